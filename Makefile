@@ -1,0 +1,29 @@
+# run, test, check, build, bench: nothing else. Bun is fetched here when the machine has none.
+BUN_VERSION := 1.4.5
+BUN := $(shell scripts/bun-path $(BUN_VERSION))
+export PATH := $(dir $(BUN)):$(PATH)
+export ONNXRUNTIME_NODE_INSTALL := skip
+
+.PHONY: run test check build bench install
+
+run: install
+	$(BUN) src/main.ts serve
+
+test: check
+	$(BUN) test
+
+check: install
+	$(BUN) node_modules/typescript/bin/tsc
+	node_modules/.bin/biome check .
+
+build: install
+	$(BUN) scripts/build.ts
+
+bench: install
+	$(BUN) scripts/bench/run.ts
+
+install: node_modules/.installed
+
+node_modules/.installed: package.json bun.lock
+	$(BUN) install --frozen-lockfile
+	@touch $@

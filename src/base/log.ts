@@ -1,0 +1,39 @@
+// One line an event: a name and fields. Never a key, a signed address or a transcript.
+
+export type Fields = Record<string, string | number | boolean | null | undefined>
+type Level = 'info' | 'warn' | 'error'
+type Format = 'pretty' | 'json' | 'silent'
+
+let format: Format = 'silent'
+
+/** Silent until somebody serves: a command's output is its own. */
+export function setLogFormat(wanted: Format): void {
+  format = wanted
+}
+
+export const log = {
+  info: (event: string, fields: Fields = {}) => write('info', event, fields),
+  warn: (event: string, fields: Fields = {}) => write('warn', event, fields),
+  error: (event: string, fields: Fields = {}) => write('error', event, fields),
+}
+
+/** What a log may say of an unexpected error: the whole of it, stack included; answers never get this. */
+export function errorFields(error: unknown): Fields {
+  return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }
+}
+
+function write(level: Level, event: string, fields: Fields): void {
+  if (format === 'silent') return
+  const time = new Date().toISOString()
+  if (format === 'json') {
+    process.stderr.write(`${JSON.stringify({ time, level, event, ...fields })}\n`)
+    return
+  }
+  const shown = Object.entries(fields).map(
+    ([name, value]) =>
+      ` ${name}=${typeof value === 'string' && /\s/.test(value) ? JSON.stringify(value) : value}`,
+  )
+  process.stderr.write(
+    `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}${event}${shown.join('')}\n`,
+  )
+}

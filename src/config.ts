@@ -1,0 +1,213 @@
+// Every setting: its variable, default, parser and line of help. Flags, --help and the docs read this table.
+
+import { resolve } from 'node:path'
+import { parseDuration, parseSize } from './base/words.ts'
+import { limits, type RateName, rates } from './limits.ts'
+import { parseNets } from './net/nets.ts'
+
+type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
+
+/** A parser throws one of these; the message says what would have been right. */
+class Unfit extends Error {}
+
+export type RateLimits = Record<RateName, number> | 'off'
+
+export const settings = {
+  host: setting('STENO_HOST', '127.0.0.1', text, 'address to listen on'),
+  port: setting('STENO_PORT', '8080', whole(0, 65535), 'port to listen on; 0 picks a free one'),
+  baseUrl: setting('STENO_BASE_URL', '', optional(baseUrl), 'what callers see; default http://HOST:PORT'),
+  dataDir: setting('STENO_DATA_DIR', './steno-data', folder, 'database, media, models, secrets'),
+  model: setting('STENO_MODEL', '', optional(text), 'model id, model folder or `pocket`; default by device'),
+  modelsDir: setting('STENO_MODELS_DIR', '', optional(folder), 'where models lie; default DATA_DIR/models'),
+  device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'what recognises'),
+  workers: setting('STENO_WORKERS', '', optional(whole(1, 64)), 'engine processes; default 1 per device'),
+  threads: setting(
+    'STENO_THREADS',
+    '',
+    optional(whole(1, 1024)),
+    'threads of each engine; default all cores',
+  ),
+  pricePerHourCents: setting(
+    'STENO_PRICE_PER_HOUR_CENTS',
+    `${limits.pricePerHourCents}`,
+    whole(0, 1_000_000),
+    'price of an hour of audio; 0 charges nothing',
+  ),
+  fileBytesMax: setting('STENO_MAX_FILE_SIZE', '5GB', size, 'largest media file'),
+  durationMsMax: setting('STENO_MAX_DURATION', '10h', duration, 'longest audio'),
+  durationMsMin: setting('STENO_MIN_DURATION', '1s', duration, 'shortest audio'),
+  createdTimeoutMs: setting('STENO_TIMEOUT_CREATED', '30m', duration, 'longest time in created'),
+  downloadingTimeoutMs: setting('STENO_TIMEOUT_DOWNLOADING', '15m', duration, 'longest time in downloading'),
+  processingTimeoutMs: setting('STENO_TIMEOUT_PROCESSING', '45m', duration, 'longest time in processing'),
+  sweepEveryMs: setting(
+    'STENO_SWEEP_EVERY',
+    '5s',
+    duration,
+    'how often timeouts and retention are looked at',
+  ),
+  uploadTtlMs: setting('STENO_UPLOAD_TTL', '1h', duration, 'life of an upload address'),
+  idempotencyTtlMs: setting(
+    'STENO_IDEMPOTENCY_TTL',
+    '24h',
+    duration,
+    'how long a reply is kept for its Idempotency-Key',
+  ),
+  mediaRetentionMs: setting(
+    'STENO_MEDIA_RETENTION',
+    '24h',
+    duration,
+    'how long source media is kept after the end',
+  ),
+  deletedRetentionMs: setting(
+    'STENO_DELETED_RETENTION',
+    '7d',
+    duration,
+    'how long a deleted job keeps its record',
+  ),
+  webhookTimeoutMs: setting(
+    'STENO_WEBHOOK_TIMEOUT',
+    '10s',
+    duration,
+    'longest webhook delivery, redirect included',
+  ),
+  rateLimits: setting(
+    'STENO_RATE_LIMITS',
+    'on',
+    rateLimits,
+    '`on`, `off` or rows: `ip=1000,jobs.create=600`',
+  ),
+  allowNets: setting(
+    'STENO_ALLOW_NETS',
+    '',
+    nets,
+    'networks beyond the public internet that addresses may reach',
+  ),
+  denyIps: setting('STENO_DENY_IPS', '', nets, 'callers answered 403'),
+  trustProxy: setting('STENO_TRUST_PROXY', '', nets, 'proxies whose X-Forwarded-For is believed'),
+  metricsNets: setting('STENO_METRICS_NETS', '127.0.0.0/8,::1', nets, 'who may read /metrics'),
+  smtpUrl: setting(
+    'STENO_SMTP_URL',
+    '',
+    optional(smtpUrl),
+    'mail server; without one mail is written to DATA_DIR/mail',
+  ),
+  mailFrom: setting(
+    'STENO_MAIL_FROM',
+    '',
+    optional(text),
+    'sender of mail; default steno@HOST of the base address',
+  ),
+  log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),
+}
+
+export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> }
+
+export class ConfigError extends Error {}
+
+/** Environment and flags to settings; throws one ConfigError that names everything that is wrong. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const problems: string[] = []
+  const config = Object.fromEntries(
+    Object.entries(settings).map(([name, { variable, default: fallback, parse }]) => {
+      const given = environment[variable] || fallback
+      try {
+        return [name, parse(given)]
+      } catch (error) {
+        if (!(error instanceof Unfit)) throw error
+        problems.push(`${variable}=${given}: ${error.message}`)
+        return [name, undefined]
+      }
+    }),
+  ) as Config
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  if (config.durationMsMin > config.durationMsMax) {
+    throw new ConfigError('STENO_MIN_DURATION is longer than STENO_MAX_DURATION')
+  }
+  return config
+}
+
+/** `STENO_UPLOAD_TTL` is also `--upload-ttl`. */
+export function flagOf(variable: string): string {
+  return variable.replace('STENO_', '').toLowerCase().replaceAll('_', '-')
+}
+
+function setting<T>(
+  variable: string,
+  fallback: string,
+  parse: (text: string) => T,
+  help: string,
+): Setting<T> {
+  return { variable, default: fallback, parse, help }
+}
+
+function optional<T>(parse: (text: string) => T): (text: string) => T | null {
+  return given => (given === '' ? null : parse(given))
+}
+
+function text(given: string): string {
+  return given
+}
+
+function folder(given: string): string {
+  return resolve(given)
+}
+
+function whole(min: number, max: number): (text: string) => number {
+  return given => {
+    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (!(number >= min && number <= max)) throw new Unfit(`a whole number from ${min} to ${max} is needed`)
+    return number
+  }
+}
+
+function oneOf<const Choice extends string>(...choices: Choice[]): (text: string) => Choice {
+  return given => {
+    const choice = choices.find(each => each === given)
+    if (!choice) throw new Unfit(`one of ${choices.join(', ')} is needed`)
+    return choice
+  }
+}
+
+function duration(given: string): number {
+  const ms = parseDuration(given)
+  if (!ms) throw new Unfit('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
+  return ms
+}
+
+function size(given: string): number {
+  const bytes = parseSize(given)
+  if (!bytes) throw new Unfit('a size such as 100KB or 5GB is needed')
+  return bytes
+}
+
+function nets(given: string) {
+  const parsed = parseNets(given)
+  if (!parsed) throw new Unfit('addresses or CIDRs, separated by commas, are needed')
+  return parsed
+}
+
+function baseUrl(given: string): string {
+  const url = URL.parse(given)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
+    throw new Unfit('an http or https address without query is needed')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function smtpUrl(given: string): string {
+  if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? '')) throw new Unfit('smtp://… or smtps://… is needed')
+  return given
+}
+
+function rateLimits(given: string): RateLimits {
+  if (given === 'off') return 'off'
+  if (given === 'on') return rates
+  const rows = given.split(',').map(row => {
+    const [, name = '', count = ''] = /^\s*([a-z.]+)\s*=\s*(\d+)\s*$/.exec(row) ?? []
+    if (!Object.hasOwn(rates, name) || Number(count) < 1) {
+      throw new Unfit(`on, off, or NAME=COUNT with a name of ${Object.keys(rates).join(', ')} is needed`)
+    }
+    return [name, Number(count)]
+  })
+  return { ...rates, ...Object.fromEntries(rows) }
+}

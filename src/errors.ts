@@ -1,0 +1,73 @@
+// Every code a caller can meet. Two tables: what a request is answered with, and how a job can fail.
+
+/** Ordered by status; where several apply, the order of checks in api/gate.ts decides. */
+export const requestErrors = {
+  INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
+  INVALID_FILENAME: { status: 400, message: 'The filename is not valid.' },
+  INVALID_MEDIA_FORMAT: { status: 400, message: 'This file extension is not supported.' },
+  FILE_NOT_UPLOADED: { status: 400, message: 'No file has been sent to the upload address yet.' },
+  FILE_TOO_LARGE: { status: 400, message: 'The file is larger than the limit.' },
+  UPLOAD_ALREADY_USED: { status: 400, message: 'This upload has already been used for a transcription.' },
+  UPLOAD_EXPIRED: { status: 400, message: 'This upload has expired; create a new one.' },
+  INVALID_API_KEY: { status: 401, message: 'The API key is missing or not valid.' },
+  API_KEY_REVOKED: { status: 401, message: 'This API key has been revoked.' },
+  INSUFFICIENT_BALANCE: { status: 402, message: 'The available balance does not cover this transcription.' },
+  ZERO_BALANCE: { status: 402, message: 'The balance is zero; add funds first.' },
+  FORBIDDEN: { status: 403, message: 'This request is not allowed.' },
+  UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.' },
+  TRANSCRIPTION_NOT_FOUND: { status: 404, message: 'There is no such transcription.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
+  CONFLICT: { status: 409, message: 'The transcription is in a state that does not allow this.' },
+  IDEMPOTENCY_KEY_LOCKED: {
+    status: 409,
+    message: 'The first request with this Idempotency-Key is still running.',
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
+  IDEMPOTENCY_KEY_CONFLICT: { status: 422, message: 'This Idempotency-Key was used with a different body.' },
+  RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait before the next one.' },
+  INTERNAL_ERROR: { status: 500, message: 'Something went wrong here; it is safe to try again.' },
+} as const
+
+export const jobErrors = {
+  URL_NOT_ACCESSIBLE: 'The address could not be read.',
+  DOWNLOAD_FAILED: 'The download was interrupted.',
+  FILE_TOO_LARGE: 'The file is larger than the limit.',
+  INVALID_MEDIA_FORMAT: 'The file is not audio or video that can be read.',
+  DURATION_TOO_LONG: 'The audio is longer than the limit.',
+  INSUFFICIENT_BALANCE: 'The available balance does not cover this transcription.',
+  PROCESSING_ERROR: 'The transcription failed after all retries.',
+  CREATED_TIMEOUT: 'The job waited too long to be prepared.',
+  DOWNLOAD_TIMEOUT: 'The download took too long.',
+  PROCESSING_TIMEOUT: 'The transcription took too long.',
+  BILLING_ERROR: 'The charge could not be settled; nothing was charged. It is safe to try again.',
+  INTERNAL_ERROR: 'A step on our side failed; it is safe to try again.',
+  CANCELLED: 'The transcription was cancelled.',
+} as const
+
+export type RequestErrorCode = keyof typeof requestErrors
+export type JobErrorCode = keyof typeof jobErrors
+
+/** Thrown anywhere under a request; api/envelope.ts turns it into the answer. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: RequestErrorCode,
+    message: string = requestErrors[code].message,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+/** Why a job ends as failed. The message is shown to the caller: no path, no stack, no secret. */
+export class JobFailure extends Error {
+  constructor(
+    readonly code: JobErrorCode,
+    message: string = jobErrors[code],
+  ) {
+    super(message)
+    this.name = 'JobFailure'
+  }
+}

@@ -1,0 +1,87 @@
+// Every number of the service that is a decision. What an operator may change has its default here too.
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const KB = 1024
+const GB = 1024 ** 3
+
+export const limits = {
+  // Media
+  fileBytesMax: 5 * GB,
+  durationMsMin: 1 * second,
+  durationMsMax: 10 * hour,
+  mediaRedirectsMax: 5,
+  mediaKeptMs: 24 * hour,
+
+  // Requests
+  bodyBytesMax: 100 * KB,
+  urlLengthMax: 2048,
+  filenameLengthMax: 255,
+  speakerCountMax: 50,
+  pageSizeMax: 200,
+  pageSizeDefault: 50,
+  idempotencyKeyLengthMax: 255,
+  idempotencyKeptMs: 24 * hour,
+  idempotencyRetryAfterMs: 1 * second,
+  rateWindowMs: 1 * minute,
+  /** A request whose bytes stop coming for this long is dropped. An upload of 5 GB may still take hours. */
+  requestIdleMs: 60 * second,
+
+  // Uploads
+  uploadTtlMs: 1 * hour,
+
+  // Jobs
+  createdTimeoutMs: 30 * minute,
+  downloadingTimeoutMs: 15 * minute,
+  processingTimeoutMs: 45 * minute,
+  sweepEveryMs: 5 * second,
+  deletedJobKeptMs: 7 * day,
+  /** Downloads and inspections that run beside one another; the rest wait their turn. */
+  ingestsMax: 8,
+
+  // Cues of an export: default, lowest, highest
+  cueWords: { default: 4, min: 1, max: 50 },
+  cueChars: { default: 80, min: 10, max: 500 },
+  cueSeconds: { default: 10, min: 1, max: 60 },
+  stripCharsMax: 32,
+
+  // Webhooks
+  webhookTimeoutMs: 10 * second,
+  webhookRedirectsMax: 1,
+  /** Deliveries under way at once, over all jobs. */
+  webhooksInFlightMax: 256,
+
+  // Accounts and money
+  activeKeysMax: 5,
+  passwordLengthMin: 10,
+  passwordLengthMax: 1024,
+  emailLengthMax: 254,
+  verificationTtlMs: 24 * hour,
+  depositCentsMin: 500,
+  firstCreditCents: 10_000,
+  pricePerHourCents: 20,
+  /** The ledger counts in 1/3600 cent: one second at one cent an hour. */
+  unitsPerCent: 3600,
+
+  // Stopping
+  /** How long requests in flight may go on after SIGTERM. */
+  stopGraceMs: 10 * second,
+} as const
+
+/** Requests per minute: per key and endpoint, but `ip` (all endpoints together), `service` and `accounts.create` per address. */
+export const rates = {
+  ip: 300,
+  service: 100,
+  'uploads.create': 60,
+  'jobs.create': 60,
+  'jobs.get': 200,
+  'jobs.list': 60,
+  'jobs.cancel': 30,
+  'jobs.delete': 30,
+  'balance.get': 100,
+  'accounts.create': 10,
+} as const
+
+export type RateName = keyof typeof rates

@@ -1,0 +1,14 @@
+// argv → command. The only file that acts when imported.
+
+import { runCommand } from './cli/command.ts'
+import { children, commands } from './cli/commands.ts'
+
+const [name = 'help', ...args] = process.argv.slice(2)
+const child = children[name]
+if (child) {
+  await (await child())()
+} else {
+  const { find } = await import('./cli/find.ts')
+  const found = await find(commands, name, args)
+  process.exitCode = await runCommand(found.command, found.args)
+}

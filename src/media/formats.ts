@@ -1,0 +1,35 @@
+// The containers that are taken, by extension, and the Content-Type that an upload of each is sent with.
+
+export const formats = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  m4a: 'audio/mp4',
+  aac: 'audio/aac',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  opus: 'audio/ogg',
+  wma: 'audio/x-ms-wma',
+  aiff: 'audio/aiff',
+  caf: 'audio/x-caf',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  avi: 'video/x-msvideo',
+  mkv: 'video/x-matroska',
+  webm: 'video/webm',
+  wmv: 'video/x-ms-wmv',
+  flv: 'video/x-flv',
+  m4v: 'video/x-m4v',
+  '3gp': 'video/3gpp',
+  mpeg: 'video/mpeg',
+  mts: 'video/mp2t',
+  ogv: 'video/ogg',
+  ts: 'video/mp2t',
+  vob: 'video/mpeg',
+  f4v: 'video/x-f4v',
+} as const
+
+export type Extension = keyof typeof formats
+
+export function isExtension(text: string): text is Extension {
+  return Object.hasOwn(formats, text)
+}
