@@ -21,7 +21,7 @@ export class UsageError extends Error {}
 export async function runCommand(command: Command, args: string[]): Promise<number> {
   try {
     const { positionals, values } = parse(command, args)
-    if (values['help']) {
+    if (values.help) {
       console.log(helpOf(command))
       return 0
     }
@@ -38,7 +38,7 @@ export async function runCommand(command: Command, args: string[]): Promise<numb
 
 /** Prints records as one JSON document, or as the lines that people read. */
 export function print(values: Values, record: unknown, lines: () => string | string[]): void {
-  if (values['json']) console.log(JSON.stringify(record))
+  if (values.json) console.log(JSON.stringify(record))
   else for (const line of [lines()].flat()) console.log(line)
 }
 
