@@ -46,6 +46,8 @@ export const limits = {
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
+  /** A cue without length is shown for this long, where the next one leaves room. */
+  cueVisibleMsMin: 100,
 
   // Webhooks
   webhookTimeoutMs: 10 * second,

@@ -1,0 +1,131 @@
+// Where subtitles break. A cue never holds more than one utterance or speaker.
+
+import { limits } from '../limits.ts'
+import { cleaner, findPieces } from './pieces.ts'
+import type { Transcript, Utterance } from './transcript.ts'
+
+export type Cue = { startMs: number; endMs: number; speaker: string | null; text: string }
+
+export type CueOptions = {
+  maxWords: number
+  maxChars: number
+  maxDurationMs: number
+  sentenceAware: boolean
+  stripChars: string
+}
+
+/** A word as a cue shows it. An empty text is a word that was stripped away: its sentence still ends there. */
+type Spoken = {
+  text: string
+  spaced: boolean
+  endsSentence: boolean
+  startMs: number
+  endMs: number
+  speaker: string | null
+}
+
+type OpenCue = Cue & { words: number; characters: number }
+
+/** A mark that ends a sentence in one of the scripts we write, and what may close around it. */
+const sentenceEnd = /[.!?…。｡．！？؟۔।॥։።]["'”’»›)\]}」』）］｝】〉》]*$/u
+
+/** Cues in order of their start. Times are whole milliseconds; every end lies after its start. */
+export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
+  const clean = cleaner(options.stripChars)
+  const cues = transcript.utterances
+    .flatMap(utterance => cut(spokenWords(utterance, clean), options))
+    .sort((one, other) => one.startMs - other.startMs)
+  return giveLength(cues)
+}
+
+/** Without words the utterance is one word that no limit can break. */
+function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
+  const startMs = milliseconds(utterance.start, 0)
+  const words = utterance.words ?? []
+  if (words.length === 0) {
+    const endMs = Math.max(startMs, milliseconds(utterance.end, startMs))
+    const text = clean(utterance.text ?? '')
+    return [{ text, spaced: false, endsSentence: false, startMs, endMs, speaker: utterance.speaker }]
+  }
+  const pieces = findPieces(
+    words.map(({ word }) => word ?? ''),
+    utterance.text ?? '',
+  )
+  let fromMs = startMs
+  let clockMs = startMs
+  return words.map((word, index) => {
+    const { text, spaced } = pieces[index]!
+    fromMs = Math.max(fromMs, milliseconds(word.start, clockMs))
+    const endMs = Math.max(fromMs, milliseconds(word.end, fromMs))
+    clockMs = Math.max(clockMs, endMs)
+    return {
+      text: clean(text),
+      spaced,
+      endsSentence: sentenceEnd.test(text),
+      startMs: fromMs,
+      endMs,
+      speaker: word.speaker ?? utterance.speaker,
+    }
+  })
+}
+
+function cut(words: Spoken[], options: CueOptions): Cue[] {
+  const { maxWords, maxChars, maxDurationMs, sentenceAware, stripChars } = options
+  const cues: Cue[] = []
+  let cue: OpenCue | null = null
+  const spacesStay = !stripChars.includes(' ')
+  let spaced = false
+  for (const word of words) {
+    spaced ||= word.spaced && spacesStay
+    if (word.text !== '') {
+      const characters = length(word.text)
+      const room = characters + (spaced ? 1 : 0)
+      if (
+        cue === null ||
+        cue.speaker !== word.speaker ||
+        cue.words + 1 > maxWords ||
+        cue.characters + room > maxChars ||
+        word.endMs - cue.startMs > maxDurationMs
+      ) {
+        const { startMs, endMs, speaker, text } = word
+        const before = cues.at(-1)
+        if (before) before.endMs = Math.min(before.endMs, startMs)
+        cue = { startMs, endMs, speaker, text, words: 1, characters }
+        cues.push(cue)
+      } else {
+        cue.text += spaced ? ` ${word.text}` : word.text
+        cue.endMs = Math.max(cue.endMs, word.endMs)
+        cue.words += 1
+        cue.characters += room
+      }
+      spaced = false
+    }
+    if (sentenceAware && word.endsSentence) cue = null
+  }
+  return cues.map(({ startMs, endMs, speaker, text }) => ({ startMs, endMs, speaker, text }))
+}
+
+/** Players skip a cue without length: it gets some, up to where its speaker goes on. */
+function giveLength(cues: Cue[]): Cue[] {
+  const nextMs = new Map<string | null, number>()
+  for (const cue of cues.toReversed()) {
+    if (cue.endMs <= cue.startMs) {
+      const next = nextMs.get(cue.speaker) ?? Number.POSITIVE_INFINITY
+      const wantedMs = cue.startMs + limits.cueVisibleMsMin
+      cue.endMs = next > cue.startMs ? Math.min(wantedMs, next) : wantedMs
+    }
+    nextMs.set(cue.speaker, cue.startMs)
+  }
+  return cues
+}
+
+/** Characters as people count them in a limit: a surrogate pair is one. */
+function length(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+function milliseconds(seconds: number, otherwise: number): number {
+  return Number.isFinite(seconds) ? Math.max(0, Math.round(seconds * 1000)) : otherwise
+}
