@@ -49,7 +49,7 @@ export function cleaner(strip: string): (text: string) => string {
 /** One line, no control characters, no half of a surrogate pair. */
 export function fold(text: string): string {
   // Most words are plain: looking is quicker than replacing.
-  if (/^[!-~]*$/.test(text)) return text
+  if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()
     .replace(/[ \t-\r\u0085\u2028\u2029]+/g, ' ')
