@@ -22,15 +22,15 @@ export function findPieces(parts: string[], whole: string): Piece[] {
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
     // Punctuation that belongs to no word of its own goes with the word it touches.
     if (gap !== '' && !letters.test(gap)) {
-      const [, closing = '', opening = ''] = /^(\S*)(?:\s.*?)?(\S*)$/su.exec(gap) ?? []
+      const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (before) before.text += closing
-      piece.text = before ? opening + part : closing + opening + part
+      piece.text = `${before ? opening : gap.trimStart()}${part}`
     }
     cursor += at < 0 ? 0 : at + part.length
     before = at < 0 ? undefined : piece
     pieces.push(piece)
   }
-  const rest = whole.slice(cursor, cursor + reach).trim()
+  const rest = whole.slice(cursor, cursor + reach).trimEnd()
   if (before && !letters.test(rest)) before.text += rest
   return pieces
 }

@@ -128,6 +128,12 @@ const cases: [string, Utterance[], Partial<CueOptions>, string[]][] = [
     ['0-3000 ¿Qué? “Hola,” dijo.'],
   ],
   [
+    'dashes between words too',
+    [says('— Yes — he said …', words('Yes he said'))],
+    { maxWords: 1 },
+    ['0-1000 — Yes —', '1000-2000 he', '2000-3000 said …'],
+  ],
+  [
     'words that the text does not know',
     [says('the colour grey', words('the color gray'))],
     {},
