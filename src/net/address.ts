@@ -1,0 +1,101 @@
+// Which addresses may be reached: the public internet, and what the operator has allowed besides.
+
+import { isIP } from 'node:net'
+import { type Nets, parseNets } from './nets.ts'
+
+/** What lies in the range of ordinary addresses and yet is not the public internet. */
+const special = {
+  ipv4: netsOf([
+    '0.0.0.0/8', // this network; the kernel takes 0.0.0.0 for itself
+    '10.0.0.0/8', // private
+    '100.64.0.0/10', // carrier-grade NAT; some clouds keep their metadata here
+    '127.0.0.0/8', // loopback
+    '168.63.129.16', // public by number, but on Azure the agent of the host
+    '169.254.0.0/16', // link-local, metadata of most clouds
+    '172.16.0.0/12', // private
+    '192.0.0.0/24', // protocol assignments
+    '192.0.2.0/24', // documentation
+    '192.88.99.0/24', // relays from IPv6 to IPv4, withdrawn
+    '192.168.0.0/16', // private
+    '198.18.0.0/15', // benchmarks
+    '198.51.100.0/24', // documentation
+    '203.0.113.0/24', // documentation
+    '224.0.0.0/4', // multicast
+    '240.0.0.0/4', // reserved, broadcast
+  ]),
+  ipv6: netsOf([
+    '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
+    '2001:db8::/32', // documentation
+    '2002::/16', // 6to4, which carries any IPv4 address
+    '3fff::/20', // documentation
+  ]),
+}
+
+/** All unicast addresses of the IPv6 internet; loopback, link-local, unique and site-local ones are outside. */
+const globalIpv6 = netsOf(['2000::/3'])
+
+/** True when a connection to this address may be made. Anything that is not an address may not. */
+export function reachable(address: string, allowNets: Nets): boolean {
+  return isPublic(address) || isAllowed(address, allowNets)
+}
+
+export function isPublic(address: string): boolean {
+  const plain = plainForm(address)
+  if (plain === null) return false
+  if (isIP(plain) === 4) return !special.ipv4.has(plain)
+  const behind = behindNat64(plain)
+  if (behind !== null) return isPublic(behind)
+  return globalIpv6.has(plain) && !special.ipv6.has(plain)
+}
+
+export function isAllowed(address: string, allowNets: Nets): boolean {
+  const plain = plainForm(address)
+  if (plain === null) return false
+  const behind = behindNat64(plain)
+  return allowNets.has(plain) || (behind !== null && allowNets.has(behind))
+}
+
+/** The address that a URL names itself, without a resolver. Null when the host is a name. */
+export function literalAddress(url: URL): string | null {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(host) === 0 ? null : host
+}
+
+/** IPv4 as it is, also when it comes mapped into IPv6; IPv6 without zone. Null when it is neither. */
+function plainForm(address: string): string | null {
+  const bare = address.replace(/%.*$/, '')
+  if (isIP(bare) !== 6) return isIP(bare) === 4 ? bare : null
+  const groups = groupsOf(bare)
+  const mapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff
+  return mapped ? lastIpv4(groups) : bare
+}
+
+/** 64:ff9b::/96 leads to the IPv4 address in its last 32 bits. */
+function behindNat64(address: string): string | null {
+  if (isIP(address) !== 6) return null
+  const groups = groupsOf(address)
+  const nat64 = groups[0] === 0x64 && groups[1] === 0xff9b && groups.slice(2, 6).every(group => group === 0)
+  return nat64 ? lastIpv4(groups) : null
+}
+
+/** The eight groups of a valid IPv6 address in any spelling: the URL parser knows them all. */
+function groupsOf(address: string): number[] {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = [], tail = []] = canonical
+    .split('::')
+    .map(part => (part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16))))
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
+}
+
+function lastIpv4(groups: number[]): string {
+  return groups
+    .slice(6)
+    .flatMap(group => [group >> 8, group & 0xff])
+    .join('.')
+}
+
+function netsOf(rows: string[]): Nets {
+  const nets = parseNets(rows.join(','))
+  if (!nets) throw new Error('a row of the address table is not a network')
+  return nets
+}
