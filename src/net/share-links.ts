@@ -1,0 +1,138 @@
+// Links that people copy from a cloud lead to a preview page. This table knows the address of the file behind it.
+
+export type NoFile = 'folder' | 'own-app'
+type Row = {
+  host: RegExp
+  path?: RegExp
+  /** The direct address, or why there is none. Null leaves the address as it is. */
+  to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
+}
+
+const rows: Row[] = [
+  // Dropbox: /s/ and /scl/fi/ are files; /sh/ and /scl/fo/ are folders unless a file of theirs is named.
+  { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
+  { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
+  { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
+
+  // Google Drive: confirm=t answers the question asked before files too large for the virus scan.
+  {
+    host: /^(drive|docs)\.google\.com$/,
+    path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
+    to: (url, [, id = '']) => driveFile(url, id),
+  },
+  {
+    host: /^(drive|docs|drive\.usercontent)\.google\.com$/,
+    path: /^(?:\/u\/\d+)?\/(?:open|uc|download)$/,
+    to: url => driveFile(url, url.searchParams.get('id')),
+  },
+  {
+    host: /^drive\.google\.com$/,
+    path: /^(?:\/drive)?(?:\/(?:u|mobile)(?:\/\d+)?)?\/(folders\/|folderview|embeddedfolderview)/,
+    to: () => 'folder',
+  },
+
+  // OneDrive and SharePoint: the letter in the path is the kind of thing shared, f a folder.
+  { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
+  { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
+  { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },
+  {
+    host: /(^|\.)(sharepoint\.com|microsoftpersonalcontent\.com)$/,
+    path: /^\/:f:\//,
+    to: () => 'folder',
+  },
+  {
+    host: /(^|\.)(sharepoint\.com|microsoftpersonalcontent\.com)$/,
+    path: /^\/:[a-z]:\//,
+    to: url => withQuery(url, { download: '1' }),
+  },
+
+  // Box, also under a company's own name.
+  {
+    host: /(^|\.)box\.com$/,
+    path: /^\/s\/(\w+)\/?$/,
+    to: (url, [, id]) => new URL(`/shared/static/${id}`, url),
+  },
+  { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
+
+  // Nextcloud and ownCloud, wherever they run; a folder comes as an archive and is refused later as no media.
+  {
+    host: /./,
+    path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,
+    to: (url, [, base, id]) => new URL(`${base}/s/${id}/download`, url),
+  },
+
+  // Files in repositories.
+  {
+    host: /^github\.com$/,
+    path: /^\/([^/]+\/[^/]+)\/blob\/(.+)$/,
+    to: (url, [, repository, file]) => new URL(`/${repository}/raw/${file}`, url),
+  },
+  {
+    host: /./,
+    path: /^(\/.+)\/-\/blob\/(.+)$/,
+    to: (url, [, repository, file]) => new URL(`${repository}/-/raw/${file}`, url),
+  },
+  {
+    host: /^huggingface\.co$/,
+    path: /^(\/.+)\/blob\/(.+)$/,
+    to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
+  },
+
+  // Encrypted in the browser: there is no address at which an anonymous GET gives the bytes.
+  { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
+  { host: /^drive\.proton\.me$/, to: () => 'own-app' },
+  // Shares of photo libraries are pages of many things.
+  { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
+  { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
+]
+
+const signInHosts =
+  /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
+const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
+
+/** The address under which the file itself should lie: the same one for everything that is no share link. */
+export function directAddress(url: URL): URL | NoFile {
+  for (const { host, path = /^/, to } of rows) {
+    const match = host.test(url.hostname) ? path.exec(url.pathname) : null
+    const direct = match && to(url, match)
+    if (direct) return direct
+  }
+  return url
+}
+
+/** Whether an address belongs to a page that asks who is there. */
+export function isSignIn(url: URL): boolean {
+  return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
+}
+
+function dropboxFile(url: URL): URL | null {
+  return url.searchParams.get('raw') === '1' ? null : withQuery(url, { dl: '1' })
+}
+
+function driveFile(url: URL, id: string | null): URL | null {
+  if (!id) return null
+  const resourceKey = url.searchParams.get('resourcekey')
+  return withQuery(new URL('https://drive.usercontent.google.com/download'), {
+    id,
+    export: 'download',
+    confirm: 't',
+    ...(resourceKey ? { resourcekey: resourceKey } : {}),
+  })
+}
+
+function oneDriveFile(url: URL): URL | null {
+  const id = url.searchParams.get('resid') ?? url.searchParams.get('id')
+  if (!id?.includes('!')) return null
+  const direct = new URL('/download', url)
+  const kept = ['authkey', 'cid', 'ithint', 'e'].flatMap(name => {
+    const value = url.searchParams.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  return withQuery(direct, { resid: id, ...Object.fromEntries(kept) })
+}
+
+function withQuery(url: URL, values: Record<string, string>): URL {
+  const changed = new URL(url)
+  for (const [name, value] of Object.entries(values)) changed.searchParams.set(name, value)
+  return changed
+}
