@@ -41,6 +41,31 @@ export const limits = {
   /** Downloads and inspections that run beside one another; the rest wait their turn. */
   ingestsMax: 8,
 
+  // Calls to the outside: downloads and webhooks
+  /** Name, connection and TLS of one hop together. */
+  connectTimeoutMs: 15 * second,
+  /** A name that has to be looked up while a caller waits. */
+  resolveTimeoutMs: 5 * second,
+  /** An address that has not answered for this long is joined by the next one of the same name. */
+  connectNextAfterMs: 300,
+  connectAddressesMax: 8,
+  /** From the sent request to the end of the answer's headers. */
+  answerTimeoutMs: 60 * second,
+  answerHeaderBytesMax: 64 * KB,
+
+  // Downloads
+  /** Fewer bytes than this in a stall window: the download has stalled. */
+  downloadStallMs: 60 * second,
+  downloadStallBytesMin: 16 * KB,
+  /** Tries in a row that do not get the file further by the bytes below. */
+  downloadTriesMax: 5,
+  downloadFurtherBytes: 1024 * KB,
+  /** Doubles with each try that got no further. */
+  downloadRetryPauseMs: 1 * second,
+  /** How much is looked at to tell a page from media, and of a page to find out whether it asks for a sign-in. */
+  sniffBytes: 512,
+  pageBytesMax: 64 * KB,
+
   // Cues of an export: default, lowest, highest
   cueWords: { default: 4, min: 1, max: 50 },
   cueChars: { default: 80, min: 10, max: 500 },

@@ -1,0 +1,157 @@
+// A socket to a host that may be reached: the addresses of the name are checked, and one of them is connected to.
+// Nothing resolves the name again after the check, so an answer that changes in between changes nothing.
+
+import { lookup } from 'node:dns/promises'
+import { connect as dial, isIP, type Socket } from 'node:net'
+import { connect as secure } from 'node:tls'
+import { limits } from '../limits.ts'
+import { isAllowed, literalAddress, reachable } from './address.ts'
+import type { Nets } from './nets.ts'
+
+/** All addresses of a name; rejects or gives none when there is no such name. */
+export type Resolve = (name: string) => Promise<string[]>
+
+export type Way = {
+  allowNets: Nets
+  resolve?: Resolve | undefined
+  /** Certificates trusted instead of the usual ones. */
+  ca?: string | undefined
+  /** Plain http only to addresses of allowNets. */
+  httpsOnly?: boolean | undefined
+  connectTimeoutMs?: number | undefined
+  answerTimeoutMs?: number | undefined
+}
+
+export type NoConnection =
+  | { kind: 'unknown-name' | 'forbidden-address' | 'refused' | 'connect-timeout' }
+  | { kind: 'tls'; cause: TlsCause }
+
+export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
+
+/** Rejects with the signal's reason when it is aborted; everything else has a name. */
+export async function connect(url: URL, way: Way, signal: AbortSignal): Promise<Socket | NoConnection> {
+  const late = AbortSignal.timeout(way.connectTimeoutMs ?? limits.connectTimeoutMs)
+  const stop = AbortSignal.any([signal, late])
+  const connection = await open(url, way, stop)
+  signal.throwIfAborted()
+  return connection ?? { kind: 'connect-timeout' }
+}
+
+/** Only the addresses that this way may take. */
+export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly }: Way): string[] {
+  const plainHttp = url.protocol === 'http:'
+  return addresses.filter(address =>
+    httpsOnly && plainHttp ? isAllowed(address, allowNets) : reachable(address, allowNets),
+  )
+}
+
+/** Null when the name is not known, or not in time. */
+export async function addressesOf(
+  url: URL,
+  resolve: Resolve = systemResolve,
+  stop: AbortSignal,
+): Promise<string[] | null> {
+  const literal = literalAddress(url)
+  if (literal !== null) return [literal]
+  const found = await beforeStop(
+    resolve(url.hostname).catch(() => []),
+    stop,
+  )
+  return found && found.length > 0 ? found : null
+}
+
+async function systemResolve(name: string): Promise<string[]> {
+  const found = await lookup(name, { all: true })
+  return found.map(({ address }) => address)
+}
+
+async function open(url: URL, way: Way, stop: AbortSignal): Promise<Socket | NoConnection | null> {
+  const addresses = await addressesOf(url, way.resolve, stop)
+  if (stop.aborted) return null
+  if (addresses === null) return { kind: 'unknown-name' }
+  const candidates = permitted(addresses, url, way).slice(0, limits.connectAddressesMax)
+  if (candidates.length === 0) return { kind: 'forbidden-address' }
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const socket = await firstToConnect(candidates, port, stop)
+  if (stop.aborted) return null
+  if (socket === null) return { kind: 'refused' }
+  return url.protocol === 'https:' ? encrypt(socket, url, way.ca, stop) : socket
+}
+
+/** Each address gets a head start; one that fails or takes its time is joined by the next. The first one wins. */
+async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
+  const attempts = new Set<Socket>()
+  const waiting = [...addresses]
+  const { promise, resolve } = Promise.withResolvers<Socket | null>()
+  let headStart: ReturnType<typeof setTimeout> | undefined
+  const tryNext = () => {
+    clearTimeout(headStart)
+    const address = waiting.shift()
+    if (address === undefined) {
+      if (attempts.size === 0) resolve(null)
+      return
+    }
+    const socket = dial({ host: address, port })
+    attempts.add(socket)
+    socket.once('connect', () => resolve(socket))
+    socket.on('error', () => {
+      attempts.delete(socket)
+      tryNext()
+    })
+    headStart = setTimeout(tryNext, limits.connectNextAfterMs)
+  }
+  tryNext()
+  const winner = await beforeStop(promise, stop)
+  clearTimeout(headStart)
+  waiting.length = 0
+  for (const socket of attempts) if (socket !== winner) socket.destroy()
+  return winner
+}
+
+async function encrypt(
+  socket: Socket,
+  url: URL,
+  ca: string | undefined,
+  stop: AbortSignal,
+): Promise<Socket | NoConnection | null> {
+  const host = literalAddress(url) ?? url.hostname.replace(/\.$/, '')
+  const { promise, resolve } = Promise.withResolvers<Socket | NoConnection>()
+  const encrypted = secure({
+    socket,
+    host,
+    // An address is not sent as a server name, but still has to stand in the certificate.
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+  })
+  encrypted.once('secureConnect', () => resolve(encrypted))
+  encrypted.on('error', error => resolve({ kind: 'tls', cause: tlsCause(error) }))
+  encrypted.once('close', () => resolve({ kind: 'tls', cause: 'handshake' }))
+  const result = await beforeStop(promise, stop)
+  if (result !== encrypted) {
+    encrypted.destroy()
+    socket.destroy()
+  }
+  return result
+}
+
+function tlsCause(error: Error & { code?: string }): TlsCause {
+  const code = error.code ?? ''
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'name'
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'expired'
+  return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
+}
+
+/** What the promise gives, or null when the stop comes first. */
+export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
+  if (stop.aborted) return null
+  const stopped = Promise.withResolvers<null>()
+  const onStop = () => stopped.resolve(null)
+  stop.addEventListener('abort', onStop, { once: true })
+  try {
+    return await Promise.race([promise, stopped.promise])
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}

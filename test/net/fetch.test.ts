@@ -1,0 +1,436 @@
+import { afterEach, expect, test } from 'bun:test'
+import { type Failure, fetchGuarded, type Way } from '../../src/net/fetch.ts'
+import { parseNets } from '../../src/net/nets.ts'
+import {
+  answer,
+  ca,
+  type HostileOptions,
+  type HostileServer,
+  head,
+  hostileServer,
+  pour,
+  redirect,
+  type Scene,
+} from '../support/hostile-server.ts'
+
+const loopback = parseNets('127.0.0.0/8')!
+const nothing = parseNets('')!
+const servers: HostileServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+})
+
+test('a name is resolved once, and what was checked is what is connected to', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
+  const asked: string[] = []
+  const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.2']]
+  const resolve = async (name: string) => {
+    asked.push(name)
+    return answers[asked.length - 1] ?? []
+  }
+
+  const result = await get(server.url('/a'), { resolve })
+
+  expect(result).toMatchObject({ status: 200, text: 'ok' })
+  expect(asked).toEqual(['media.test'])
+  expect(server.requests[0]?.headers.host).toBe(`media.test:${server.port}`)
+})
+
+test('a name whose address turns private between two hops gets no second connection', async () => {
+  const server = await serve({ '/a': redirect('/b'), '/b': socket => answer(socket, 200, {}, 'secret') })
+  const answers = [['127.0.0.1'], ['127.9.9.9']]
+  const resolve = async () => answers.shift() ?? []
+
+  const result = await get(server.url('/a'), { resolve, allowNets: parseNets('127.0.0.1')! })
+
+  expect(result).toEqual({ kind: 'forbidden-address' })
+  expect(server.requests.map(({ path }) => path)).toEqual(['/a'])
+})
+
+test('of several addresses only those that may be reached are tried, one after another', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
+  // Nothing listens at 127.9.9.9; 127.0.0.2 is not allowed.
+  const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
+
+  expect(
+    await get(server.url('/a'), { resolve, allowNets: parseNets('127.9.9.9,127.0.0.1')! }),
+  ).toMatchObject({
+    status: 200,
+  })
+  expect(await get(server.url('/a'), { resolve, allowNets: parseNets('127.9.9.9')! })).toEqual({
+    kind: 'refused',
+  })
+  expect(await get(server.url('/a'), { resolve, allowNets: nothing })).toEqual({ kind: 'forbidden-address' })
+})
+
+test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.0.0.1', '0177.1', '[::ffff:127.0.0.1]', '[::1]', '0'])(
+  'the private address %s is refused in every spelling, also as the target of a redirect',
+  async host => {
+    const server = await serve({ '/a': socket => answer(socket, 200, {}, 'secret') })
+    const door = await serve({ '/to': redirect(`http://${host}:${server.port}/a`) }, { address: '127.0.0.5' })
+    const way = { allowNets: parseNets('127.0.0.5')!, resolve: async () => ['127.0.0.5'] }
+
+    expect(await get(`http://${host}:${server.port}/a`, way)).toEqual({ kind: 'forbidden-address' })
+    expect(await get(door.url('/to'), way)).toEqual({ kind: 'forbidden-address' })
+    expect(door.requests).toHaveLength(1)
+    expect(server.requests).toEqual([])
+  },
+)
+
+test('the way onwards from a redirect is checked like the first', async () => {
+  const inner = await serve({ '/a': socket => answer(socket, 200, {}, 'secret') })
+  const server = await serve({ '/to': redirect(`http://inner.test:${inner.port}/a`) })
+  const resolve = async (name: string) => [name === 'inner.test' ? '127.0.0.2' : '127.0.0.1']
+
+  const result = await get(server.url('/to'), { resolve, allowNets: parseNets('127.0.0.1')! })
+
+  expect(result).toEqual({ kind: 'forbidden-address' })
+  expect(inner.requests).toEqual([])
+})
+
+test.each([301, 302, 303, 307, 308])('a %i is followed, relative to where it came from', async status => {
+  const server = await serve({
+    '/a/b': redirect('../c?x=1#part', status),
+    '/c': socket => answer(socket, 200, {}, 'ok'),
+  })
+  const result = await get(server.url('/a/b'))
+  expect(result).toMatchObject({ status: 200, url: server.url('/c?x=1') })
+})
+
+test.each([300, 304])('a %i is an answer', async status => {
+  const server = await serve({ '/a': redirect('/b', status) })
+  expect(await get(server.url('/a'))).toMatchObject({ status })
+})
+
+test('a redirect without a Location is an answer', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 302) })
+  expect(await get(server.url('/a'))).toMatchObject({ status: 302 })
+})
+
+test('redirects end at their limit, in a loop too', async () => {
+  const server = await serve({
+    '/1': redirect('/2'),
+    '/2': redirect('/3'),
+    '/3': socket => answer(socket, 200, {}, 'ok'),
+    '/loop': redirect('/loop'),
+  })
+  expect(await get(server.url('/1'), {}, { redirectsMax: 2 })).toMatchObject({ status: 200 })
+  expect(await get(server.url('/1'), {}, { redirectsMax: 1 })).toEqual({
+    kind: 'too-many-redirects',
+    status: 302,
+  })
+  server.requests.length = 0
+  expect(await get(server.url('/loop'), {}, { redirectsMax: 5 })).toMatchObject({
+    kind: 'too-many-redirects',
+  })
+  expect(server.requests).toHaveLength(6)
+})
+
+test.each([
+  ['ftp://media.test/a', 'bad-scheme'],
+  ['file:///etc/passwd', 'bad-scheme'],
+  ['data:audio/wav;base64,AAAA', 'bad-scheme'],
+  ['javascript:alert(1)', 'bad-scheme'],
+  ['http://', 'bad-url'],
+  ['no address', 'bad-url'],
+  ['http://256.1.1.1/', 'bad-url'],
+])('%s has no way out: %s', async (address, kind) => {
+  const server = await serve({ '/to': redirect(address) })
+  expect(await get(address)).toEqual({ kind } as Failure)
+  if (address.includes(':') && kind === 'bad-scheme') {
+    expect(await get(server.url('/to'))).toEqual({ kind } as Failure)
+  }
+})
+
+test('credentials of the address go to its own origin and nowhere else', async () => {
+  const other = await serve({ '/b': socket => answer(socket, 200, {}, 'ok') })
+  const server = await serve({
+    '/a': redirect('/again'),
+    '/again': redirect(`http://other.test:${other.port}/b`),
+  })
+  const address = server.url('/a').replace('://', '://ana:p%40ss@')
+
+  const result = await get(address)
+
+  const expected = `Basic ${Buffer.from('ana:p@ss').toString('base64')}`
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([expected, expected])
+  expect(other.requests[0]?.headers).not.toHaveProperty('authorization')
+  expect(result).toMatchObject({ url: other.url('/b', 'other.test') })
+})
+
+test('a cookie given with a redirect comes back to the host that gave it, and to no other', async () => {
+  const other = await serve({ '/b': redirect('/c'), '/c': socket => answer(socket, 200) })
+  const server = await serve({
+    '/a': socket => answer(socket, 302, { Location: '/again', 'Set-Cookie': 'FedAuth=abc=; path=/; secure' }),
+    '/again': redirect(`http://other.test:${other.port}/b`),
+  })
+  await get(server.url('/a'))
+  expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, 'FedAuth=abc='])
+  expect(other.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, undefined])
+})
+
+test('proxies of the environment are left aside', async () => {
+  const proxy = await serve({})
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'direct') })
+  const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+  const before = names.map(name => [name, process.env[name]] as const)
+  for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`
+  try {
+    expect(await get(server.url('/a'))).toMatchObject({ text: 'direct' })
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+  expect(proxy.requests).toEqual([])
+})
+
+test('every request has a connection of its own', async () => {
+  const server = await serve({
+    '/a': socket => {
+      socket.write(`${head(200, { 'Content-Length': 2, Connection: 'keep-alive' })}ok`)
+    },
+  })
+  const asked: string[] = []
+  const resolve = async (name: string) => {
+    asked.push(name)
+    return ['127.0.0.1']
+  }
+  for (let count = 0; count < 3; count++) {
+    expect(await get(server.url('/a'), { resolve })).toMatchObject({ text: 'ok' })
+  }
+  expect(asked).toHaveLength(3)
+  await untilClosed(server)
+})
+
+const bodies: Record<string, [Scene, string]> = {
+  'shorter than its Content-Length': [
+    socket => socket.end(`${head(200, { 'Content-Length': 100 })}abc`),
+    'interrupted',
+  ],
+  'reset in the middle': [
+    socket => socket.write(`${head(200, { 'Content-Length': 100 })}abc`, () => socket.resetAndDestroy()),
+    'interrupted',
+  ],
+  'longer than its Content-Length': [
+    socket => socket.end(`${head(200, { 'Content-Length': 3 })}abcdefgh`),
+    'complete',
+  ],
+  'chunked and ended': [
+    socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}3\r\nabc\r\n0\r\n\r\n`),
+    'complete',
+  ],
+  'chunked and cut between chunks': [
+    socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}3\r\nabc\r\n`),
+    'interrupted',
+  ],
+  'chunked and cut within a chunk': [
+    socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}ff\r\nabc`),
+    'interrupted',
+  ],
+  'chunked with rubbish for a size': [
+    socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}3\r\nabc\r\nzz\r\nabc\r\n`),
+    'interrupted',
+  ],
+  'of no stated length': [socket => socket.end(`${head(200)}abc`), 'complete'],
+  'silent after its first bytes': [socket => socket.write(`${head(200)}abc`), 'stalled'],
+  dripping: [socket => drip(socket), 'stalled'],
+}
+
+test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
+  const server = await serve({ '/a': scene })
+  const result = await get(server.url('/a'), {}, { stallMs: 100 })
+  expect(result).toMatchObject({ end })
+  if (end !== 'stalled') expect(result).toMatchObject({ text: 'abc' })
+  await untilClosed(server)
+})
+
+test('what cannot be decoded twice is not decoded at all', async () => {
+  const packed = Bun.gzipSync(new Uint8Array(100_000))
+  const server = await serve({
+    '/a': socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, packed),
+  })
+  const result = await get(server.url('/a'))
+  expect(server.requests[0]?.headers['accept-encoding']).toBe('identity')
+  expect(result).toMatchObject({ bytes: packed.length })
+})
+
+const noAnswers: Record<string, [Scene, Failure['kind']]> = {
+  'hangs up': [socket => socket.end(), 'broken-answer'],
+  resets: [socket => socket.resetAndDestroy(), 'broken-answer'],
+  'speaks another protocol': [socket => socket.end('SSH-2.0-OpenSSH_9\r\n\r\n'), 'broken-answer'],
+  'hangs up within its headers': [socket => socket.end('HTTP/1.1 200 OK\r\nContent-'), 'broken-answer'],
+  'contradicts itself on the length': [
+    socket => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabcde'),
+    'broken-answer',
+  ],
+  'floods with headers': [floodHeaders, 'broken-answer'],
+  'switches protocols': [
+    socket => socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    'broken-answer',
+  ],
+  'says nothing': [() => {}, 'answer-timeout'],
+  'drips its headers': [socket => drip(socket, 'HTTP/1.1 200 OK\r\nX: '), 'answer-timeout'],
+  'promises without end': [socket => drip(socket, '', 'HTTP/1.1 102 Processing\r\n\r\n'), 'answer-timeout'],
+}
+
+test.each(Object.entries(noAnswers))('a server that %s', async (_, [scene, kind]) => {
+  const server = await serve({ '/a': scene })
+  const patience = kind === 'answer-timeout' ? { answerTimeoutMs: 200 } : {}
+  expect(await get(server.url('/a'), patience)).toEqual({ kind } as Failure)
+  await untilClosed(server)
+})
+
+test('hints before the answer are passed over', async () => {
+  const server = await serve({
+    '/a': socket =>
+      socket.end(
+        'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+      ),
+  })
+  expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
+})
+
+test('what has no name, no listener or no end to its look-up is told apart', async () => {
+  const server = await serve({})
+  const address = server.url('/a')
+  await server.stop()
+  servers.length = 0
+  expect(await get(address)).toEqual({ kind: 'refused' })
+  expect(await get(address, { resolve: async () => [] })).toEqual({ kind: 'unknown-name' })
+  const failing = () => Promise.reject(new Error('ENOTFOUND'))
+  expect(await get(address, { resolve: failing })).toEqual({ kind: 'unknown-name' })
+  const endless = () => new Promise<string[]>(() => {})
+  expect(await get(address, { resolve: endless, connectTimeoutMs: 50 })).toEqual({ kind: 'connect-timeout' })
+})
+
+test('the certificate has to be for the name, not for the address behind it', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { tls: true })
+  expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
+  expect(await get(server.url('/a', 'other.test'))).toMatchObject({ status: 200 })
+  expect(await get(server.url('/a', '127.0.0.1'))).toMatchObject({ status: 200 })
+  server.requests.length = 0
+  expect(await get(server.url('/a', 'wrong.test'))).toEqual({ kind: 'tls', cause: 'name' })
+  expect(await get(server.url('/a', '127.0.0.2'))).toMatchObject({ kind: 'refused' })
+  expect(await get(server.url('/a'), { ca: undefined })).toEqual({ kind: 'tls', cause: 'authority' })
+  expect(server.requests).toEqual([])
+})
+
+test('NODE_TLS_REJECT_UNAUTHORIZED does not open the door', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { tls: true })
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  try {
+    expect(await get(server.url('/a', 'wrong.test'))).toEqual({ kind: 'tls', cause: 'name' })
+  } finally {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  }
+})
+
+test('a server that does not speak TLS is named', async () => {
+  const server = await serve({}, { greeting: 'HTTP/1.1 400 Bad Request\r\n\r\n' })
+  const address = server.url('/a').replace('http:', 'https:')
+  expect(await get(address)).toEqual({ kind: 'tls', cause: 'handshake' })
+})
+
+test('a body over TLS that breaks off is interrupted', async () => {
+  const server = await serve(
+    { '/a': socket => socket.write(`${head(200, { 'Content-Length': 9 })}abc`, () => socket.destroy()) },
+    { tls: true },
+  )
+  expect(await get(server.url('/a'))).toMatchObject({ end: 'interrupted' })
+})
+
+test('an abort ends the call at every stage with its reason, and hangs up', async () => {
+  const reached = Promise.withResolvers<void>()
+  const server = await serve({
+    '/silent': () => reached.resolve(),
+    '/endless': socket => {
+      socket.write(head(200))
+      return pour(socket, Number.POSITIVE_INFINITY)
+    },
+  })
+  const reason = new Error('no longer wanted')
+
+  const before = AbortSignal.abort(reason)
+  expect(get(server.url('/silent'), {}, { signal: before })).rejects.toBe(reason)
+
+  const resolving = new AbortController()
+  const slowName = () => {
+    resolving.abort(reason)
+    return new Promise<string[]>(() => {})
+  }
+  expect(get(server.url('/silent'), { resolve: slowName }, { signal: resolving.signal })).rejects.toBe(reason)
+
+  const waiting = new AbortController()
+  const silent = get(server.url('/silent'), {}, { signal: waiting.signal })
+  await reached.promise
+  waiting.abort(reason)
+  expect(silent).rejects.toBe(reason)
+
+  const reading = new AbortController()
+  const endless = get(
+    server.url('/endless'),
+    {},
+    { signal: reading.signal, onBytes: () => reading.abort(reason) },
+  )
+  expect(endless).rejects.toBe(reason)
+  await Promise.allSettled([silent, endless])
+  await untilClosed(server)
+})
+
+type Extra = {
+  redirectsMax?: number
+  stallMs?: number
+  signal?: AbortSignal
+  onBytes?: () => void
+}
+
+async function get(address: string, way: Partial<Way> = {}, extra: Extra = {}) {
+  const { redirectsMax = 5, stallMs = 10_000, signal = new AbortController().signal, onBytes } = extra
+  const result = await fetchGuarded(
+    address,
+    { method: 'GET', headers: {}, redirectsMax },
+    { allowNets: loopback, resolve: async () => ['127.0.0.1'], ca, ...way },
+    signal,
+  )
+  if (result.kind !== 'answer') return result
+  const chunks: Uint8Array[] = []
+  const end = await result.read(
+    async bytes => {
+      chunks.push(bytes)
+      onBytes?.()
+    },
+    { stallMs, bytesMin: 1000 },
+  )
+  const body = Buffer.concat(chunks)
+  return {
+    status: result.status,
+    url: result.url.href,
+    end,
+    bytes: body.length,
+    text: body.toString('latin1'),
+  }
+}
+
+async function serve(scenes: Record<string, Scene>, options?: HostileOptions): Promise<HostileServer> {
+  const server = await hostileServer(scenes, options)
+  servers.push(server)
+  return server
+}
+
+/** A byte now and then, so that the line is never silent. */
+function drip(socket: Parameters<Scene>[0], start = head(200), drop = 'a'): void {
+  socket.write(start)
+  const tap = setInterval(() => socket.write(drop), 10)
+  socket.on('close', () => clearInterval(tap))
+}
+
+function floodHeaders(socket: Parameters<Scene>[0]): void {
+  socket.write('HTTP/1.1 200 OK\r\n')
+  void pour(socket, Number.POSITIVE_INFINITY, Buffer.from(`X-Flood: ${'a'.repeat(1000)}\r\n`))
+}
+
+async function untilClosed(server: HostileServer): Promise<void> {
+  while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
+}

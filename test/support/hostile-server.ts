@@ -1,0 +1,135 @@
+// A server that speaks HTTP by hand, byte for byte, so that it can speak it wrongly.
+
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+
+export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
+/** What a path answers. `nth` counts the requests for it, from 1. */
+export type Scene = (socket: Socket, request: Request, nth: number) => unknown
+
+export type HostileOptions = {
+  tls?: boolean
+  address?: string
+  /** Said to everybody before they say anything. */
+  greeting?: string
+}
+
+export type HostileServer = {
+  port: number
+  requests: Request[]
+  /** Sockets that the server still holds open. */
+  open(): number
+  url(path: string, host?: string): string
+  stop(): Promise<void>
+}
+
+const tlsFolder = new URL('../fixtures/tls/', import.meta.url)
+export const ca = readFileSync(new URL('ca.pem', tlsFolder), 'utf8')
+
+export async function hostileServer(
+  scenes: Record<string, Scene>,
+  { tls = false, address = '127.0.0.1', greeting }: HostileOptions = {},
+): Promise<HostileServer> {
+  const requests: Request[] = []
+  const sockets = new Set<Socket>()
+  const counts = new Map<string, number>()
+  const accept = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+    if (greeting !== undefined) socket.end(greeting)
+    let text = ''
+    const onData = (bytes: Buffer) => {
+      text += bytes.toString('latin1')
+      const request = parsed(text)
+      if (!request) return
+      socket.off('data', onData)
+      socket.resume()
+      requests.push(request)
+      const name = request.path.replace(/\?.*$/, '')
+      const nth = (counts.get(name) ?? 0) + 1
+      counts.set(name, nth)
+      const scene = scenes[name]
+      if (scene) scene(socket, request, nth)
+      else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n')
+    }
+    socket.on('data', onData)
+  }
+  const server: Server = tls ? createTlsServer(identity(), accept) : createServer(accept)
+  server.on('tlsClientError', () => {})
+  await new Promise<void>(resolve => server.listen(0, address, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    requests,
+    open: () => sockets.size,
+    url: (path, host = 'media.test') => `${tls ? 'https' : 'http'}://${host}:${port}${path}`,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>(resolve => server.close(() => resolve()))
+    },
+  }
+}
+
+/** A head with these headers; Content-Length is up to the caller. */
+export function head(status: number, headers: Record<string, string | number> = {}): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
+}
+
+/** A whole, honest answer. */
+export function answer(
+  socket: Socket,
+  status: number,
+  headers: Record<string, string | number> = {},
+  body: string | Uint8Array = '',
+): void {
+  socket.write(head(status, { 'Content-Length': Buffer.byteLength(body), ...headers }))
+  socket.end(body)
+}
+
+export function redirect(to: string, status = 302): Scene {
+  return socket => answer(socket, status, { Location: to })
+}
+
+/** Writes chunk after chunk as fast as the other side reads, until `bytes` are sent or the socket is gone. */
+export async function pour(
+  socket: Socket,
+  bytes: number,
+  chunk = Buffer.alloc(65_536, 0xa5),
+): Promise<number> {
+  let sent = 0
+  while (sent < bytes && !socket.destroyed) {
+    const part = chunk.subarray(0, Math.min(chunk.length, bytes - sent))
+    sent += part.length
+    if (!socket.write(part)) {
+      await new Promise<void>(resolve => {
+        socket.once('drain', resolve)
+        socket.once('close', resolve)
+      })
+    }
+  }
+  return sent
+}
+
+function parsed(text: string): Request | null {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return null
+  const [line = '', ...rows] = text.slice(0, end).split('\r\n')
+  const [method = '', path = ''] = line.split(' ')
+  const headers = Object.fromEntries(
+    rows.map(row => [row.slice(0, row.indexOf(':')).toLowerCase(), row.slice(row.indexOf(':') + 1).trim()]),
+  )
+  const body = Buffer.from(text.slice(end + 4), 'latin1')
+  return body.length < Number(headers['content-length'] ?? 0)
+    ? null
+    : { method, path, headers, body: body.toString('utf8') }
+}
+
+function identity() {
+  return {
+    key: readFileSync(new URL('server-key.pem', tlsFolder)),
+    cert: readFileSync(new URL('server.pem', tlsFolder)),
+  }
+}
