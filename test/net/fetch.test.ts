@@ -242,7 +242,8 @@ test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
   const result = await get(server.url('/a'), {}, { stallMs: 100 })
   expect(result).toMatchObject({ end })
-  if (end !== 'stalled') expect(result).toMatchObject({ text: 'abc' })
+  // What had come of a broken body may be lost with the connection.
+  if (end === 'complete') expect(result).toMatchObject({ text: 'abc' })
   await untilClosed(server)
 })
 

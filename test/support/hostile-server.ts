@@ -100,15 +100,16 @@ export async function pour(
   chunk = Buffer.alloc(65_536, 0xa5),
 ): Promise<number> {
   let sent = 0
+  let goOn = () => {}
+  socket.on('drain', () => goOn())
+  socket.on('close', () => goOn())
   while (sent < bytes && !socket.destroyed) {
     const part = chunk.subarray(0, Math.min(chunk.length, bytes - sent))
     sent += part.length
-    if (!socket.write(part)) {
-      await new Promise<void>(resolve => {
-        socket.once('drain', resolve)
-        socket.once('close', resolve)
-      })
-    }
+    const drained = new Promise<void>(resolve => {
+      goOn = resolve
+    })
+    if (!socket.write(part)) await drained
   }
   return sent
 }

@@ -1,0 +1,230 @@
+// From an address to a file on disk: streamed, capped, resumed. The file appears whole under its name, or not at all.
+
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { formatSize } from '../base/words.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
+import { type Answer, type BodyEnd, type Failure, fetchGuarded, type Way } from './fetch.ts'
+import { openGate, pageGate } from './page.ts'
+import { directAddress, isSignIn } from './share-links.ts'
+import { Undecodable, unpacking } from './unpack.ts'
+
+export type DownloadOptions = Way & {
+  bytesMax: number
+  signal: AbortSignal
+  stallMs?: number
+  onProgress?: (bytes: number, total: number | null) => void
+  /** Between two tries; rejects when the signal is aborted. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Throws a JobFailure that names the cause, or the signal's reason. */
+export async function download(
+  address: string,
+  path: string,
+  options: DownloadOptions,
+): Promise<{ bytes: number }> {
+  options.signal.throwIfAborted()
+  const part = `${path}.part`
+  await rm(part, { force: true })
+  const file = await open(part, 'wx', 0o600)
+  try {
+    const bytes = await fill(file, address, options)
+    await file.close()
+    options.signal.throwIfAborted()
+    await rename(part, path)
+    return { bytes }
+  } catch (error) {
+    await file.close().catch(() => {})
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+/** What is known of the file between two tries. */
+type Progress = {
+  bytes: number
+  total: number | null
+  /** Names this very version of the file, so that a rest can be asked for. */
+  version: string | null
+  begun: boolean
+}
+
+async function fill(file: FileHandle, address: string, options: DownloadOptions): Promise<number> {
+  const { signal, pause = (ms, stop) => wait(ms, undefined, { signal: stop }) } = options
+  const progress: Progress = { bytes: 0, total: null, version: null, begun: false }
+  let furthest = 0
+  let fruitless = 0
+  for (;;) {
+    const end = await attempt(file, address, progress, options)
+    if (end === 'complete') return progress.bytes
+    const further = progress.bytes >= furthest + limits.downloadFurtherBytes
+    furthest = Math.max(furthest, progress.bytes)
+    fruitless = further ? 0 : fruitless + 1
+    if (fruitless >= limits.downloadTriesMax) {
+      throw new JobFailure('DOWNLOAD_FAILED', end === 'stalled' ? causes.stalled : causes.interrupted)
+    }
+    await pause(limits.downloadRetryPauseMs * 2 ** fruitless, signal).catch(error => {
+      signal.throwIfAborted()
+      throw error
+    })
+  }
+}
+
+/** One request for the file or its rest. Throws when another one would fare no better. */
+async function attempt(
+  file: FileHandle,
+  address: string,
+  progress: Progress,
+  options: DownloadOptions,
+): Promise<BodyEnd> {
+  const resume = progress.version !== null && progress.bytes > 0
+  const answer = await fetchGuarded(
+    address,
+    {
+      method: 'GET',
+      headers: {
+        'User-Agent': 'steno',
+        ...(resume ? { Range: `bytes=${progress.bytes}-`, 'If-Range': progress.version ?? '' } : {}),
+      },
+      redirectsMax: limits.mediaRedirectsMax,
+      rewrite: fileAddress,
+    },
+    options,
+    options.signal,
+  )
+  if (answer.kind !== 'answer') return failed(answer, progress)
+  try {
+    if (answer.status < 200 || answer.status > 299) return await refused(answer, file, progress, resume)
+    if (resume && answer.status === 206) {
+      if (!continues(answer, progress)) return await startOver(file, progress)
+    } else {
+      if (answer.status === 206 && rangeOf(answer)?.start !== 0)
+        return failed({ kind: 'broken-answer' }, progress)
+      await startOver(file, progress)
+      learn(answer, progress)
+    }
+    if (progress.total !== null && progress.total > options.bytesMax) throw tooLarge(options.bytesMax)
+    return await store(file, answer, progress, options)
+  } finally {
+    answer.close()
+  }
+}
+
+/** Shares of folders and the like end here, before anything is asked of anybody. */
+function fileAddress(url: URL): URL {
+  const direct = directAddress(url)
+  if (typeof direct === 'string') throw new JobFailure('URL_NOT_ACCESSIBLE', noFileCauses[direct])
+  return direct
+}
+
+function failed(failure: Failure, progress: Progress): BodyEnd {
+  if (progress.begun) return 'interrupted'
+  throw new JobFailure('URL_NOT_ACCESSIBLE', causeOf(failure))
+}
+
+/** Once a download has begun, trouble on the side of the server may pass. */
+async function refused(
+  answer: Answer,
+  file: FileHandle,
+  progress: Progress,
+  resume: boolean,
+): Promise<BodyEnd> {
+  const { status } = answer
+  const closed = status === 401 || status === 403
+  const cause = closed && isSignIn(answer.url) ? causes.signIn : causeOfStatus(status)
+  if (!progress.begun) throw new JobFailure('URL_NOT_ACCESSIBLE', cause)
+  if (resume && status === 416) return startOver(file, progress)
+  if (status >= 500 || status === 408 || status === 429) return 'interrupted'
+  throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
+}
+
+/** Whether these bytes are the rest of the very file that the first ones came from. */
+function continues(answer: Answer, progress: Progress): boolean {
+  const range = rangeOf(answer)
+  return (
+    range?.start === progress.bytes &&
+    range.total === progress.total &&
+    versionOf(answer) === progress.version &&
+    encodingOf(answer) === ''
+  )
+}
+
+async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd> {
+  progress.bytes = 0
+  progress.version = null
+  await file.truncate(0)
+  return 'interrupted'
+}
+
+function learn(answer: Answer, progress: Progress): void {
+  const encoded = encodingOf(answer) !== ''
+  progress.begun = true
+  // Of an encoded body the length is not the file's, and its rest cannot be decoded alone.
+  progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
+  progress.version = encoded ? null : versionOf(answer)
+}
+
+/** The body onto the disk, from where the file ends now. */
+async function store(
+  file: FileHandle,
+  answer: Answer,
+  progress: Progress,
+  { bytesMax, stallMs = limits.downloadStallMs, onProgress }: DownloadOptions,
+): Promise<BodyEnd> {
+  const write = async (bytes: Uint8Array) => {
+    if (progress.bytes + bytes.length > bytesMax) throw tooLarge(bytesMax)
+    const { bytesWritten } = await file.write(bytes, 0, bytes.length, progress.bytes)
+    if (bytesWritten < bytes.length) throw new Error('the disk took only a part of the download')
+    progress.bytes += bytes.length
+    onProgress?.(progress.bytes, progress.total)
+  }
+  const gate = progress.bytes === 0 ? pageGate(answer, write) : openGate(write)
+  const unpacked = unpacking(encodingOf(answer), gate.push)
+  if (!unpacked) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
+  try {
+    const end = await answer.read(unpacked.push, { stallMs, bytesMin: limits.downloadStallBytesMin })
+    if (end !== 'complete') {
+      gate.refusePage()
+      return end
+    }
+    await unpacked.end()
+    await gate.end()
+  } catch (error) {
+    throw error instanceof Undecodable ? new JobFailure('DOWNLOAD_FAILED', causes.undecodable) : error
+  } finally {
+    unpacked.abandon()
+  }
+  if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
+  // A server may send less of the rest than it was asked for.
+  return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
+}
+
+function tooLarge(bytesMax: number): JobFailure {
+  return new JobFailure('FILE_TOO_LARGE', `The file is larger than the limit of ${formatSize(bytesMax)}.`)
+}
+
+function encodingOf(answer: Answer): string {
+  const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? ''
+  return encoding === 'identity' ? '' : encoding
+}
+
+function lengthOf(answer: Answer): number | null {
+  const length = answer.headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+function rangeOf(answer: Answer): { start: number; total: number | null } | null {
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers['content-range'] ?? '') ?? []
+  if (start === undefined) return null
+  return { start: Number(start), total: total === '*' ? null : Number(total) }
+}
+
+/** A strong ETag, or else the time of the last change: what If-Range can be asked with. */
+function versionOf(answer: Answer): string | null {
+  const { etag } = answer.headers
+  if (etag !== undefined) return etag.startsWith('"') ? etag : null
+  return answer.headers['last-modified'] ?? null
+}

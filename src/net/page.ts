@@ -1,0 +1,77 @@
+// Telling a web page from media by its first bytes: the type that a server states is only a hint.
+
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { causes } from './causes.ts'
+import type { Answer } from './fetch.ts'
+import { isSignIn } from './share-links.ts'
+
+export type Gate = {
+  push(bytes: Uint8Array): Promise<void>
+  end(): Promise<void>
+  /** Throws when what is held back is a page, however much of it has come. */
+  refusePage(): void
+}
+
+/** Holds the first bytes back until it is clear that they are no web page. */
+export function pageGate(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): Gate {
+  let held = new Uint8Array()
+  let passed = false
+  const holdsPage = () =>
+    !passed && isPage(held.subarray(0, limits.sniffBytes), answer.headers['content-type'])
+  const refusePage = () => {
+    if (held.length === 0 || !holdsPage()) return
+    const signIn = isSignIn(answer.url) || asksForPassword(held)
+    throw new JobFailure('URL_NOT_ACCESSIBLE', signIn ? causes.signIn : causes.page)
+  }
+  const pass = async () => {
+    passed = true
+    if (held.length > 0) await write(held)
+    held = new Uint8Array()
+  }
+  return {
+    push: async bytes => {
+      if (passed) return write(bytes)
+      held = new Uint8Array(Buffer.concat([held, bytes]))
+      if (held.length < limits.sniffBytes) return
+      if (!holdsPage()) return pass()
+      if (held.length >= limits.pageBytesMax) refusePage()
+    },
+    end: async () => {
+      refusePage()
+      if (!passed) await pass()
+    },
+    refusePage,
+  }
+}
+
+export function openGate(write: (bytes: Uint8Array) => Promise<void>): Gate {
+  return { push: write, end: async () => {}, refusePage: () => {} }
+}
+
+/** What browsers look for to call something HTML, followed by a space or the end of the tag. */
+const tags =
+  /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
+const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
+
+export function isPage(head: Uint8Array, contentType: string | undefined): boolean {
+  const text = textOf(head)
+  if (text === null) return false
+  const trimmed = text.replace(prologue, '')
+  return tags.test(`${trimmed} `) || /^\s*(text\/html|application\/xhtml)/i.test(contentType ?? '')
+}
+
+/** A page that asks for a password, whatever its address. */
+function asksForPassword(page: Uint8Array): boolean {
+  return /<input[^>]{0,300}type\s*=\s*["']?password/i.test(textOf(page) ?? '')
+}
+
+/** Null when there is a byte in it that no text has: media has one within a few bytes. */
+function textOf(bytes: Uint8Array): string | null {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  const binary = bytes.some(
+    byte => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b,
+  )
+  return binary ? null : new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createGzip } from 'node:zlib'
+import { type HostileServer, head, hostileServer, pour } from '../support/hostile-server.ts'
+
+const MB = 1024 ** 2
+const small = 30 * MB
+const large = 300 * MB
+const child = fileURLToPath(new URL('../support/download-child.ts', import.meta.url))
+
+let folder: string
+let server: HostileServer
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-memory-'))
+})
+afterEach(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true })
+})
+
+test.each([false, true])(
+  'memory does not grow with the file, nor with what is packed in it (TLS: %p)',
+  async tls => {
+    server = await hostileServer(
+      {
+        '/small': socket => {
+          socket.write(head(200, { 'Content-Length': small }))
+          return pour(socket, small)
+        },
+        '/large': socket => {
+          socket.write(head(200, { 'Content-Length': large }))
+          return pour(socket, large)
+        },
+        '/bomb': socket => {
+          socket.write(head(200, { 'Content-Encoding': 'gzip' }))
+          const gzip = createGzip()
+          gzip.pipe(socket)
+          gzip.end(Buffer.alloc(large))
+        },
+      },
+      { tls },
+    )
+    const addresses = ['/small', '/large', '/bomb'].map(path => server.url(path))
+
+    const [afterSmall = 0, afterLarge = 0, afterBomb = 0] = await peaks(join(folder, 'media'), addresses)
+
+    expect(afterSmall).toBeGreaterThan(0)
+    expect(afterLarge - afterSmall).toBeLessThan(48 * MB)
+    expect(afterBomb - afterSmall).toBeLessThan(64 * MB)
+  },
+  60_000,
+)
+
+async function peaks(path: string, addresses: string[]): Promise<number[]> {
+  const running = Bun.spawn([process.execPath, child, path, ...addresses], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  try {
+    const printed = await new Response(running.stdout).text()
+    expect(await running.exited).toBe(0)
+    return printed.trim().split('\n').map(Number)
+  } finally {
+    running.kill()
+    await running.exited
+  }
+}
