@@ -1,0 +1,32 @@
+// What can be said of a webhook address when a job is submitted. The connection itself is checked again later.
+
+import { limits } from '../limits.ts'
+import { isAllowed, literalAddress, reachable } from '../net/address.ts'
+import { addressesOf, permitted } from '../net/connect.ts'
+import { isWeb, type Resolve } from '../net/fetch.ts'
+import type { Nets } from '../net/nets.ts'
+
+/** Why callbacks could never be sent there, or null. Only names of plain http addresses are looked up. */
+export async function checkWebhookUrl(
+  address: string,
+  { allowNets, resolve }: { allowNets: Nets; resolve?: Resolve | undefined },
+): Promise<string | null> {
+  if (address.length > limits.urlLengthMax) {
+    return `webhook_url is longer than ${limits.urlLengthMax} characters.`
+  }
+  const url = URL.parse(address)
+  if (!url || !isWeb(url)) return 'webhook_url is not an http or https address.'
+  const literal = literalAddress(url)
+  if (url.protocol === 'https:') {
+    return literal === null || reachable(literal, allowNets) ? null : privateNetwork
+  }
+  if (literal !== null) return isAllowed(literal, allowNets) ? null : plainHttp
+  if (allowNets.empty) return plainHttp
+  const stop = AbortSignal.timeout(limits.resolveTimeoutMs)
+  const addresses = await addressesOf(url, resolve, stop)
+  if (addresses === null) return 'The host name of webhook_url could not be found.'
+  return permitted(addresses, url, { allowNets, httpsOnly: true }).length > 0 ? null : plainHttp
+}
+
+const privateNetwork = 'webhook_url leads into a private or reserved network.'
+const plainHttp = 'webhook_url must use https; plain http is only for networks that the operator has allowed.'

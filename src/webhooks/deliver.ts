@@ -1,0 +1,61 @@
+// One callback, sent once. Whatever becomes of it has a name; nothing here throws for a bad receiver.
+
+import { limits } from '../limits.ts'
+import { type Failure, fetchGuarded, type Resolve } from '../net/fetch.ts'
+import type { Nets } from '../net/nets.ts'
+import { signedHeaders } from './sign.ts'
+
+export type Outcome =
+  | { kind: 'delivered' | 'refused'; status: number }
+  | { kind: 'timeout' }
+  /** The signal of the caller was aborted. */
+  | { kind: 'stopped' }
+  | { kind: 'unreachable'; why: Exclude<Failure['kind'], 'forbidden-address' | 'too-many-redirects'> }
+  | { kind: 'forbidden-address' }
+
+export type DeliveryOptions = {
+  signingSecret: string
+  nowMs: number
+  timeoutMs: number
+  allowNets: Nets
+  resolve?: Resolve | undefined
+  ca?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Posts the body, and once more where a redirect leads. The time limit covers both. */
+export async function deliver(
+  url: string,
+  body: string,
+  { signingSecret, nowMs, timeoutMs, allowNets, resolve, ca, signal }: DeliveryOptions,
+): Promise<Outcome> {
+  const late = AbortSignal.timeout(timeoutMs)
+  const stop = signal ? AbortSignal.any([signal, late]) : late
+  try {
+    const answer = await fetchGuarded(
+      url,
+      {
+        method: 'POST',
+        headers: signedHeaders(body, { signingSecret, nowMs }),
+        body,
+        redirectsMax: limits.webhookRedirectsMax,
+      },
+      { allowNets, resolve, ca, httpsOnly: true },
+      stop,
+    )
+    if (answer.kind !== 'answer') return outcomeOf(answer)
+    // The status is the whole message; a body is not waited for.
+    answer.close()
+    const delivered = answer.status >= 200 && answer.status < 300
+    return { kind: delivered ? 'delivered' : 'refused', status: answer.status }
+  } catch (error) {
+    if (!stop.aborted) throw error
+    return signal?.aborted ? { kind: 'stopped' } : { kind: 'timeout' }
+  }
+}
+
+function outcomeOf(failure: Failure): Outcome {
+  if (failure.kind === 'forbidden-address') return { kind: 'forbidden-address' }
+  if (failure.kind === 'too-many-redirects') return { kind: 'refused', status: failure.status }
+  return { kind: 'unreachable', why: failure.kind }
+}
