@@ -5,6 +5,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 const KB = 1024
+const MB = 1024 ** 2
 const GB = 1024 ** 3
 
 export const limits = {
@@ -14,6 +15,12 @@ export const limits = {
   durationMsMax: 10 * hour,
   mediaRedirectsMax: 5,
   mediaKeptMs: 24 * hour,
+  /** The child that reads a media file: its whole time for an inspection, and silence before it counts as hung. */
+  mediaInspectMs: 10 * minute,
+  mediaStallMs: 2 * minute,
+  mediaCpuMs: 30 * minute,
+  /** What it may allocate beyond what it starts with. The index of a 10 h film takes about 150 MB of it. */
+  mediaMemoryBytes: 640 * MB,
 
   // Requests
   bodyBytesMax: 100 * KB,

@@ -5,4 +5,6 @@ import type { Command } from './command.ts'
 export const commands: Record<string, () => Promise<Command>> = {}
 
 /** What the program starts itself as; not for people. */
-export const children: Record<string, () => Promise<() => Promise<void>>> = {}
+export const children: Record<string, () => Promise<() => Promise<void>>> = {
+  media: async () => (await import('../media/child.ts')).media,
+}

@@ -1,0 +1,41 @@
+// What a process that reads hostile bytes takes from itself before it begins: priority, memory, CPU time,
+// files, and life without its parent. Native code, so only ever called in the child.
+
+import { dlopen, ptr } from 'bun:ffi'
+import { readFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+
+export type Confinement = { parent: number; cpuMs: number; memoryBytes: number }
+
+const lowestPriority = 19
+const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, openFiles: 7 } as const
+const prSetParentDeathSignal = 1
+const sigkill = 9n
+
+export function confine({ parent, cpuMs, memoryBytes }: Confinement): void {
+  setPriority(lowestPriority)
+  if (process.platform !== 'linux') return
+  const { symbols } = dlopen('libc.so.6', {
+    prctl: { args: ['i32', 'u64'], returns: 'i32' },
+    setrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
+  })
+  const limit = (which: number, value: number) => {
+    const pair = new BigUint64Array([BigInt(value), BigInt(value)])
+    if (symbols.setrlimit(which, ptr(pair)) !== 0) throw new Error(`setrlimit ${which} failed`)
+  }
+  if (symbols.prctl(prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
+  // The parent may have died before it could be watched.
+  if (process.ppid !== parent) process.exit(1)
+
+  limit(resource.cpu, Math.ceil(cpuMs / 1000))
+  limit(resource.fileSize, 0)
+  limit(resource.core, 0)
+  // JavaScript reserves gigabytes of address space that it never touches, so RLIMIT_AS is of no use; what
+  // FFmpeg allocates counts as data, and the limit is set from where the process stands now.
+  limit(resource.data, dataBytes() + memoryBytes)
+  limit(resource.openFiles, 32)
+}
+
+function dataBytes(): number {
+  return Number(/VmData:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024
+}

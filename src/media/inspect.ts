@@ -1,0 +1,53 @@
+// What a media file is and how long, asked of the child, and whether we take it.
+
+import { formatDuration } from '../base/words.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Inspection, Media } from './media.ts'
+import { type Bounds, runChild } from './spawn.ts'
+
+export type MediaOptions = {
+  durationMsMin: number
+  durationMsMax: number
+  bounds?: Partial<Bounds>
+  command?: string[]
+}
+
+export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOptions): Media {
+  return {
+    inspect: async (path, { signal }) => {
+      const bounds = { stallMs: limits.mediaInspectMs, ...rest.bounds }
+      const child = runChild('inspect', path, { ...rest, bounds, signal, durationMsMax })
+      const next = await child.next()
+      await child.return(undefined)
+      const inspection = next.done ? read(next.value) : null
+      if (!inspection) throw new JobFailure('PROCESSING_ERROR')
+      const { durationMs } = inspection
+      if (durationMs < durationMsMin) {
+        const message = `The audio is ${formatDuration(durationMs)} long; at least ${formatDuration(durationMsMin)} is needed.`
+        throw new JobFailure('INVALID_MEDIA_FORMAT', message)
+      }
+      if (durationMs > durationMsMax) {
+        const message = `The audio is longer than the limit of ${formatDuration(durationMsMax)}.`
+        throw new JobFailure('DURATION_TOO_LONG', message)
+      }
+      return inspection
+    },
+  }
+}
+
+/** Null when it is not what a child says that is in its right mind. */
+function read(result: unknown): Inspection | null {
+  const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
+  if (!isName(container) || !isName(codec)) return null
+  if (!isCount(sampleRate) || !isCount(channels) || !isCount(durationMs)) return null
+  return { container, codec, sampleRate, channels, durationMs }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z0-9_]{1,32}$/.test(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

@@ -1,0 +1,78 @@
+// What passes between the service and the child that reads a file: one order as an argument, then messages
+// on stdout, each a kind, a length and a body. The reader trusts none of it.
+
+export type Order = {
+  job: 'inspect' | 'decode'
+  parent: number
+  cpuMs: number
+  memoryBytes: number
+  durationMsMax: number
+}
+
+export type Tell = (kind: Kind, body: Uint8Array) => void
+
+/** What a job of the child is given beside the file, and what decoding says at its end. */
+export type Task = { durationMsMax: number; tell: Tell }
+export type Decoded = {
+  samples: number
+  /** Packets that could not be read or decoded; silence stands in their place. */
+  damaged: number
+}
+
+/** `alive` says that a long silence is work, `end` that everything before it is all there is. */
+export const kinds = { samples: 1, alive: 2, end: 3 } as const
+type Kind = keyof typeof kinds
+
+/** Eight bytes: a mark that rubbish does not have, the kind, the length of the body. */
+export const headerBytes = 8
+const mark = 0x5354
+/** No message is longer. */
+export const bodyBytesMax = 64 * 1024
+
+export type Message = { kind: Kind; body: Uint8Array }
+
+export function writeMessage(kind: Kind, body: Uint8Array): Uint8Array {
+  const message = new Uint8Array(headerBytes + body.length)
+  const header = new DataView(message.buffer)
+  header.setUint16(0, mark)
+  header.setUint16(2, kinds[kind])
+  header.setUint32(4, body.length)
+  message.set(body, headerBytes)
+  return message
+}
+
+/** Anything that is not a row of whole messages throws. */
+export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
+  let rest = new Uint8Array(0)
+  for await (const chunk of chunks) {
+    let bytes = rest.length === 0 ? chunk : join(rest, chunk)
+    for (let size = sizeOf(bytes); size !== null && bytes.length >= size; size = sizeOf(bytes)) {
+      yield { kind: kindOf(bytes), body: bytes.subarray(headerBytes, size) }
+      bytes = bytes.subarray(size)
+    }
+    rest = bytes.slice()
+  }
+  if (rest.length > 0) throw new Error('the last message is cut off')
+}
+
+function sizeOf(bytes: Uint8Array): number | null {
+  if (bytes.length < headerBytes) return null
+  const header = new DataView(bytes.buffer, bytes.byteOffset)
+  const length = header.getUint32(4)
+  if (header.getUint16(0) !== mark || length > bodyBytesMax) throw new Error('not a message')
+  return headerBytes + length
+}
+
+function kindOf(bytes: Uint8Array): Kind {
+  const number = new DataView(bytes.buffer, bytes.byteOffset).getUint16(2)
+  const kind = (Object.keys(kinds) as Kind[]).find(each => kinds[each] === number)
+  if (!kind) throw new Error('a message of no known kind')
+  return kind
+}
+
+function join(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(head.length + tail.length)
+  joined.set(head)
+  joined.set(tail, head.length)
+  return joined
+}

@@ -1,0 +1,30 @@
+// How the tests of this room read a file, and what they start from.
+
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { decode } from '../../src/media/decode.ts'
+import { openMedia } from '../../src/media/inspect.ts'
+
+const { durationMsMin, durationMsMax } = limits
+export const forever = new AbortController().signal
+export const media = openMedia({ durationMsMin, durationMsMax })
+
+export function fixture(name: string): string {
+  return join(import.meta.dir, '../fixtures/media', name)
+}
+
+export function inspect(path: string) {
+  return media.inspect(path, { signal: forever })
+}
+
+export async function decodeAll(path: string): Promise<Float32Array> {
+  const parts: Float32Array[] = []
+  for await (const part of decode(path, { signal: forever, durationMsMax })) parts.push(part)
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

@@ -1,0 +1,62 @@
+// Finds tones in samples: what the fixtures hold, and whether it came out where it belongs.
+
+import { expect } from 'bun:test'
+
+export const sampleRate = 16_000
+
+/** Seconds, and the tone in Hz that sounds between them; 0 is silence. As in fixtures/media/make.sh. */
+export type Segment = { from: number; to: number; hertz: number }
+
+export const tune: Segment[] = [
+  { from: 0, to: 0.4, hertz: 0 },
+  { from: 0.4, to: 0.9, hertz: 400 },
+  { from: 0.9, to: 1.4, hertz: 1000 },
+  { from: 1.4, to: 1.6, hertz: 0 },
+  { from: 1.6, to: 2, hertz: 700 },
+]
+
+/** The same tones, after so much more silence. */
+export function later(segments: Segment[], seconds: number): Segment[] {
+  const moved = segments.map(({ from, to, hertz }) => ({ from: from + seconds, to: to + seconds, hertz }))
+  return [{ from: 0, to: seconds, hertz: 0 }, ...moved]
+}
+
+const windowSeconds = 0.02
+const stepSeconds = 0.005
+const tones = [400, 700, 1000]
+/** A codec rings a little around its tones; the tones themselves have a level of 0.35. */
+const audible = 0.05
+
+/** Every segment sounds as it should, save within `slack` of its ends. */
+export function expectTune(samples: Float32Array, segments: Segment[], slack = 0.03): void {
+  const wrong: string[] = []
+  for (const { from, to, hertz } of segments) {
+    for (let at = from + slack; at + windowSeconds <= to - slack; at += stepSeconds) {
+      const heard = toneAt(samples, at)
+      if (heard !== hertz) wrong.push(`${at.toFixed(3)} s: ${heard} Hz instead of ${hertz}`)
+    }
+  }
+  expect(wrong).toEqual([])
+}
+
+/** The loudest of the tones in a short window, 0 when it is silent. */
+export function toneAt(samples: Float32Array, seconds: number): number {
+  const from = Math.round(seconds * sampleRate)
+  const window = samples.subarray(from, from + windowSeconds * sampleRate)
+  if (level(window) < audible) return 0
+  const powers = tones.map(hertz => power(window, hertz))
+  return tones[powers.indexOf(Math.max(...powers))]!
+}
+
+export function level(samples: Float32Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length))
+}
+
+/** Goertzel's filter: the power of one frequency. */
+function power(samples: Float32Array, hertz: number): number {
+  const turn = 2 * Math.cos((2 * Math.PI * hertz) / sampleRate)
+  let before = 0
+  let last = 0
+  for (const sample of samples) [before, last] = [last, sample + turn * last - before]
+  return last * last + before * before - turn * last * before
+}
