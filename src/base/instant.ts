@@ -1,0 +1,15 @@
+// Points in time as callers write them.
+
+const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/** ISO 8601 in milliseconds. Without a zone it is UTC, a date is its midnight. Null when it is no such time. */
+export function parseInstant(text: string): number | null {
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    iso.exec(text) ?? []
+  if (!year) return null
+  const offset = /^z$/i.test(zone) ? 'Z' : zone.replace(/^(.{3})(\d{2})$/, '$1:$2')
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${offset}`)
+  const rolledOver =
+    new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)
+  return Number.isNaN(ms) || rolledOver ? null : ms
+}

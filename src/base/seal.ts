@@ -1,0 +1,76 @@
+// The one secret of a data folder, and what is done with it: sealing signing secrets, signing addresses and cursors.
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hmacSha256, sameText } from './hash.ts'
+
+export type Secrets = {
+  seal(text: string): string
+  open(sealed: string): string
+  /** A signature that is good for one purpose only. */
+  sign(purpose: string, text: string): string
+  isSigned(purpose: string, text: string, signature: string): boolean
+}
+
+const secretBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+export function secretPath(dataDir: string): string {
+  return join(dataDir, 'secret.key')
+}
+
+/** Reads the data folder's secret, making it at the first start. Safe when two processes do so at once. */
+export function openSecrets(dataDir: string): Secrets {
+  const path = secretPath(dataDir)
+  if (!existsSync(path)) createSecret(path)
+  const secret = readFileSync(path)
+  if (secret.length !== secretBytes) throw new Error('secret.key in the data folder is damaged')
+
+  const sealKey = derive(secret, 'seal')
+  const signKeys = new Map<string, Uint8Array>()
+  const signKey = (purpose: string) => {
+    const known = signKeys.get(purpose) ?? derive(secret, `sign ${purpose}`)
+    signKeys.set(purpose, known)
+    return known
+  }
+  const sign = (purpose: string, text: string) => hmacSha256(signKey(purpose), text)
+
+  return {
+    seal(text) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce)
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64')
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, nonceBytes))
+      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+      return Buffer.concat([
+        decipher.update(bytes.subarray(nonceBytes + tagBytes)),
+        decipher.final(),
+      ]).toString('utf8')
+    },
+    sign,
+    isSigned: (purpose, text, signature) => sameText(sign(purpose, text), signature),
+  }
+}
+
+/** A link puts the whole file there or nothing, and never over one that another process made first. */
+function createSecret(path: string): void {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, randomBytes(secretBytes), { mode: 0o600 })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+function derive(secret: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', `steno ${purpose}`, secretBytes))
+}
