@@ -1,0 +1,76 @@
+// One SQLite file, one writer at a time, one clock reading a transaction.
+
+import { Database } from 'bun:sqlite'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from './migrate.ts'
+
+type Value = string | number | null
+export type Params = Record<string, Value>
+export type Clock = () => number
+
+export type Db = {
+  /** The first row, or null. Statements are prepared once and kept. */
+  find<Row>(statement: string, params?: Params): Row | null
+  list<Row>(statement: string, params?: Params): Row[]
+  /** How many rows were changed. */
+  run(statement: string, params?: Params): number
+  /** All of it or nothing; within another one it becomes part of that. Takes the write lock at once. */
+  tx<T>(work: () => T): T
+  /** The time of the transaction under way, else the clock's. */
+  now(): number
+  /** Writes what the log holds into the file and empties the log, so that deleted text is nowhere on disk. */
+  checkpoint(): void
+  /** A consistent copy into a file that must not exist yet. */
+  copyTo(path: string): void
+  close(): void
+}
+
+/** The CLI waits this long for a server that is writing, and the other way round. */
+const busyTimeoutMs = 10_000
+
+export function databasePath(dataDir: string): string {
+  return join(dataDir, 'steno.db')
+}
+
+export function openDb(dataDir: string, clock: Clock = Date.now): Db {
+  const path = databasePath(dataDir)
+  const sql = new Database(path, { create: true, strict: true })
+  sql.run(`pragma busy_timeout = ${busyTimeoutMs}`)
+  sql.run('pragma journal_mode = wal')
+  sql.run('pragma synchronous = full')
+  sql.run('pragma foreign_keys = on')
+  sql.run('pragma secure_delete = on')
+  chmodSync(path, 0o600)
+
+  let txTime: number | null = null
+  const now = () => txTime ?? clock()
+
+  function tx<T>(work: () => T): T {
+    if (txTime !== null) return work()
+    sql.run('begin immediate')
+    txTime = clock()
+    try {
+      const result = work()
+      sql.run('commit')
+      return result
+    } catch (error) {
+      if (sql.inTransaction) sql.run('rollback')
+      throw error
+    } finally {
+      txTime = null
+    }
+  }
+  tx(() => migrate(sql, now()))
+
+  return {
+    find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
+    list: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).all(params),
+    run: (statement, params = {}) => sql.query<unknown, [Params]>(statement).run(params).changes,
+    tx,
+    now,
+    checkpoint: () => void sql.query('pragma wal_checkpoint(truncate)').all(),
+    copyTo: target => void sql.query('vacuum into $target').run({ target }),
+    close: () => sql.close(),
+  }
+}

@@ -1,0 +1,19 @@
+// Numbered migrations, applied once each, in order, in one transaction with the record of it.
+
+import type { Database } from 'bun:sqlite'
+import init from './migrations/001_init.sql' with { type: 'text' }
+
+/** One that shipped is never edited; a change is a new row. */
+const migrations = [{ name: '001_init', sql: init }]
+
+export function migrate(sql: Database, nowMs: number): void {
+  sql.run('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
+  const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()
+  const unknown = applied.find(({ name }) => !migrations.some(each => each.name === name))
+  if (unknown) throw new Error(`the database was made by a newer steno (it has ${unknown.name})`)
+
+  for (const { name, sql: statements } of migrations.slice(applied.length)) {
+    sql.run(statements)
+    sql.run('insert into migrations (name, applied_at) values (?, ?)', [name, nowMs])
+  }
+}
