@@ -1,0 +1,61 @@
+// Who uses the service.
+
+import { newId } from '../base/id.ts'
+import type { Db } from '../db/db.ts'
+
+export type Account = {
+  id: string
+  email: string
+  verifiedAt: number | null
+  webhookUrl: string | null
+  balanceUnits: number
+  reservedUnits: number
+  createdAt: number
+}
+
+const columns = `id, email, verified_at as verifiedAt, webhook_url as webhookUrl,
+  balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
+
+/** Null when the address is taken. */
+export function createAccount(
+  db: Db,
+  { email, passwordHash, verified }: { email: string; passwordHash: string | null; verified: boolean },
+): Account | null {
+  return db.tx(() => {
+    if (findAccountByEmail(db, email)) return null
+    const now = db.now()
+    db.run(
+      `insert into accounts (id, email, password_hash, verified_at, money_moved_at, created_at)
+       values ($id, $email, $passwordHash, $verifiedAt, $now, $now)`,
+      { id: newId(), email, passwordHash, verifiedAt: verified ? now : null, now },
+    )
+    return findAccountByEmail(db, email)
+  })
+}
+
+export function findAccount(db: Db, id: string): Account | null {
+  return db.find<Account>(`select ${columns} from accounts where id = $id`, { id })
+}
+
+export function findAccountByEmail(db: Db, email: string): Account | null {
+  return db.find<Account>(`select ${columns} from accounts where email = $email`, { email })
+}
+
+export function listAccounts(db: Db): Account[] {
+  return db.list<Account>(`select ${columns} from accounts order by created_at, id`)
+}
+
+export function verifyAccount(db: Db, id: string, passwordHash: string): void {
+  db.tx(() =>
+    db.run('update accounts set verified_at = $now, password_hash = $passwordHash where id = $id', {
+      id,
+      passwordHash,
+      now: db.now(),
+    }),
+  )
+}
+
+/** The address that jobs without one of their own call back. */
+export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
+  db.tx(() => db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl }))
+}

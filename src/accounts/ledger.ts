@@ -1,0 +1,72 @@
+// Deposits, reserves and how they end. The sums stand in accounts, kept by triggers; see 001_init.sql.
+
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+
+export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
+
+export function deposit(db: Db, accountId: string, cents: number): void {
+  add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
+}
+
+/** Holds the price of a job. False when less than that is available; nothing has happened then. */
+export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
+  return db.tx(() => {
+    if (findMoney(db, accountId).availableUnits < units) return false
+    add(db, accountId, jobId, 'reserve', units)
+    return true
+  })
+}
+
+/** Turns the reserve of a job into its charge. Throws when it has none or was ended before. */
+export function settle(db: Db, accountId: string, jobId: string, units: number): void {
+  add(db, accountId, jobId, 'settle', units)
+}
+
+/** Gives the reserve of a job back and tells how much it was: 0 when there was none, or none is left. */
+export function release(db: Db, accountId: string, jobId: string): number {
+  return db.tx(() => {
+    const held = db.find<{ units: number }>(
+      `select units from ledger as reserve where job_id = $jobId and kind = 'reserve'
+       and not exists (select 1 from ledger where job_id = $jobId and kind in ('settle', 'release'))`,
+      { jobId },
+    )
+    if (!held) return 0
+    add(db, accountId, jobId, 'release', held.units)
+    return held.units
+  })
+}
+
+/** What was given back when the job ended. */
+export function findReleased(db: Db, jobId: string): number {
+  const row = db.find<{ units: number }>(
+    `select units from ledger where job_id = $jobId and kind = 'release'`,
+    { jobId },
+  )
+  return row?.units ?? 0
+}
+
+export function findMoney(db: Db, accountId: string): Money {
+  const row = db.find<{ balance: number; reserved: number; movedAt: number }>(
+    `select balance_units as balance, reserved_units as reserved, money_moved_at as movedAt
+     from accounts where id = $accountId`,
+    { accountId },
+  )
+  if (!row) throw new Error(`no account ${accountId}`)
+  return {
+    balanceUnits: row.balance,
+    reservedUnits: row.reserved,
+    availableUnits: row.balance - row.reserved,
+    movedAt: row.movedAt,
+  }
+}
+
+function add(db: Db, accountId: string, jobId: string | null, kind: string, units: number): void {
+  db.tx(() =>
+    db.run(
+      `insert into ledger (account_id, job_id, kind, units, created_at)
+       values ($accountId, $jobId, $kind, $units, $now)`,
+      { accountId, jobId, kind, units, now: db.now() },
+    ),
+  )
+}

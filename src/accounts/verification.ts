@@ -1,0 +1,62 @@
+// From a sign-up to an account that works: a mailed link, good once, for a day.
+
+import { sha256 } from '../base/hash.ts'
+import { newToken } from '../base/id.ts'
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
+
+/** The token to mail, or null when the address has a verified account already: its owner gets no mail. */
+export function createVerification(
+  db: Db,
+  { email, passwordHash }: { email: string; passwordHash: string },
+): string | null {
+  const token = newToken()
+  return db.tx(() => {
+    const account =
+      findAccountByEmail(db, email) ?? createAccount(db, { email, passwordHash: null, verified: false })
+    if (!account || account.verifiedAt !== null) return null
+    db.run(
+      `insert into verifications (token_hash, account_id, password_hash, expires_at)
+       values ($tokenHash, $accountId, $passwordHash, $expiresAt)`,
+      {
+        tokenHash: sha256(token),
+        accountId: account.id,
+        passwordHash,
+        expiresAt: db.now() + limits.verificationTtlMs,
+      },
+    )
+    return token
+  })
+}
+
+/** Follows a link. False when it is unknown, was used, is too old, or another one was followed before. */
+export function useVerification(db: Db, token: string): boolean {
+  return db.tx(() => {
+    const row = db.find<{ accountId: string; passwordHash: string }>(
+      `update verifications set used_at = $now
+       where token_hash = $tokenHash and used_at is null and expires_at > $now
+       and account_id in (select id from accounts where verified_at is null)
+       returning account_id as accountId, password_hash as passwordHash`,
+      { tokenHash: sha256(token), now: db.now() },
+    )
+    if (!row) return false
+    verifyAccount(db, row.accountId, row.passwordHash)
+    return true
+  })
+}
+
+/** Links that can no longer be followed, and accounts that nobody ever verified. */
+export function purgeVerifications(db: Db): number {
+  return db.tx(() => {
+    const now = db.now()
+    const purged = db.run('delete from verifications where expires_at <= $now', { now })
+    db.run(
+      `delete from accounts where verified_at is null and created_at <= $before
+       and not exists (select 1 from verifications where account_id = accounts.id)
+       and not exists (select 1 from ledger where account_id = accounts.id)`,
+      { before: now - limits.verificationTtlMs },
+    )
+    return purged
+  })
+}
