@@ -1,0 +1,95 @@
+// Bytes on their way to disk: into a draft, counted, capped, then put in place all at once.
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+export type Received = { draft: string; fileBytes: number; sha256: string }
+
+const draftEnd = '.part'
+
+export function uploadPath(dataDir: string, uploadId: string): string {
+  return join(dataDir, 'uploads', uploadId)
+}
+
+/** Where an address is downloaded to; uploads stay where they came in. */
+export function downloadPath(dataDir: string, jobId: string): string {
+  return join(dataDir, 'media', jobId)
+}
+
+export function makeMediaFolders(dataDir: string): void {
+  for (const folder of ['uploads', 'media'])
+    mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+}
+
+/**
+ * Streams a body into a draft beside its final place, in constant memory. Null when it is over the limit.
+ * Rejects when the sender breaks off. Either way no draft is left.
+ */
+export async function receive(
+  body: ReadableStream<Uint8Array> | null,
+  path: string,
+  { bytesMax }: { bytesMax: number },
+): Promise<Received | null> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}${draftEnd}`
+  const hasher = new Bun.CryptoHasher('sha256')
+  const file = await open(draft, 'wx', 0o600)
+  let fileBytes = 0
+  let whole = false
+  try {
+    for await (const chunk of body ?? []) {
+      fileBytes += chunk.byteLength
+      if (fileBytes > bytesMax) return null
+      hasher.update(chunk)
+      await writeAll(file, chunk)
+    }
+    await file.datasync()
+    whole = true
+    return { draft, fileBytes, sha256: hasher.digest('hex') }
+  } finally {
+    await file.close()
+    if (!whole) rmSync(draft, { force: true })
+  }
+}
+
+/** From draft to final: whoever reads sees the old bytes or the new ones. */
+export function place(received: Received, path: string): void {
+  renameSync(received.draft, path)
+}
+
+export function discard(received: Received): void {
+  rmSync(received.draft, { force: true })
+}
+
+export function removeFile(path: string): void {
+  rmSync(path, { force: true })
+}
+
+/** After a crash: drafts, and files that no row knows. Gives how many went. */
+export function removeLeftovers(dataDir: string, isKnown: (path: string) => boolean): number {
+  let removed = 0
+  for (const folder of ['uploads', 'media']) {
+    for (const name of readdirSync(join(dataDir, folder))) {
+      const path = join(dataDir, folder, name)
+      if (!isDraft(path) && isKnown(path)) continue
+      rmSync(path, { force: true, recursive: true })
+      removed += 1
+    }
+  }
+  return removed
+}
+
+export function fileBytesOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+}
+
+function isDraft(path: string): boolean {
+  return basename(path).includes('.')
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.byteLength; ) {
+    written += (await file.write(chunk, written)).bytesWritten
+  }
+}

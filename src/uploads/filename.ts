@@ -1,0 +1,24 @@
+// What an upload may be called.
+
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { formats, isExtension } from '../media/formats.ts'
+
+/** The Content-Type that the bytes are to be sent with; throws the code that names what is wrong. */
+export function contentTypeOf(filename: unknown): string {
+  if (typeof filename !== 'string' || filename === '')
+    throw new ApiError('INVALID_FILENAME', 'filename is missing.')
+  if (filename.length > limits.filenameLengthMax) {
+    throw new ApiError('INVALID_FILENAME', `filename is longer than ${limits.filenameLengthMax} characters.`)
+  }
+  if (!/^[\x20-\x7e]+$/.test(filename) || /[/\\<>"'`]/.test(filename)) {
+    throw new ApiError('INVALID_FILENAME', 'filename has a character that is not allowed.')
+  }
+  const [, extension] = /[^.]\.([^.]+)$/.exec(filename) ?? []
+  if (!extension) throw new ApiError('INVALID_FILENAME', 'filename has no extension.')
+  const known = extension.toLowerCase()
+  if (!isExtension(known)) {
+    throw new ApiError('INVALID_MEDIA_FORMAT', `.${extension} is not one of the supported extensions.`)
+  }
+  return formats[known]
+}
