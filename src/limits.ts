@@ -46,7 +46,10 @@ export const limits = {
   sweepEveryMs: 5 * second,
   deletedJobKeptMs: 7 * day,
   /** Downloads and inspections that run beside one another; the rest wait their turn. */
-  ingestsMax: 8,
+  downloadsMax: 32,
+  inspectionsMax: 4,
+  /** Progress is written no more often than this. */
+  progressEveryMs: second / 2,
 
   // Calls to the outside: downloads and webhooks
   /** Name, connection and TLS of one hop together. */

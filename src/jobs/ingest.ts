@@ -1,0 +1,59 @@
+// From an address or an upload to a file whose audio is known to be good.
+
+import { openSlots } from '../base/slots.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import type { Inspection, Media } from '../media/media.ts'
+import { downloadPath, uploadPath } from '../uploads/disk.ts'
+import { type Job, setFileBytes, setProgress, startDownload } from './job.ts'
+import { downloadProgress } from './progress.ts'
+
+export type Download = (
+  url: string,
+  path: string,
+  options: {
+    bytesMax: number
+    signal: AbortSignal
+    onProgress: (bytes: number, total: number | null) => void
+  },
+) => Promise<{ bytes: number }>
+
+export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>
+
+/** Where the media of a job lies. */
+export function mediaPath(dataDir: string, job: Job): string {
+  return job.uploadId ? uploadPath(dataDir, job.uploadId) : downloadPath(dataDir, job.id)
+}
+
+export function openIngest({
+  db,
+  config,
+  media,
+  download,
+}: {
+  db: Db
+  config: Config
+  media: Media
+  download: Download
+}): Ingest {
+  const downloads = openSlots(limits.downloadsMax)
+  const inspections = openSlots(limits.inspectionsMax)
+
+  /** False when the job ended before its download could begin. */
+  async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
+    if (job.state === 'created' && !startDownload(db, job.id)) return false
+    const onProgress = downloadProgress(progress => setProgress(db, job.id, progress))
+    const { bytes } = await download(url, path, { bytesMax: config.fileBytesMax, signal, onProgress })
+    setFileBytes(db, job.id, bytes)
+    return true
+  }
+
+  return async (job, signal) => {
+    const path = mediaPath(config.dataDir, job)
+    const { sourceUrl } = job
+    if (sourceUrl && !(await downloads.run(() => fetchSource(job, sourceUrl, path, signal), signal)))
+      return null
+    return await inspections.run(() => media.inspect(path, { signal }), signal)
+  }
+}

@@ -1,0 +1,305 @@
+// Jobs in the database. Only this file writes a job's state, and only along the table in states.ts.
+
+import { release, reserve, settle } from '../accounts/ledger.ts'
+import { priceOf } from '../accounts/price.ts'
+import { newId } from '../base/id.ts'
+import type { Db, Params } from '../db/db.ts'
+import { ApiError, type JobErrorCode, jobErrors } from '../errors.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import { recordEvent } from './events.ts'
+import { before, isTerminal, type JobState, progressOf } from './states.ts'
+
+export type Job = {
+  seq: number
+  id: string
+  accountId: string
+  keyId: string
+  state: JobState
+  sourceUrl: string | null
+  uploadId: string | null
+  language: string | null
+  diarize: number
+  speakerCount: number | null
+  align: number
+  webhookUrl: string | null
+  fileBytes: number | null
+  durationMs: number | null
+  costUnits: number | null
+  progress: string | null
+  errorCode: JobErrorCode | null
+  errorMessage: string | null
+  createdAt: number
+  startedAt: number | null
+  completedAt: number | null
+  deletedAt: number | null
+}
+
+export type JobRequest = {
+  keyId: string
+  sourceUrl: string | null
+  uploadId: string | null
+  fileBytes: number | null
+  language: string | null
+  diarize: boolean
+  speakerCount: number | null
+  align: boolean
+  webhookUrl: string | null
+}
+
+const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
+  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, webhook_url as webhookUrl,
+  file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
+  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
+  completed_at as completedAt, deleted_at as deletedAt`
+
+export function createJob(db: Db, accountId: string, request: JobRequest): Job {
+  return db.tx(() => {
+    const id = newId()
+    db.run(
+      `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
+         speaker_count, align, webhook_url, file_bytes, progress, created_at)
+       values ($id, $accountId, $keyId, 'created', $now, $sourceUrl, $uploadId, $language, $diarize,
+         $speakerCount, $align, $webhookUrl, $fileBytes, $progress, $now)`,
+      {
+        ...request,
+        id,
+        accountId,
+        diarize: Number(request.diarize),
+        align: Number(request.align || request.diarize),
+        progress: progressOf.created,
+        now: db.now(),
+      },
+    )
+    return findJob(db, id)!
+  })
+}
+
+export function findJob(db: Db, id: string): Job | null {
+  return db.find<Job>(`select ${columns} from jobs where id = $id`, { id })
+}
+
+/** The caller's own job; another's, or a deleted one, does not exist. */
+export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
+  return db.find<Job>(
+    `select ${columns} from jobs where id = $id and account_id = $accountId and deleted_at is null`,
+    { id, accountId },
+  )
+}
+
+type Failure = { code: JobErrorCode; message?: string }
+
+export type ListFilter = {
+  state: JobState | null
+  fromMs: number | null
+  toMs: number | null
+  order: 'asc' | 'desc'
+}
+export type Place = { createdAt: number; seq: number }
+
+/** A page of jobs after a place in the order. New jobs never shift what follows. */
+export function listJobs(
+  db: Db,
+  accountId: string,
+  filter: ListFilter,
+  { after, limit }: { after: Place | null; limit: number },
+): Job[] {
+  const beyond = filter.order === 'asc' ? '>' : '<'
+  const where = ['account_id = $accountId', 'deleted_at is null']
+  const params: Params = { accountId, limit }
+  if (filter.state !== null) {
+    where.push('state = $state')
+    params.state = filter.state
+  }
+  if (filter.fromMs !== null) {
+    where.push('created_at >= $fromMs')
+    params.fromMs = filter.fromMs
+  }
+  if (filter.toMs !== null) {
+    where.push('created_at < $toMs')
+    params.toMs = filter.toMs
+  }
+  if (after) {
+    where.push(`(created_at, seq) ${beyond} ($createdAt, $seq)`)
+    Object.assign(params, after)
+  }
+  return db.list<Job>(
+    `select ${columns} from jobs where ${where.join(' and ')}
+     order by created_at ${filter.order}, seq ${filter.order} limit $limit`,
+    params,
+  )
+}
+
+/** One step along the life of a job. Null when the table has no such step from where the job now stands. */
+function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
+  const from = before(to)
+    .map(state => `'${state}'`)
+    .join(', ')
+  return db.find<Job>(
+    `update jobs set state = $to, state_at = $now, progress = $progress,
+       started_at = case when $to = 'processing' then $now else started_at end,
+       completed_at = case when $terminal then $now end,
+       error_code = $code, error_message = $message
+     where id = $id and state in (${from}) returning ${columns}`,
+    {
+      id,
+      to,
+      now: db.now(),
+      progress: progressOf[to],
+      terminal: Number(isTerminal(to)),
+      code: failure?.code ?? null,
+      message: failure ? (failure.message ?? jobErrors[failure.code]) : null,
+    },
+  )
+}
+
+export function startDownload(db: Db, id: string): Job | null {
+  return db.tx(() => moveJob(db, id, 'downloading'))
+}
+
+export function setFileBytes(db: Db, id: string, fileBytes: number): void {
+  db.tx(() => db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes }))
+}
+
+export function setProgress(db: Db, id: string, progress: string): void {
+  db.tx(() =>
+    db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress }),
+  )
+}
+
+/** The media is good: hold its price and queue the job. `unaffordable` leaves all as it was; null: it ended meanwhile. */
+export function queueJob(
+  db: Db,
+  id: string,
+  { durationMs, pricePerHourCents }: { durationMs: number; pricePerHourCents: number },
+): Job | 'unaffordable' | null {
+  return db.tx(() => {
+    const job = findJob(db, id)
+    if (!job || !before('pending').includes(job.state)) return null
+    const costUnits = priceOf(durationMs, pricePerHourCents)
+    if (!reserve(db, job.accountId, id, costUnits)) return 'unaffordable'
+    db.run('update jobs set duration_ms = $durationMs, cost_units = $costUnits where id = $id', {
+      id,
+      durationMs,
+      costUnits,
+    })
+    return moveJob(db, id, 'pending')
+  })
+}
+
+/** The next job in turn goes to an engine: accounts one after another, within one first come first served. */
+export function startNextJob(db: Db): Job | null {
+  return db.tx(() => {
+    const next = db.find<{ id: string; accountId: string }>(
+      `select jobs.id, account_id as accountId from jobs join accounts on accounts.id = account_id
+       where state = 'pending' and completed_at is null order by served_turn, seq limit 1`,
+    )
+    if (!next) return null
+    db.run(
+      `update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $accountId`,
+      { accountId: next.accountId },
+    )
+    const job = moveJob(db, next.id, 'processing')
+    if (job) recordEvent(db, job.id, 'transcription.processing')
+    return job
+  })
+}
+
+/** Ends a job well: transcript, charge and event, or none of them. Null when it had ended before. */
+export function completeJob(db: Db, id: string, transcript: Transcript): Job | null {
+  return db.tx(() => {
+    const job = moveJob(db, id, 'completed')
+    if (!job) return null
+    settle(db, job.accountId, id, job.costUnits ?? 0)
+    db.run('insert into transcripts (job_id, body) values ($id, $body)', {
+      id,
+      body: JSON.stringify(transcript),
+    })
+    db.run('update jobs set language = $language where id = $id', { id, language: transcript.language })
+    recordEvent(db, id, 'transcription.completed')
+    return findJob(db, id)
+  })
+}
+
+/** Ends a job badly: the reserve goes back and nothing is charged. Null when it had ended before. */
+export function failJob(db: Db, id: string, failure: Failure): Job | null {
+  return db.tx(() => {
+    const job = moveJob(db, id, 'failed', failure)
+    if (!job) return null
+    release(db, job.accountId, id)
+    recordEvent(db, id, 'transcription.failed')
+    return job
+  })
+}
+
+/** Cancels on the caller's word; once more gives the same answer. */
+export function cancelJob(db: Db, accountId: string, id: string): { job: Job; ended: boolean } {
+  return db.tx(() => {
+    const job = findOwnJob(db, accountId, id)
+    if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    if (job.errorCode === 'CANCELLED') return { job, ended: false }
+    const cancelled = failJob(db, id, { code: 'CANCELLED' })
+    if (!cancelled) throw new ApiError('CONFLICT', `The transcription is already ${job.state}.`)
+    return { job: cancelled, ended: true }
+  })
+}
+
+/** Soft: transcript and media go now, the record a week later. Gives the job whose media is to go; null on a repeat. */
+export function deleteJob(db: Db, accountId: string, id: string): Job | null {
+  return db.tx(() => {
+    const job = findJob(db, id)
+    if (!job || job.accountId !== accountId) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    if (job.deletedAt !== null) return null
+    if (!isTerminal(job.state)) throw new ApiError('CONFLICT', 'Cancel the transcription before deleting it.')
+    db.run('delete from transcripts where job_id = $id', { id })
+    db.run('update jobs set deleted_at = $now where id = $id', { id, now: db.now() })
+    return job
+  })
+}
+
+export function findTranscript(db: Db, id: string): Transcript | null {
+  const row = db.find<{ body: string }>('select body from transcripts where job_id = $id', { id })
+  return row ? (JSON.parse(row.body) as Transcript) : null
+}
+
+export function listUnfinishedJobs(db: Db): Job[] {
+  return db.list<Job>(`select ${columns} from jobs where completed_at is null order by seq`)
+}
+
+export function countJobs(db: Db): { state: JobState; jobs: number }[] {
+  return db.list<{ state: JobState; jobs: number }>(
+    'select state, count(*) as jobs from jobs where completed_at is null group by state',
+  )
+}
+
+export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; beforeMs: number }): Job[] {
+  return db.list<Job>(
+    `select ${columns} from jobs where state = $state and state_at < $beforeMs and completed_at is null`,
+    { state, beforeMs },
+  )
+}
+
+/** Ended jobs whose media has been kept long enough, or whose deletion was cut short by a crash. */
+export function listJobsWithOldMedia(db: Db, { beforeMs }: { beforeMs: number }): Job[] {
+  return db.list<Job>(
+    `select ${columns} from jobs where media_kept = 1 and completed_at is not null
+     and (completed_at <= $beforeMs or deleted_at is not null) limit 1000`,
+    { beforeMs },
+  )
+}
+
+export function forgetMedia(db: Db, id: string): void {
+  db.tx(() => db.run('update jobs set media_kept = 0 where id = $id', { id }))
+}
+
+/** For ever: records of jobs that were deleted long ago, and the uploads they used. */
+export function purgeJobs(db: Db, { deletedBefore }: { deletedBefore: number }): number {
+  return db.tx(() => {
+    const purged = db.list<{ uploadId: string | null }>(
+      'delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore returning upload_id as uploadId',
+      { deletedBefore },
+    )
+    for (const { uploadId } of purged)
+      if (uploadId) db.run('delete from uploads where id = $uploadId', { uploadId })
+    return purged.length
+  })
+}

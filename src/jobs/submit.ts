@@ -1,0 +1,66 @@
+// What a caller asks for, checked beyond its shape, and turned into a job.
+
+import { findAccount } from '../accounts/account.ts'
+import { requireAvailable } from '../accounts/funds.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { isLanguage } from '../languages.ts'
+import { takeUpload } from '../uploads/upload.ts'
+import { createJob, type Job } from './job.ts'
+
+/** null means the same as not given. */
+export type Submission = {
+  url?: string | null
+  upload_id?: string | null
+  language?: string | null
+  diarize?: boolean | null
+  speaker_count?: number | null
+  align?: boolean | null
+  webhook_url?: string | null
+}
+
+/** Everything that can be wrong with a submission by itself. The webhook's name may have to be resolved. */
+export async function checkSubmission(
+  submission: Submission,
+  checkWebhookUrl: (url: string) => Promise<string | null>,
+): Promise<void> {
+  const { url, upload_id, language, diarize, speaker_count, webhook_url } = submission
+  if ((url == null) === (upload_id == null)) throw invalid('Give exactly one of url and upload_id.')
+  if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
+  if (language != null && !isLanguage(language)) throw invalid('language is not a supported code.')
+  if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
+  const refused = webhook_url == null ? null : await checkWebhookUrl(webhook_url)
+  if (refused !== null) throw invalid(refused)
+}
+
+export function submitJob(
+  db: Db,
+  { accountId, keyId }: { accountId: string; keyId: string },
+  submission: Submission,
+  { pricePerHourCents }: { pricePerHourCents: number },
+): Job {
+  return db.tx(() => {
+    requireAvailable(db, accountId, pricePerHourCents)
+    const upload = submission.upload_id == null ? null : takeUpload(db, accountId, submission.upload_id)
+    return createJob(db, accountId, {
+      keyId,
+      sourceUrl: submission.url ?? null,
+      uploadId: upload?.id ?? null,
+      fileBytes: upload?.fileBytes ?? null,
+      language: submission.language ?? null,
+      diarize: submission.diarize ?? false,
+      speakerCount: submission.speaker_count ?? null,
+      align: submission.align ?? true,
+      webhookUrl: submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null,
+    })
+  })
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError('INVALID_REQUEST', message)
+}
