@@ -95,6 +95,10 @@ export const limits = {
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
   emailLengthMax: 254,
+  emailLocalBytesMax: 64,
+  /** What each hash takes for a moment: about a quarter of a second on a small machine. */
+  passwordHashBytes: 64 * 1024 * KB,
+  passwordHashPasses: 3,
   verificationTtlMs: 24 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
