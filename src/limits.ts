@@ -99,6 +99,7 @@ export const limits = {
   /** What each hash takes for a moment: about a quarter of a second on a small machine. */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
+  mailTimeoutMs: 30 * second,
   verificationTtlMs: 24 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,

@@ -1,0 +1,113 @@
+// Mail goes out over SMTP; without a mail server it is laid down as files that a person can open.
+
+import { mkdirSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { newId } from '../base/id.ts'
+import { formatDuration } from '../base/words.ts'
+import { limits } from '../limits.ts'
+
+export type Mail = { to: string; subject: string; text: string }
+
+export type Mailer = {
+  /** Rejects when the mail was not taken. The reason names neither the text nor the server's password. */
+  send(mail: Mail): Promise<void>
+  /** Gives up what is still under way. */
+  close(): void
+}
+
+export type MailOptions = {
+  smtpUrl: string | null
+  mailFrom: string | null
+  dataDir: string
+  baseUrl: string
+  timeoutMs?: number
+}
+
+export function openMailer(options: MailOptions): Mailer {
+  const from = options.mailFrom ?? `steno@${mailDomain(options.baseUrl)}`
+  return options.smtpUrl === null
+    ? openMailFolder(join(options.dataDir, 'mail'), from)
+    : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
+}
+
+/** What a new account is sent: the link that makes it work. */
+export function verificationMail({ to, link }: { to: string; link: string }): Mail {
+  return {
+    to,
+    subject: 'Confirm your address for steno',
+    text: [
+      'Somebody, most likely you, signed up for steno with this address.',
+      `Open this link within ${formatDuration(limits.verificationTtlMs)} to confirm it; it works once:`,
+      link,
+      'Nothing happens if you leave it alone: without the link the account never works.',
+    ].join('\n\n'),
+  }
+}
+
+function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
+  const transport = createTransport({ url, disableFileAccess: true, disableUrlAccess: true })
+  const closing = new AbortController()
+  return {
+    async send({ to, subject, text }) {
+      const late = AbortSignal.timeout(timeoutMs)
+      try {
+        await transport.sendMail({
+          from,
+          // An object is one address, whatever characters it holds; a text could be read as a list.
+          to: { name: '', address: to },
+          subject,
+          text: `${text}\n`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          xMailer: false,
+          signal: AbortSignal.any([closing.signal, late]),
+        })
+      } catch (error) {
+        if (!late.aborted) throw error
+        throw new Error(`the mail server took longer than ${formatDuration(timeoutMs)}`, { cause: error })
+      }
+    },
+    close() {
+      closing.abort()
+      transport.close()
+    },
+  }
+}
+
+function openMailFolder(folder: string, from: string): Mailer {
+  return {
+    async send(mail) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      // The name is in order of time. Who watches the folder never sees half a mail.
+      const path = join(folder, `${newId()}.eml`)
+      await writeFile(`${path}.part`, message(mail, from), { mode: 0o600, flag: 'wx' })
+      await rename(`${path}.part`, path)
+    },
+    close() {},
+  }
+}
+
+/** Written as it is read: no transfer encoding that would break a long link into pieces. */
+function message({ to, subject, text }: Mail, from: string): string {
+  const headers = {
+    From: from,
+    To: to,
+    Subject: subject,
+    Date: new Date().toUTCString().replace('GMT', '+0000'),
+    'Auto-Submitted': 'auto-generated',
+    'MIME-Version': '1.0',
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Transfer-Encoding': '8bit',
+  }
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
+  return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
+}
+
+/** An address without a name stands in brackets in mail. */
+function mailDomain(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl)
+  if (isIPv4(hostname)) return `[${hostname}]`
+  return hostname.replace(/^\[/, '[IPv6:')
+}
