@@ -1,0 +1,66 @@
+import { Elysia } from 'elysia'
+import { normalEmail } from '../accounts/email.ts'
+import { verificationMail } from '../accounts/mail.ts'
+import { hashPassword } from '../accounts/password.ts'
+import { createVerification, useVerification } from '../accounts/verification.ts'
+import { errorFields, log } from '../base/log.ts'
+import { ApiError } from '../errors.ts'
+import type { Service } from '../service.ts'
+import { about } from './describe.ts'
+import { gate } from './gate.ts'
+import { htmlPage } from './html.ts'
+import * as shapes from './shapes.ts'
+
+export const accounts = (service: Service) =>
+  new Elysia({ tags: ['Account'] })
+    .use(gate(service))
+
+    .post(
+      '/v1/accounts',
+      async ({ body, set }) => {
+        const email = normalEmail(body.email)
+        if (!email) throw new ApiError('INVALID_REQUEST', 'email is not an address.')
+        await signUp(service, email, body.password)
+        set.status = 202
+        return {
+          status: 'pending_verification' as const,
+          email,
+          message: 'Follow the link in the mail to start using the account.',
+        }
+      },
+      {
+        openBody: 'accounts.create',
+        body: shapes.accountRequest,
+        response: { 202: shapes.pendingAccount },
+        detail: about({
+          summary: 'Create an account',
+          success: { status: 202, description: 'The same answer whether or not the address is taken' },
+        }),
+      },
+    )
+
+    .get(
+      '/verify',
+      ({ query, set }) => {
+        const verified = useVerification(service.db, query.token ?? '')
+        set.status = verified ? 200 : 410
+        return verified
+          ? htmlPage('Verified', '<p>The account works now. Ask your operator for an API key.</p>')
+          : htmlPage(
+              'Too late',
+              '<p>This link was used, has expired, or never was. Sign up again for a new one.</p>',
+            )
+      },
+      { visitor: true, detail: about({ hide: true }) },
+    )
+
+/** The mail goes out behind the answer, so that its duration tells nobody whether the address is known. */
+async function signUp({ db, config, mailer }: Service, email: string, password: string): Promise<void> {
+  const token = createVerification(db, { email, passwordHash: await hashPassword(password) })
+  if (!token) return
+  const link = `${config.baseUrl}/verify?token=${token}`
+  if (config.smtpUrl === null) console.log(`Verification link for ${email}: ${link}`)
+  mailer
+    .send(verificationMail({ to: email, link }))
+    .catch(error => log.error('mail not sent', errorFields(error)))
+}

@@ -1,0 +1,32 @@
+import { Elysia } from 'elysia'
+import { findMoney } from '../accounts/ledger.ts'
+import { centsOf } from '../accounts/price.ts'
+import type { Service } from '../service.ts'
+import { about } from './describe.ts'
+import { gate } from './gate.ts'
+import { timestamp } from './job-shape.ts'
+import * as shapes from './shapes.ts'
+
+export const balance = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Account'] })
+    .use(gate(service))
+
+    .get('/balance', ({ caller }) => balanceOf(service, caller.accountId), {
+      account: 'balance.get',
+      response: { 200: shapes.balance },
+      detail: about({ summary: 'Read the balance' }),
+    })
+
+function balanceOf({ db, config }: Service, accountId: string) {
+  const money = findMoney(db, accountId)
+  const price = config.pricePerHourCents
+  return {
+    balance_cents: centsOf(money.balanceUnits),
+    reserved_cents: centsOf(money.reservedUnits),
+    available_cents: centsOf(money.availableUnits),
+    price_per_hour_cents: price,
+    estimated_hours_available: price === 0 ? null : centsOf(money.availableUnits) / price,
+    deposit_url: `${config.baseUrl}/docs#deposits`,
+    updated_at: timestamp(money.movedAt),
+  }
+}

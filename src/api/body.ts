@@ -1,0 +1,50 @@
+// A JSON body: the right type, not too large, valid.
+
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+
+/** Checks what the headers say, before a byte is read. */
+export function checkBodyHeaders(request: Request): void {
+  if (Number(request.headers.get('content-length')) > limits.bodyBytesMax) throw tooLarge()
+  if (request.body === null) return
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', undefined, { 'Accept-Post': 'application/json' })
+  }
+}
+
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > limits.bodyBytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** A JSON object; what is in it is for the endpoint's shape to say. */
+export function parseBody(bytes: Uint8Array): object {
+  const parsed = parse(bytes)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new ApiError('INVALID_REQUEST', 'The body must be a JSON object.')
+  }
+  return parsed
+}
+
+function parse(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) throw new ApiError('INVALID_REQUEST', 'The body is empty.')
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new ApiError('INVALID_REQUEST', 'The body is not valid JSON.')
+  }
+}
+
+function tooLarge(): ApiError {
+  return new ApiError(
+    'PAYLOAD_TOO_LARGE',
+    `The request body is larger than ${limits.bodyBytesMax / 1024} KB.`,
+  )
+}

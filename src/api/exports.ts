@@ -1,0 +1,37 @@
+// The transcript as something other than JSON.
+
+import type { Static } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { type ExportFormat, type ExportOptions, formats } from '../transcripts/formats.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import type { exportQuery } from './shapes.ts'
+
+type Wanted = ExportOptions & { format: 'json' | ExportFormat }
+
+/** The query with its defaults. */
+export function exportOptions(query: Static<typeof exportQuery>): Wanted {
+  const stripChars = query.strip_chars ?? ''
+  if ([...stripChars].length > limits.stripCharsMax) {
+    throw new ApiError('INVALID_REQUEST', `strip_chars has more than ${limits.stripCharsMax} characters.`)
+  }
+  return {
+    format: query.format ?? 'json',
+    maxWords: query.max_words ?? limits.cueWords.default,
+    maxChars: query.max_chars ?? limits.cueChars.default,
+    maxDurationMs: (query.max_duration ?? limits.cueSeconds.default) * 1000,
+    sentenceAware: query.sentence_aware !== 'false',
+    includeSpeakers: query.include_speakers ?? 'auto',
+    stripChars,
+    includeTimestamps: query.include_timestamps === 'true',
+  }
+}
+
+export function exportTranscript(
+  transcript: Transcript,
+  format: ExportFormat,
+  options: ExportOptions,
+): Response {
+  const { type, write } = formats[format]
+  return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
+}

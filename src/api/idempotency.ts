@@ -1,0 +1,73 @@
+// The same key and body twice is one request: the first reply is kept and given again.
+
+import { sha256 } from '../base/hash.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+
+/** A key while its request runs. */
+export type Claim = { accountId: string; endpoint: string; key: string }
+
+/** Requests under way in this process; a restart ends them all, and frees their keys. */
+const running = new Set<string>()
+
+export function readIdempotencyKey(header: string | null): string | null {
+  if (header === null) return null
+  if (!/^[\x20-\x7e]+$/.test(header) || header.length > limits.idempotencyKeyLengthMax) {
+    throw new ApiError(
+      'INVALID_REQUEST',
+      `Idempotency-Key must be 1 to ${limits.idempotencyKeyLengthMax} printable ASCII characters.`,
+    )
+  }
+  return header
+}
+
+/** Throws when the first request with this key is still running. */
+export function claimKey(claim: Claim): void {
+  const name = nameOf(claim)
+  if (running.has(name)) {
+    const seconds = limits.idempotencyRetryAfterMs / 1000
+    throw new ApiError('IDEMPOTENCY_KEY_LOCKED', undefined, { 'Retry-After': `${seconds}` })
+  }
+  running.add(name)
+}
+
+export function freeKey(claim: Claim): void {
+  running.delete(nameOf(claim))
+}
+
+/** The reply that was given before, or null. Throws when it was to another body. */
+export function findReply(
+  db: Db,
+  claim: Claim,
+  body: Uint8Array,
+  { ttlMs }: { ttlMs: number },
+): string | null {
+  const row = db.find<{ bodyHash: string; reply: string }>(
+    `select body_hash as bodyHash, reply from idempotent_replies
+     where account_id = $accountId and endpoint = $endpoint and key = $key and created_at > $after`,
+    { ...claim, after: db.now() - ttlMs },
+  )
+  if (!row) return null
+  if (row.bodyHash !== sha256(body)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT')
+  return row.reply
+}
+
+/** Belongs into the transaction that does what the reply says. */
+export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
+  db.run(
+    `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)
+     values ($accountId, $endpoint, $key, $bodyHash, $reply, $now)`,
+    { ...claim, bodyHash: sha256(body), reply, now: db.now() },
+  )
+}
+
+export function purgeReplies(db: Db, { createdBefore }: { createdBefore: number }): number {
+  return db.tx(() =>
+    db.run('delete from idempotent_replies where created_at <= $createdBefore', { createdBefore }),
+  )
+}
+
+function nameOf({ accountId, endpoint, key }: Claim): string {
+  return `${accountId} ${endpoint} ${key}`
+}

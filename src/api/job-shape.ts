@@ -1,0 +1,38 @@
+// A job as callers see it.
+
+import { centsOf, wholeSeconds } from '../accounts/price.ts'
+import type { Job } from '../jobs/job.ts'
+
+export function listedJob(job: Job) {
+  return {
+    id: job.id,
+    status: job.state,
+    audio_duration_seconds: job.durationMs === null ? null : wholeSeconds(job.durationMs),
+    file_size_bytes: job.fileBytes,
+    language: job.language,
+    diarize: job.diarize === 1,
+    speaker_count: job.speakerCount,
+    align: job.align === 1,
+    cost_cents: costCents(job),
+    ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
+    progress: job.progress,
+    created_at: timestamp(job.createdAt),
+    started_at: job.startedAt === null ? null : timestamp(job.startedAt),
+    completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+    ...(job.errorCode === null ? {} : { error: jobError(job) }),
+  }
+}
+
+export function jobError(job: Job) {
+  return { code: job.errorCode ?? '', message: job.errorMessage ?? '' }
+}
+
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** The row keeps what was reserved; a failed job costs nothing. */
+function costCents(job: Job): number | null {
+  if (job.state === 'failed') return 0
+  return job.costUnits === null ? null : centsOf(job.costUnits)
+}

@@ -1,0 +1,63 @@
+import { Elysia } from 'elysia'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { countJobs } from '../jobs/job.ts'
+import { jobStates } from '../jobs/states.ts'
+import type { Service } from '../service.ts'
+import { about } from './describe.ts'
+import * as shapes from './shapes.ts'
+
+/** For whoever runs the service: not counted against anybody's quota. */
+export const ops = (service: Service) =>
+  new Elysia({ tags: ['Operations'] })
+
+    .get('/v1/health', () => ({ status: 'ok' as const }), {
+      response: { 200: shapes.health },
+      detail: about({ summary: 'Is the process alive' }),
+    })
+
+    .get(
+      '/v1/ready',
+      ({ set }) => {
+        const engine = service.engine.state()
+        const database = isWritable(service.db)
+        const ready = database && engine.ready
+        set.status = ready ? 200 : 503
+        return { ready, database, engine }
+      },
+      {
+        response: { 200: shapes.readiness, 503: shapes.readiness },
+        detail: about({ summary: 'Can it take and do work; 503 while it cannot' }),
+      },
+    )
+
+    .get(
+      '/metrics',
+      context => {
+        if (!service.config.metricsNets.has((context as unknown as { ip: string }).ip))
+          throw new ApiError('FORBIDDEN')
+        return new Response(metricsText(service), {
+          headers: { 'Content-Type': service.metrics.contentType },
+        })
+      },
+      { detail: about({ hide: true }) },
+    )
+
+function isWritable(db: Db): boolean {
+  try {
+    db.tx(() => undefined)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function metricsText({ db, engine, metrics }: Service): string {
+  const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
+  const unfinished = jobStates.filter(state => state !== 'completed' && state !== 'failed')
+  const { ready, model, device } = engine.state()
+  metrics.set('steno_engine_ready', { model: model ?? 'none', device: device ?? 'none' }, Number(ready))
+  for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)
+  metrics.set('steno_process_resident_bytes', {}, process.memoryUsage.rss())
+  return metrics.text()
+}

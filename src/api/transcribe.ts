@@ -1,0 +1,121 @@
+import { Elysia } from 'elysia'
+import { findReleased } from '../accounts/ledger.ts'
+import { centsOf } from '../accounts/price.ts'
+import { ApiError } from '../errors.ts'
+import { cancelJob, deleteJob, findOwnJob, findTranscript } from '../jobs/job.ts'
+import { checkSubmission, submitJob } from '../jobs/submit.ts'
+import type { Service } from '../service.ts'
+import { about } from './describe.ts'
+import { exportOptions, exportTranscript } from './exports.ts'
+import { gate } from './gate.ts'
+import { jobError, listedJob } from './job-shape.ts'
+import * as shapes from './shapes.ts'
+
+export const transcribe = (service: Service) => {
+  const { db, config, runner } = service
+
+  return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .post(
+      '/transcribe',
+      async ({ body, caller, once }) => {
+        await checkSubmission(body, service.checkWebhookUrl)
+        let accepted = ''
+        const reply = once(() => {
+          const job = submitJob(db, caller, body, config)
+          accepted = job.id
+          return {
+            id: job.id,
+            status: 'created',
+            message: `Accepted. Ask GET /v1/transcribe/${job.id} how it goes.`,
+          }
+        })
+        runner.start(accepted)
+        return reply
+      },
+      {
+        submit: 'jobs.create',
+        body: shapes.transcribeRequest,
+        response: { 200: shapes.accepted },
+        detail: about({
+          summary: 'Start a transcription',
+          fails: [
+            'FILE_NOT_UPLOADED',
+            'FILE_TOO_LARGE',
+            'UPLOAD_ALREADY_USED',
+            'UPLOAD_EXPIRED',
+            'ZERO_BALANCE',
+            'INSUFFICIENT_BALANCE',
+            'UPLOAD_NOT_FOUND',
+          ],
+        }),
+      },
+    )
+
+    .get(
+      '/transcribe/:id',
+      ({ caller, params, query }) => {
+        const options = exportOptions(query)
+        const job = findOwnJob(db, caller.accountId, params.id)
+        if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+        const result = job.state === 'completed' ? findTranscript(db, job.id) : null
+        const { format } = options
+        if (format === 'json') return { ...listedJob(job), ...(result ? { result } : {}) }
+        if (!result)
+          throw new ApiError('INVALID_REQUEST', `format ${format} needs a completed transcription.`)
+        return exportTranscript(result, format, options)
+      },
+      {
+        account: 'jobs.get',
+        params: shapes.idParam,
+        query: shapes.exportQuery,
+        response: { 200: shapes.job },
+        detail: about({
+          summary: 'Read a transcription, as JSON or as subtitles or text',
+          otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
+          fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
+        }),
+      },
+    )
+
+    .post(
+      '/transcribe/:id/cancel',
+      ({ caller, params }) => {
+        const { job, ended } = cancelJob(db, caller.accountId, params.id)
+        if (ended) runner.stop(job.id)
+        return {
+          id: job.id,
+          status: 'failed' as const,
+          error: jobError(job),
+          released_cents: centsOf(findReleased(db, job.id)),
+        }
+      },
+      {
+        account: 'jobs.cancel',
+        parse: 'none',
+        params: shapes.idParam,
+        response: { 200: shapes.cancelled },
+        detail: about({ summary: 'Cancel a transcription', fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT'] }),
+      },
+    )
+
+    .delete(
+      '/transcribe/:id',
+      ({ caller, params }) => {
+        const deleted = deleteJob(db, caller.accountId, params.id)
+        if (deleted) runner.removeMedia(deleted)
+        return new Response(null, { status: 204 })
+      },
+      {
+        account: 'jobs.delete',
+        parse: 'none',
+        params: shapes.idParam,
+        detail: about({
+          summary: 'Delete an ended transcription with its transcript and media',
+          success: { status: 204, description: 'Deleted, now or before' },
+          fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT'],
+        }),
+      },
+    )
+}

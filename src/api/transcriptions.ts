@@ -1,0 +1,58 @@
+import { Elysia } from 'elysia'
+import { parseInstant } from '../base/instant.ts'
+import { ApiError } from '../errors.ts'
+import { type ListFilter, listJobs } from '../jobs/job.ts'
+import { limits } from '../limits.ts'
+import type { Service } from '../service.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import { about } from './describe.ts'
+import { gate } from './gate.ts'
+import { listedJob } from './job-shape.ts'
+import * as shapes from './shapes.ts'
+
+export const transcriptions = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .get(
+      '/transcriptions',
+      ({ caller, query }) => {
+        const filter: ListFilter = {
+          state: query.status ?? null,
+          fromMs: instant('from', query.from),
+          toMs: instant('to', query.to),
+          order: query.order ?? 'desc',
+        }
+        return pageOf(service, caller.accountId, filter, query)
+      },
+      {
+        account: 'jobs.list',
+        query: shapes.listQuery,
+        response: { 200: shapes.page },
+        detail: about({ summary: 'List transcriptions, page by page', fails: ['INVALID_REQUEST'] }),
+      },
+    )
+
+function pageOf(
+  { db, secrets }: Service,
+  accountId: string,
+  filter: ListFilter,
+  { limit = limits.pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+) {
+  const after = cursor === undefined ? null : readCursor(secrets, { accountId, filter }, cursor)
+  // One more than asked for tells whether there is another page.
+  const jobs = listJobs(db, accountId, filter, { after, limit: limit + 1 })
+  const items = jobs.slice(0, limit)
+  const last = jobs.length > limit ? items.at(-1) : undefined
+  return {
+    items: items.map(listedJob),
+    next_cursor: last ? writeCursor(secrets, { accountId, filter }, last) : null,
+  }
+}
+
+function instant(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  const ms = parseInstant(text)
+  if (ms === null) throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.`)
+  return ms
+}

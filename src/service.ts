@@ -1,0 +1,135 @@
+// What is opened, in which order; closed in reverse. Tests start the same thing with a part or two replaced.
+
+import { chmodSync, mkdirSync } from 'node:fs'
+import { type Mailer, openMailer } from './accounts/mail.ts'
+import { openApp } from './api/app.ts'
+import { openRateLimiter, type RateLimiter } from './api/rate-limit.ts'
+import { log } from './base/log.ts'
+import { type Metrics, openMetrics } from './base/metrics.ts'
+import { openSecrets, type Secrets } from './base/seal.ts'
+import type { Config } from './config.ts'
+import { type Clock, type Db, openDb } from './db/db.ts'
+import { lockDataDir } from './db/lock.ts'
+import type { Engine } from './engine/protocol.ts'
+import { openEngine } from './engine/supervisor.ts'
+import { openCallbacks } from './jobs/callbacks.ts'
+import { openRunner, type Runner } from './jobs/runner.ts'
+import { limits } from './limits.ts'
+import { openMedia } from './media/inspect.ts'
+import type { Media } from './media/media.ts'
+import { download } from './net/download.ts'
+import type { Resolve } from './net/fetch.ts'
+import { type Sweeper, startSweeps } from './sweeps.ts'
+import { makeMediaFolders, removeLeftovers } from './uploads/disk.ts'
+import { listKnownFiles } from './uploads/known-files.ts'
+import { checkWebhookUrl } from './webhooks/address.ts'
+import { deliver } from './webhooks/deliver.ts'
+
+/** What routes receive. */
+export type Service = {
+  config: Config & { baseUrl: string }
+  db: Db
+  secrets: Secrets
+  engine: Engine
+  runner: Runner
+  mailer: Mailer
+  rateLimiter: RateLimiter
+  metrics: Metrics
+  /** A reason against it, or null. */
+  checkWebhookUrl: (url: string) => Promise<string | null>
+}
+
+/** Parts that a test may replace. */
+export type Parts = { engine: Engine; media: Media; clock: Clock; resolve: Resolve }
+
+export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
+
+export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
+  const { dataDir, allowNets } = config
+  const { clock = Date.now, resolve } = parts
+  openDataDir(dataDir)
+  const unlock = lockDataDir(dataDir)
+  const closers: (() => unknown)[] = [unlock]
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each()
+  }
+
+  try {
+    const db = openDb(dataDir, clock)
+    closers.push(() => db.close())
+    const secrets = openSecrets(dataDir)
+    const metrics = openMetrics()
+    const rateLimiter = openRateLimiter(config.rateLimits, clock)
+
+    const engine = parts.engine ?? openEngine(config)
+    closers.push(() => engine.close())
+    const callbacks = openCallbacks({
+      db,
+      secrets,
+      deliver: (url, body, options) =>
+        deliver(url, body, { ...options, timeoutMs: config.webhookTimeoutMs, allowNets, resolve }),
+      onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
+    })
+    closers.push(() => callbacks.close())
+    const runner = openRunner({
+      db,
+      config,
+      media: parts.media ?? openMedia(config),
+      engine,
+      callbacks,
+      download: (url, path, options) => download(url, path, { ...options, allowNets, resolve }),
+      onEnd: job => {
+        metrics.add('steno_jobs_ended_total', { state: job.state, code: job.errorCode ?? '' })
+        if (job.state === 'completed')
+          metrics.add('steno_audio_seconds_total', {}, (job.durationMs ?? 0) / 1000)
+      },
+    })
+    closers.push(() => runner.close())
+
+    const removed = removeLeftovers(dataDir, listKnownFiles(db, dataDir))
+    if (removed > 0) log.info('leftovers removed', { files: removed })
+
+    const mailer = openMailer({ ...config, baseUrl: config.baseUrl ?? `http://${config.host}` })
+    closers.push(() => mailer.close())
+
+    const service: Service = {
+      config: { ...config, baseUrl: config.baseUrl ?? '' },
+      db,
+      secrets,
+      engine,
+      runner,
+      mailer,
+      rateLimiter,
+      metrics,
+      checkWebhookUrl: url => checkWebhookUrl(url, { allowNets, resolve }),
+    }
+    const app = openApp(service).listen({ hostname: config.host, port: config.port })
+    const server = app.server!
+    closers.push(() => stopServer(server))
+    // Port 0 is known only now, and nothing has been answered yet.
+    const listening = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
+    service.config.baseUrl ||= listening
+
+    const sweeper = startSweeps(service)
+    closers.push(() => sweeper.stop())
+    runner.resume()
+    callbacks.resume()
+    return { listening, service, sweeper, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function openDataDir(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
+  makeMediaFolders(dataDir)
+}
+
+/** No new connections; requests in flight get a while to finish. */
+async function stopServer(server: Bun.Server<unknown>): Promise<void> {
+  const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
+  await Promise.race([server.stop(), late])
+  await server.stop(true)
+}

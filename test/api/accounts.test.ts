@@ -1,0 +1,111 @@
+import { expect, spyOn, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findAccountByEmail } from '../../src/accounts/account.ts'
+import { limits } from '../../src/limits.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const email = 'ana@example.org'
+const password = 'correct horse battery'
+
+test('a sign-up is mailed a link, which verifies the account once', async () => {
+  const service = await startTestService()
+  const answer = await signUp(service, { email, password })
+  expect(answer.status).toBe(202)
+  expect(answer.body).toEqual({ status: 'pending_verification', email, message: expect.any(String) })
+  expect(findAccountByEmail(service.db, email)?.verifiedAt).toBeNull()
+
+  const [link = ''] = await mailedLinks(service, 1)
+  const followed = await service.fetch(pathOf(link))
+  expect(followed.status).toBe(200)
+  expect(followed.headers.get('content-type')).toContain('text/html')
+  expect(findAccountByEmail(service.db, email)?.verifiedAt).not.toBeNull()
+  expect((await service.fetch(pathOf(link))).status).toBe(410)
+  expect((await service.fetch('/verify?token=unknown')).status).toBe(410)
+  expect((await service.fetch('/verify')).status).toBe(410)
+})
+
+test('the answer for an address that is taken is the same, and its owner gets no mail', async () => {
+  const service = await startTestService()
+  const fresh = await signUp(service, { email, password })
+  await service.fetch(pathOf((await mailedLinks(service, 1))[0]!))
+  const taken = await signUp(service, { email, password })
+  expect([taken.status, taken.text]).toEqual([fresh.status, fresh.text])
+  await signUp(service, { email: 'ben@example.org', password })
+  const links = await mailedLinks(service, 2)
+  expect(links).toHaveLength(2)
+})
+
+test('only the password of the link that is followed counts', async () => {
+  const service = await startTestService()
+  await signUp(service, { email, password: 'the first password' })
+  const [first = ''] = await mailedLinks(service, 1)
+  await signUp(service, { email, password: 'the second password' })
+  const second = (await mailedLinks(service, 2)).find(each => each !== first)!
+  await service.fetch(pathOf(second))
+  expect((await service.fetch(pathOf(first))).status).toBe(410)
+  const { hash } = service.db.find<{ hash: string }>('select password_hash as hash from accounts')!
+  expect(hash).toStartWith('$argon2id$')
+  expect(await Bun.password.verify('the second password', hash)).toBe(true)
+})
+
+test('a link is good for a day', async () => {
+  const service = await startTestService()
+  await signUp(service, { email, password })
+  const [link = ''] = await mailedLinks(service, 1)
+  service.later(limits.verificationTtlMs)
+  expect((await service.fetch(pathOf(link))).status).toBe(410)
+  expect(findAccountByEmail(service.db, email)).toBeNull()
+})
+
+test.each([
+  [{ email: 'nobody', password }, 'email'],
+  [{ email: 'a b@example.org', password }, 'email'],
+  [{ password }, 'email'],
+  [{ email, password: 'x'.repeat(limits.passwordLengthMin - 1) }, 'password'],
+  [{ email }, 'password'],
+  [{ email, password, admin: true }, 'admin'],
+])('%p is refused', async (body, named) => {
+  const service = await startTestService()
+  const answer = await signUp(service, body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(answer.body.error.message).toContain(named)
+})
+
+test('ten sign-ups a minute from one address', async () => {
+  const service = await startTestService()
+  for (let count = 0; count < 10; count++) expect((await signUp(service, {})).status).toBe(400)
+  expect((await signUp(service, {})).status).toBe(429)
+})
+
+async function signUp(service: TestService, body: object) {
+  // Without a mail server the link is printed once, for whoever runs the service.
+  const printed = spyOn(console, 'log').mockImplementation(() => {})
+  try {
+    return await service.fetch('/v1/accounts', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  } finally {
+    printed.mockRestore()
+  }
+}
+
+/** Mail is laid down behind the answer. */
+async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
+  const folder = join(dataDir, 'mail')
+  const mails = () => new Bun.Glob('*.eml').scanSync({ cwd: folder })
+  for (;;) {
+    await new Promise(resolve => setImmediate(resolve))
+    if (!readdirSync(dataDir).includes('mail') || [...mails()].length < count) continue
+    return [...mails()].map(
+      name => /http\S+verify\S+/.exec(readFileSync(join(folder, name), 'utf8'))?.[0] ?? '',
+    )
+  }
+}
+
+function pathOf(link: string): string {
+  const { pathname, search } = new URL(link)
+  return pathname + search
+}

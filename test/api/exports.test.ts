@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+
+const two: Transcript = {
+  full_transcript: 'Good morning, Ben. Hello!',
+  language: 'en',
+  duration_seconds: 5,
+  speakers: ['SPEAKER 1', 'SPEAKER 2'],
+  utterances: [said('SPEAKER 1', 0, ['Good', 'morning,', 'Ben.']), said('SPEAKER 2', 3, ['Hello!'])],
+}
+
+test('a completed job is also SubRip, WebVTT and text', async () => {
+  const { get } = await completed(two)
+  expect(await get('format=srt')).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+    '1\n00:00:00,000 --> 00:00:03,000\nSpeaker 1: Good morning, Ben.\n\n2\n00:00:03,000 --> 00:00:04,000\nSpeaker 2: Hello!\n',
+  ])
+  expect(await get('format=vtt')).toEqual([
+    200,
+    'text/vtt; charset=utf-8',
+    'WEBVTT\n\n00:00:00.000 --> 00:00:03.000\n<v Speaker 1>Good morning, Ben.\n\n00:00:03.000 --> 00:00:04.000\n<v Speaker 2>Hello!\n',
+  ])
+  expect(await get('format=text')).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+    'Speaker 1: Good morning, Ben.\n\nSpeaker 2: Hello!\n',
+  ])
+})
+
+test('every parameter reaches the export it applies to', async () => {
+  const { get } = await completed(two)
+  const body = async (query: string) => (await get(query))[2]
+  expect(await body('format=srt&include_speakers=false')).not.toContain('Speaker')
+  expect(await body('format=srt&max_words=1&include_speakers=false')).toContain('\nGood\n')
+  expect(await body('format=srt&max_chars=10&include_speakers=false')).toContain('\nGood\n')
+  expect(await body('format=srt&max_duration=1&include_speakers=false')).toContain('\nGood\n')
+  expect(await body('format=text&strip_chars=!,')).toBe('Speaker 1: Good morning Ben.\n\nSpeaker 2: Hello\n')
+  expect(await body('format=text&include_timestamps=true')).toBe(
+    '[00:00] Speaker 1: Good morning, Ben.\n\n[00:03] Speaker 2: Hello!\n',
+  )
+  expect(await body('format=text&max_words=1&sentence_aware=false')).toBe(await body('format=text'))
+})
+
+test.each([
+  'format=doc',
+  'max_words=0',
+  'max_words=51',
+  'max_chars=9',
+  'max_chars=501',
+  'max_duration=0',
+  'max_duration=61',
+  'max_words=a',
+  'sentence_aware=yes',
+  'include_speakers=maybe',
+  'include_timestamps=1',
+  `strip_chars=${'x'.repeat(33)}`,
+])('%s is refused by name', async query => {
+  const { ana, id } = await completed(two)
+  const { status, body } = await ana.get(`/v1/transcribe/${id}?format=srt&${query}`)
+  expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(body.error.message).toContain(query.split('=')[0]!)
+})
+
+test('an export needs a completed job, json does not', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  for (const format of ['srt', 'vtt', 'text']) {
+    const { status, body } = await ana.get(`/v1/transcribe/${id}?format=${format}`)
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  }
+  expect((await ana.get(`/v1/transcribe/${id}?format=json`)).status).toBe(200)
+})
+
+async function completed(transcript: Transcript) {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { diarize: true })
+  ;(await service.engine.given(1)).resolve(transcript)
+  await ana.until(id, 'completed')
+  return {
+    ana,
+    id,
+    get: async (query: string) => {
+      const { status, headers, text } = await ana.get(`/v1/transcribe/${id}?${query}`)
+      return [status, headers.get('content-type'), text]
+    },
+  }
+}
+
+function said(speaker: string, start: number, words: string[]) {
+  return {
+    start,
+    end: start + words.length,
+    text: words.join(' '),
+    speaker,
+    confidence: 0.9,
+    words: words.map((word, at) => ({
+      word,
+      start: start + at,
+      end: start + at + 1,
+      confidence: 0.9,
+      speaker,
+    })),
+  }
+}

@@ -1,0 +1,262 @@
+import { expect, test } from 'bun:test'
+import { revokeKey } from '../../src/accounts/key.ts'
+import { limits, rates } from '../../src/limits.ts'
+import { type Answer, startTestService } from '../support/service.ts'
+
+const windowSeconds = limits.rateWindowMs / 1000
+
+test('a key is taken from either header, with or without Bearer', async () => {
+  const service = await startTestService()
+  const { key } = service.account('ana')
+  const headers: Record<string, string>[] = [
+    { Authorization: key },
+    { authorization: `Bearer ${key}` },
+    { Authorization: `bearer   ${key}` },
+    { 'X-Api-Key': key },
+    { 'x-api-key': key, Authorization: `Bearer ${key}` },
+  ]
+  for (const each of headers) expect((await service.fetch('/v1/balance', { headers: each })).status).toBe(200)
+})
+
+test('Authorization wins over X-Api-Key', async () => {
+  const service = await startTestService()
+  const { key } = service.account('ana')
+  const answer = await service.fetch('/v1/balance', {
+    headers: { 'X-Api-Key': key, Authorization: 'sk_live_x' },
+  })
+  expect(answer.status).toBe(401)
+})
+
+test('a missing, malformed, unknown or revoked key is told so, with a challenge', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const ask = async (headers: Record<string, string>) => {
+    const { status, body, headers: got } = await service.fetch('/v1/balance', { headers })
+    expect(got.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${service.url}/.well-known/oauth-protected-resource"`,
+    )
+    expect(got.get('ratelimit-policy')).toBe(policy('balance.get'))
+    expect(got.get('ratelimit')).toBeNull()
+    return [status, body.error.code]
+  }
+  expect(await ask({})).toEqual([401, 'INVALID_API_KEY'])
+  expect(await ask({ Authorization: 'Basic YTpi' })).toEqual([401, 'INVALID_API_KEY'])
+  expect(await ask({ 'X-Api-Key': 'sk_live_unknown' })).toEqual([401, 'INVALID_API_KEY'])
+  revokeKey(service.db, ana.keyId)
+  expect(await ask({ 'X-Api-Key': ana.key })).toEqual([401, 'API_KEY_REVOKED'])
+})
+
+test('every answer tells its quota and where the description is', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const answer = await ana.get('/v1/balance')
+  expect(headersOf(answer)).toEqual({
+    link: `<${service.url}/v1/openapi.json>; rel="service-desc"`,
+    'ratelimit-policy': policy('balance.get'),
+    ratelimit: `"endpoint";r=${rates['balance.get'] - 1};t=${windowSeconds}`,
+    'x-ratelimit-limit': `${rates['balance.get']}`,
+    'x-ratelimit-remaining': `${rates['balance.get'] - 1}`,
+    'x-ratelimit-reset': expect.stringMatching(/^\d{10}$/),
+  })
+})
+
+test('GET /v1 and POST /v1/accounts know no key, so they send no RateLimit', async () => {
+  const service = await startTestService()
+  for (const answer of [
+    await service.fetch('/v1'),
+    await service.fetch('/v1/accounts', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    }),
+  ]) {
+    expect(answer.headers.get('ratelimit')).toBeNull()
+    expect(answer.headers.get('ratelimit-policy')).toStartWith('"endpoint";')
+    expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull()
+  }
+})
+
+test('405 names the methods, 404 and 405 carry the quota of the address alone', async () => {
+  const service = await startTestService()
+  const ask = (method: string, path: string) => service.fetch(path, { method })
+  for (const [method, path, allow] of [
+    ['DELETE', '/v1/balance', 'GET'],
+    ['HEAD', '/v1/balance', 'GET'],
+    ['OPTIONS', '/v1/transcribe', 'POST'],
+    ['PUT', '/v1/transcribe/x', 'GET, DELETE'],
+    ['GET', '/v1/transcribe/x/cancel', 'POST'],
+    ['POST', '/v1', 'GET'],
+    ['GET', '/v1/upload/x', 'PUT'],
+  ] as const) {
+    const answer = await ask(method, path)
+    expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, allow])
+    expect(answer.headers.get('ratelimit-policy')).toBe(`"ip";q=${rates.ip};w=${windowSeconds}`)
+    expect(answer.headers.get('link')).toContain('service-desc')
+  }
+  for (const path of ['/nowhere', '/v1/balance/', '/v1/nowhere', '/v2/balance', '/v1/transcribe/a/b/c']) {
+    const answer = await ask('GET', path)
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'NOT_FOUND'])
+    expect(answer.headers.get('ratelimit-policy')).toBe(`"ip";q=${rates.ip};w=${windowSeconds}`)
+  }
+})
+
+test('the quota of an endpoint belongs to the key and slides', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'jobs.cancel=2' } })
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const cancel = (who: typeof ana) => who.post('/v1/transcribe/x/cancel')
+  expect((await cancel(ana)).status).toBe(404)
+  service.later(20_000)
+  expect((await cancel(ana)).headers.get('x-ratelimit-remaining')).toBe('0')
+
+  const refused = await cancel(ana)
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED'])
+  expect(Number(refused.headers.get('retry-after'))).toBeWithin(39, 41)
+  expect(refused.headers.get('ratelimit')).toMatch(/^"endpoint";r=0;t=(59|60)$/)
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
+
+  expect((await cancel(ben)).status).toBe(404)
+  expect((await ana.get('/v1/balance')).status).toBe(200)
+  service.later(40_500)
+  expect((await cancel(ana)).status).toBe(404)
+  expect((await cancel(ana)).status).toBe(429)
+})
+
+test('refused requests count nowhere', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=5,balance.get=2' } })
+  const ana = service.account('ana')
+  const statuses: number[] = []
+  for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
+  expect(statuses).toEqual([200, 200, 429, 429, 429])
+  // Two of five are counted for the address: three more fit.
+  for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
+  expect((await ana.get('/v1/transcriptions')).status).toBe(429)
+})
+
+test('over the cap of an address nothing is told of the key', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
+  const ana = service.account('ana')
+  // Whatever is answered counts: an unknown path, a missing key, a wrong method.
+  await service.fetch('/nowhere')
+  await service.fetch('/v1/balance')
+  await service.fetch('/v1/balance', { method: 'PUT' })
+  const refused = await ana.get('/v1/balance')
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('ratelimit')).toBeNull()
+  expect(refused.headers.get('x-ratelimit-remaining')).toBeNull()
+  expect(refused.headers.get('ratelimit-policy')).toBe('"endpoint";q=100;w=60, "ip";q=3;w=60')
+  expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
+  for (const path of ['/v1/health', '/v1/ready', '/metrics'])
+    expect((await service.fetch(path)).status).toBe(200)
+})
+
+test('with limits off no header speaks of them', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+  const ana = service.account('ana')
+  for (const answer of [
+    await ana.get('/v1/balance'),
+    await service.fetch('/nowhere'),
+    await service.fetch('/v1'),
+  ]) {
+    expect(Object.keys(headersOf(answer))).toEqual(['link'])
+  }
+})
+
+test('a denied address gets nothing but 403', async () => {
+  const service = await startTestService({ settings: { STENO_DENY_IPS: '127.0.0.0/8' } })
+  for (const path of ['/v1', '/nowhere', '/v1/health']) {
+    const answer = await service.fetch(path)
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'FORBIDDEN'])
+    expect(answer.headers.get('link')).toContain('service-desc')
+  }
+})
+
+test('the caller behind a trusted proxy is who the proxy says', async () => {
+  const settings = { STENO_TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8', STENO_DENY_IPS: '192.0.2.0/24' }
+  const service = await startTestService({ settings })
+  const status = async (forwarded: string) =>
+    (await service.fetch('/v1/health', { headers: { 'X-Forwarded-For': forwarded } })).status
+  expect(await status('192.0.2.1')).toBe(403)
+  expect(await status('192.0.2.1, 10.1.1.1')).toBe(403)
+  expect(await status('192.0.2.1, 203.0.113.9, 10.1.1.1')).toBe(200)
+  expect(await status('nonsense')).toBe(200)
+})
+
+test('nobody is believed about others without being trusted', async () => {
+  const service = await startTestService({ settings: { STENO_DENY_IPS: '192.0.2.0/24' } })
+  const answer = await service.fetch('/v1/health', { headers: { 'X-Forwarded-For': '192.0.2.1' } })
+  expect(answer.status).toBe(200)
+})
+
+test('the order of checks is the one of the contract', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'uploads.create=1' } })
+  const ana = service.account('ana', { credit: 0 })
+  const large = 'x'.repeat(limits.bodyBytesMax + 1)
+  const code = async (headers: Record<string, string>, body: string) =>
+    (await service.fetch('/v1/upload', { method: 'POST', headers, body })).body.error.code
+  const key = { 'X-Api-Key': ana.key }
+  const json = { 'Content-Type': 'application/json' }
+
+  expect(await code({ 'Content-Type': 'text/plain' }, large)).toBe('INVALID_API_KEY')
+  expect(await code({ ...key, 'Content-Type': 'text/plain' }, large)).toBe('PAYLOAD_TOO_LARGE')
+  expect(await code({ ...key, 'Content-Type': 'text/plain' }, large)).toBe('RATE_LIMIT_EXCEEDED')
+  service.later(limits.rateWindowMs)
+  expect(await code({ ...key, 'Content-Type': 'text/plain', 'Idempotency-Key': '' }, '{')).toBe(
+    'UNSUPPORTED_MEDIA_TYPE',
+  )
+  service.later(limits.rateWindowMs)
+  expect(await code({ ...key, ...json }, '{')).toBe('INVALID_REQUEST')
+  service.later(limits.rateWindowMs)
+  expect(await code({ ...key, ...json }, '{"filename": "a.mp3"}')).toBe('ZERO_BALANCE')
+})
+
+test('a body needs its type, and an empty one is not valid', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const wrong = await ana.post('/v1/upload', '{}', { 'Content-Type': 'text/plain' })
+  expect([wrong.status, wrong.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+  expect(wrong.headers.get('accept-post')).toBe('application/json')
+  expect(
+    (
+      await ana.post('/v1/upload', '{"filename":"a.mp3"}', {
+        'Content-Type': 'Application/JSON; charset=utf-8',
+      })
+    ).status,
+  ).toBe(200)
+  expect((await ana.post('/v1/upload')).body.error.code).toBe('INVALID_REQUEST')
+  expect((await ana.post('/v1/upload', '[]')).body.error.code).toBe('INVALID_REQUEST')
+  expect((await ana.post('/v1/upload', 'null')).body.error.code).toBe('INVALID_REQUEST')
+})
+
+test('a body over 100 KB is refused, declared or not', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const large = JSON.stringify({ filename: 'x'.repeat(limits.bodyBytesMax) })
+  const declared = await ana.post('/v1/upload', large)
+  expect([declared.status, declared.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+  const streamed = await service.fetch('/v1/upload', {
+    method: 'POST',
+    headers: { 'X-Api-Key': ana.key, 'Content-Type': 'application/json' },
+    body: new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(large))
+        controller.close()
+      },
+    }),
+  })
+  expect([streamed.status, streamed.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+})
+
+test('cancel and delete do not look at a body', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const cancel = await ana.post('/v1/transcribe/x/cancel', 'what is this', { 'Content-Type': 'text/plain' })
+  expect(cancel.body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
+})
+
+function policy(rate: keyof typeof rates): string {
+  return `"endpoint";q=${rates[rate]};w=${windowSeconds}, "ip";q=${rates.ip};w=${windowSeconds}`
+}
+
+function headersOf({ headers }: Answer): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => name === 'link' || name.includes('ratelimit')))
+}

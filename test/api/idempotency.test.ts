@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { limits } from '../../src/limits.ts'
+import { startTestService } from '../support/service.ts'
+
+const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
+const body = '{"url": "https://media.example/a.mp3"}'
+const keyed = (key: string) => ({ 'Idempotency-Key': key })
+
+test('the same key and body are one job, replayed byte for byte', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const first = await ana.post('/v1/transcribe', body, keyed('a'))
+  const again = await ana.post('/v1/transcribe', body, keyed('a'))
+  expect(again.status).toBe(200)
+  expect(again.text).toBe(first.text)
+  expect(first.headers.get('idempotent-replay')).toBeNull()
+  expect(again.headers.get('idempotent-replay')).toBe('true')
+  expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'))
+  expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(1)
+})
+
+test('without a key each submission is a job of its own', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  await ana.post('/v1/transcribe', body)
+  await ana.post('/v1/transcribe', body)
+  expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(2)
+})
+
+test('another body under the key is a conflict, even if it means the same', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  await ana.post('/v1/transcribe', body, keyed('a'))
+  const other = await ana.post('/v1/transcribe', body.replace(' ', '  '), keyed('a'))
+  expect([other.status, other.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_CONFLICT'])
+})
+
+test('a key belongs to an account and an endpoint', async () => {
+  const service = await startTestService(unlimited)
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const upload = '{"filename": "a.mp3"}'
+  await ana.post('/v1/upload', upload, keyed('a'))
+  expect((await ana.post('/v1/transcribe', body, keyed('a'))).headers.get('idempotent-replay')).toBeNull()
+  expect((await ben.post('/v1/upload', upload, keyed('a'))).headers.get('idempotent-replay')).toBeNull()
+  expect((await ana.post('/v1/upload', upload, keyed('a'))).headers.get('idempotent-replay')).toBe('true')
+})
+
+test('a request that fails frees the key', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  expect((await ana.post('/v1/transcribe', '{"language": "xx"}', keyed('a'))).status).toBe(400)
+  expect((await ana.post('/v1/transcribe', 'no json', keyed('a'))).status).toBe(400)
+  expect((await ana.post('/v1/transcribe', '{"upload_id": "x"}', keyed('a'))).status).toBe(404)
+  expect((await ana.post('/v1/transcribe', body, keyed('a'))).status).toBe(200)
+})
+
+test('a key is good for a day', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const first = await ana.post('/v1/transcribe', body, keyed('a'))
+  service.later(limits.idempotencyKeptMs - 1000)
+  expect((await ana.post('/v1/transcribe', body, keyed('a'))).text).toBe(first.text)
+  service.later(1000)
+  expect((await ana.post('/v1/transcribe', body, keyed('a'))).body.id).not.toBe(first.body.id)
+})
+
+test.each([
+  ['', 400],
+  ['x'.repeat(limits.idempotencyKeyLengthMax), 200],
+  ['x'.repeat(limits.idempotencyKeyLengthMax + 1), 400],
+  ['with spaces ~ and !', 200],
+  ['\u00e4', 400],
+])('a key may be 1 to 255 printable characters: %p', async (key, status) => {
+  const service = await startTestService(unlimited)
+  expect((await service.account('ana').post('/v1/transcribe', body, keyed(key))).status).toBe(status)
+})
+
+test('while the first request is still running the key is locked', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { port, hostname } = new URL(service.url)
+  const slow = connect(Number(port), hostname)
+  const answered = new Promise<string>(resolve => slow.once('data', data => resolve(`${data}`)))
+  slow.write(
+    `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  )
+  // The slow request takes the key as soon as its head is there; until then ours, with another body, is answered.
+  let locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
+  while (locked.status === 400) locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
+  expect([locked.status, locked.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_LOCKED'])
+  expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
+
+  slow.write(body.slice(10))
+  const first = await answered
+  slow.destroy()
+  expect(first).toStartWith('HTTP/1.1 200')
+  const replay = await ana.post('/v1/transcribe', body, keyed('a'))
+  expect(first).toEndWith(replay.text)
+})
+
+test('a request whose caller went away frees the key', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { port, hostname } = new URL(service.url)
+  const gone = connect(Number(port), hostname)
+  gone.write(
+    `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  )
+  let answer = await ana.post('/v1/transcribe', '{}', keyed('a'))
+  while (answer.status === 400) answer = await ana.post('/v1/transcribe', '{}', keyed('a'))
+  expect(answer.status).toBe(409)
+  gone.destroy()
+  while (answer.status === 409) answer = await ana.post('/v1/transcribe', body, keyed('a'))
+  expect(answer.status).toBe(200)
+})

@@ -1,0 +1,386 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { JobFailure } from '../../src/errors.ts'
+import { limits } from '../../src/limits.ts'
+import { uploadPath } from '../../src/uploads/disk.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+
+const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
+
+test('a job goes from created to completed and is charged by the second', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana', { credit: 500 })
+  const uploadId = await ana.upload(speech(11.7))
+
+  const submitted = await ana.post('/v1/transcribe', { upload_id: uploadId })
+  expect(submitted.status).toBe(200)
+  expect(submitted.body).toEqual({ id: expect.any(String), status: 'created', message: expect.any(String) })
+  const { id } = submitted.body
+
+  const task = await service.engine.given(1)
+  const cost = (11 * limits.pricePerHourCents) / 3600
+  expect(await ana.until(id, 'processing')).toMatchObject({ audio_duration_seconds: 11, cost_cents: cost })
+  expect(await ana.balance()).toMatchObject({
+    balance_cents: 500,
+    reserved_cents: cost,
+    available_cents: 500 - cost,
+  })
+
+  service.engine.finish(task, 'Good morning everybody.')
+  const job = await ana.until(id, 'completed')
+  expect(job).toEqual({
+    id,
+    status: 'completed',
+    audio_duration_seconds: 11,
+    file_size_bytes: speech(11.7).length,
+    language: 'en',
+    diarize: false,
+    speaker_count: null,
+    align: true,
+    cost_cents: cost,
+    progress: 'Done',
+    created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    started_at: expect.stringMatching(/Z$/),
+    completed_at: expect.stringMatching(/Z$/),
+    result: expect.objectContaining({
+      full_transcript: 'Good morning everybody.',
+      language: 'en',
+      duration_seconds: 11.7,
+      speakers: null,
+    }),
+  })
+  expect(await ana.balance()).toMatchObject({ balance_cents: 500 - cost, reserved_cents: 0 })
+})
+
+test('a new job shows every field, null while unknown', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/transcribe', { url: 'https://media.example/talk.mp3' })
+  expect(await ana.job(body.id)).toMatchObject({
+    audio_duration_seconds: null,
+    file_size_bytes: null,
+    language: null,
+    speaker_count: null,
+    cost_cents: null,
+    started_at: null,
+    completed_at: null,
+    source_url: 'https://media.example/talk.mp3',
+  })
+  expect(await ana.job(body.id)).not.toHaveProperty('result')
+  expect(await ana.job(body.id)).not.toHaveProperty('error')
+})
+
+test('diarize turns align on', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { diarize: true, speaker_count: 2, align: false })
+  const { input } = await service.engine.given(1)
+  expect(input).toMatchObject({ diarize: true, speakerCount: 2, align: true })
+  expect(await ana.job(id)).toMatchObject({ diarize: true, speaker_count: 2, align: true })
+})
+
+test('a cancel gives the reserve back, and once more says the same', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana', { credit: 500 })
+  const id = await ana.transcribe(speech(3600))
+  const { options } = await service.engine.given(1)
+
+  const cancelled = await ana.post(`/v1/transcribe/${id}/cancel`)
+  expect(cancelled.status).toBe(200)
+  expect(cancelled.body).toEqual({
+    id,
+    status: 'failed',
+    error: { code: 'CANCELLED', message: expect.any(String) },
+    released_cents: limits.pricePerHourCents,
+  })
+  expect(options.signal.aborted).toBe(true)
+  expect((await ana.post(`/v1/transcribe/${id}/cancel`)).body).toEqual(cancelled.body)
+  expect(await ana.balance()).toMatchObject({ balance_cents: 500, reserved_cents: 0 })
+  expect(await ana.job(id)).toMatchObject({ status: 'failed', cost_cents: 0, error: { code: 'CANCELLED' } })
+})
+
+test('what an engine says after a cancel is dropped', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  const task = await service.engine.given(1)
+  await ana.post(`/v1/transcribe/${id}/cancel`)
+  service.engine.finish(task)
+  expect(await ana.job(id)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
+})
+
+test('an ended job cannot be cancelled, a running one not deleted', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  const task = await service.engine.given(1)
+  expect((await ana.delete(`/v1/transcribe/${id}`)).body.error.code).toBe('CONFLICT')
+  service.engine.finish(task)
+  await ana.until(id, 'completed')
+  const cancel = await ana.post(`/v1/transcribe/${id}/cancel`)
+  expect([cancel.status, cancel.body.error.code]).toEqual([409, 'CONFLICT'])
+})
+
+test('a deleted job is gone with its transcript and its media, and deleting it again is fine', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const uploadId = await ana.upload()
+  const { id } = (await ana.post('/v1/transcribe', { upload_id: uploadId })).body
+  service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
+  await ana.until(id, 'completed')
+  const file = uploadPath(service.dataDir, uploadId)
+  expect(existsSync(file)).toBe(true)
+
+  const deleted = await ana.delete(`/v1/transcribe/${id}`)
+  expect([deleted.status, deleted.text]).toEqual([204, ''])
+  expect(existsSync(file)).toBe(false)
+  service.later(0)
+  expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
+  expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
+  expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(404)
+  expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
+
+  service.later(limits.deletedJobKeptMs)
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
+})
+
+test("another account's job does not exist", async () => {
+  const service = await startTestService(unlimited)
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const id = await ana.transcribe()
+  const answers = [
+    await ben.get(`/v1/transcribe/${id}`),
+    await ben.post(`/v1/transcribe/${id}/cancel`),
+    await ben.delete(`/v1/transcribe/${id}`),
+  ]
+  for (const { status, body } of answers) {
+    expect([status, body.error.code]).toEqual([404, 'TRANSCRIPTION_NOT_FOUND'])
+  }
+  const stolen = await ben.post('/v1/transcribe', { upload_id: await ana.upload() })
+  expect([stolen.status, stolen.body.error.code]).toEqual([404, 'UPLOAD_NOT_FOUND'])
+})
+
+const refusals: [string, object, string][] = [
+  ['neither url nor upload', {}, 'url'],
+  ['both', { url: 'https://a.example/x.mp3', upload_id: 'x' }, 'exactly one'],
+  ['another scheme', { url: 'ftp://a.example/x.mp3' }, 'url'],
+  ['no address at all', { url: 'nonsense' }, 'url'],
+  ['too long an address', { url: `https://a.example/${'x'.repeat(limits.urlLengthMax)}` }, 'url'],
+  ['an unknown key', { url: 'https://a.example/x.mp3', colour: 'red' }, 'colour'],
+  ['an inherited name as a key', { url: 'https://a.example/x.mp3', constructor: 1 }, 'constructor'],
+  ['an unknown language', { url: 'https://a.example/x.mp3', language: 'xx' }, 'language'],
+  ['a language in capitals', { url: 'https://a.example/x.mp3', language: 'EN' }, 'language'],
+  ['speakers without diarize', { url: 'https://a.example/x.mp3', speaker_count: 2 }, 'speaker_count'],
+  ['no speakers', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 0 }, 'speaker_count'],
+  ['51 speakers', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 51 }, 'speaker_count'],
+  ['half a speaker', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 1.5 }, 'speaker_count'],
+  ['words for a flag', { url: 'https://a.example/x.mp3', diarize: 'yes' }, 'diarize'],
+  [
+    'a webhook over plain http',
+    { url: 'https://a.example/x.mp3', webhook_url: 'http://a.example/' },
+    'webhook_url',
+  ],
+  [
+    'a webhook into the house',
+    { url: 'https://a.example/x.mp3', webhook_url: 'https://10.0.0.1/' },
+    'webhook_url',
+  ],
+]
+test.each(refusals)('a submission with %s is refused, naming the field', async (_, body, named) => {
+  const service = await startTestService({
+    ...unlimited,
+    parts: { resolve: async () => ['93.184.216.34'] },
+  })
+  const ana = service.account('ana')
+  const answer = await ana.post('/v1/transcribe', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(answer.body.error.message).toContain(named)
+})
+
+test('null is the same as not given', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const answer = await ana.post('/v1/transcribe', {
+    url: null,
+    upload_id: await ana.upload(),
+    language: null,
+    diarize: null,
+    speaker_count: null,
+    align: null,
+    webhook_url: null,
+  })
+  expect(answer.status).toBe(200)
+  expect(await ana.job(answer.body.id)).toMatchObject({ diarize: false, align: true, speaker_count: null })
+})
+
+test('an upload is good for one job, and says why it is not for another', async () => {
+  const service = await startTestService({
+    settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' },
+  })
+  const ana = service.account('ana')
+  const codeFor = async (upload_id: string) =>
+    (await ana.post('/v1/transcribe', { upload_id })).body.error?.code ?? 'accepted'
+
+  const used = await ana.upload()
+  expect(await codeFor(used)).toBe('accepted')
+  expect(await codeFor(used)).toBe('UPLOAD_ALREADY_USED')
+  expect(await codeFor('01900000-0000-7000-8000-000000000000')).toBe('UPLOAD_NOT_FOUND')
+  expect(await codeFor((await ana.post('/v1/upload', { filename: 'a.mp3' })).body.upload_id)).toBe(
+    'FILE_NOT_UPLOADED',
+  )
+  expect(await codeFor(await ana.upload(''))).toBe('FILE_NOT_UPLOADED')
+  const large = (await ana.post('/v1/upload', { filename: 'a.mp3' })).body
+  const put = await fetch(large.upload_url, { method: 'PUT', headers: large.headers, body: 'x'.repeat(1025) })
+  expect(put.status).toBe(413)
+  expect(await codeFor(large.upload_id)).toBe('FILE_TOO_LARGE')
+  const late = await ana.upload()
+  service.later(limits.uploadTtlMs)
+  expect(await codeFor(late)).toBe('UPLOAD_EXPIRED')
+})
+
+test('a refused submission does not use the upload up', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const upload_id = await ana.upload()
+  expect((await ana.post('/v1/transcribe', { upload_id, language: 'xx' })).status).toBe(400)
+  expect((await ana.post('/v1/transcribe', { upload_id })).status).toBe(200)
+})
+
+test('without money nothing starts; with all of it held, no more', async () => {
+  const service = await startTestService(unlimited)
+  const poor = service.account('poor', { credit: 0 })
+  const refused = await poor.post('/v1/transcribe', { url: 'https://a.example/x.mp3' })
+  expect([refused.status, refused.body.error.code]).toEqual([402, 'ZERO_BALANCE'])
+  expect((await poor.post('/v1/upload', { filename: 'a.mp3' })).body.error.code).toBe('ZERO_BALANCE')
+
+  const ana = service.account('ana', { credit: limits.pricePerHourCents * 5 })
+  await ana.transcribe(speech(3600 * 5))
+  await service.engine.given(1)
+  const more = await ana.post('/v1/transcribe', { url: 'https://a.example/x.mp3' })
+  expect([more.status, more.body.error.code]).toEqual([402, 'INSUFFICIENT_BALANCE'])
+})
+
+test('a file that costs more than is there fails when its length is known', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana', { credit: 1 })
+  const id = await ana.transcribe(speech(3600))
+  expect(await ana.until(id, 'failed')).toMatchObject({
+    cost_cents: 0,
+    error: { code: 'INSUFFICIENT_BALANCE' },
+  })
+  expect(await ana.balance()).toMatchObject({ balance_cents: 1, reserved_cents: 0 })
+})
+
+test('where nothing is charged, nobody needs money', async () => {
+  const service = await startTestService({
+    settings: { STENO_RATE_LIMITS: 'off', STENO_PRICE_PER_HOUR_CENTS: '0' },
+  })
+  const ana = service.account('ana', { credit: 0 })
+  const id = await ana.transcribe()
+  service.engine.finish(await service.engine.given(1))
+  expect(await ana.until(id, 'completed')).toMatchObject({ cost_cents: 0 })
+  expect(await ana.balance()).toMatchObject({ balance_cents: 0, estimated_hours_available: null })
+})
+
+test('a file that is no media fails later, not on submit', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe('not media at all')
+  expect(await ana.until(id, 'failed')).toMatchObject({
+    error: { code: 'INVALID_MEDIA_FORMAT' },
+    cost_cents: 0,
+  })
+})
+
+test('an engine that fails with a reason passes it on; one that breaks does not', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const told = await ana.transcribe()
+  ;(await service.engine.given(1)).reject(
+    new JobFailure('PROCESSING_ERROR', 'The model knows no such language.'),
+  )
+  expect((await ana.until(told, 'failed')).error).toEqual({
+    code: 'PROCESSING_ERROR',
+    message: 'The model knows no such language.',
+  })
+  const broken = await ana.transcribe()
+  ;(await service.engine.given(2)).reject(new Error('/secret/path is broken'))
+  const { error } = await ana.until(broken, 'failed')
+  expect(error.code).toBe('INTERNAL_ERROR')
+  expect(error.message).not.toContain('/secret')
+})
+
+test('a busy box lets jobs wait in pending, and serves accounts in turn', async () => {
+  const service = await startTestService(unlimited)
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const submitted: string[] = []
+  const submit = async (who: typeof ana, seconds: number) => {
+    const id = await who.transcribe(speech(seconds))
+    await who.until(id, 'pending', 'processing')
+    submitted.push(id)
+  }
+  for (const seconds of [101, 102, 103]) await submit(ana, seconds)
+  await submit(ben, 201)
+  expect(await ana.job(submitted[0]!)).toMatchObject({ status: 'processing' })
+  expect(await ana.job(submitted[1]!)).toMatchObject({ status: 'pending', started_at: null })
+  expect((await ana.balance()).reserved_cents).toBeGreaterThan(0)
+
+  const served: number[] = []
+  for (let count = 1; count <= 4; count++) {
+    const task = await service.engine.given(count)
+    served.push(task.input.durationMs / 1000)
+    service.engine.finish(task)
+  }
+  expect(served).toEqual([101, 201, 102, 103])
+})
+
+test('an engine that is not ready leaves jobs pending until it is', async () => {
+  const service = await startTestService(unlimited)
+  service.engine.setReady(false)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  await ana.until(id, 'pending')
+  service.engine.setReady(true)
+  service.later(0)
+  await service.engine.given(1)
+  expect(await ana.job(id)).toMatchObject({ status: 'processing' })
+})
+
+test('two engines work beside one another', async () => {
+  const service = await startTestService({ ...unlimited, parts: { engine: steeredEngine({ capacity: 2 }) } })
+  const ana = service.account('ana')
+  for (const seconds of [10, 20, 30]) await ana.transcribe(speech(seconds))
+  await service.engine.given(2)
+  const { items } = (await ana.get('/v1/transcriptions?status=processing')).body
+  expect(items).toHaveLength(2)
+})
+
+test('each state has its time, save pending', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const downloading = (await ana.post('/v1/transcribe', { url: 'https://slow.example/x.mp3' })).body.id
+  await ana.until(downloading, 'downloading')
+  const processing = await ana.transcribe(speech(10))
+  await service.engine.given(1)
+  const pending = await ana.transcribe(speech(20))
+  await ana.until(pending, 'pending')
+
+  service.later(limits.downloadingTimeoutMs + 1)
+  expect((await ana.job(downloading)).error.code).toBe('DOWNLOAD_TIMEOUT')
+  expect(await ana.job(processing)).toMatchObject({ status: 'processing' })
+  service.later(limits.processingTimeoutMs - limits.downloadingTimeoutMs + 1)
+  expect((await ana.job(processing)).error.code).toBe('PROCESSING_TIMEOUT')
+  await service.engine.given(2)
+  expect(await ana.job(pending)).toMatchObject({ status: 'processing' })
+})
+
+async function filesContaining(folder: string, text: string): Promise<string[]> {
+  const found: string[] = []
+  for await (const path of new Bun.Glob('**/*').scan({ cwd: folder, absolute: true, onlyFiles: true })) {
+    if (Buffer.from(await Bun.file(path).arrayBuffer()).includes(text)) found.push(path)
+  }
+  return found
+}

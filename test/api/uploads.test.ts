@@ -1,0 +1,187 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { formats } from '../../src/media/formats.ts'
+import { uploadPath } from '../../src/uploads/disk.ts'
+import { startTestService } from '../support/service.ts'
+
+const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
+const small = { settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' } }
+
+test('an upload is an address, a method and headers', async () => {
+  const service = await startTestService(unlimited)
+  const { status, body } = await service.account('ana').post('/v1/upload', { filename: 'My talk.MP3' })
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    upload_id: expect.any(String),
+    upload_url: expect.stringContaining(`${service.url}/v1/upload/${body.upload_id}?`),
+    expires_in: limits.uploadTtlMs / 1000,
+    method: 'PUT',
+    headers: { 'Content-Type': formats.mp3 },
+  })
+})
+
+const filenames: [unknown, string][] = [
+  [undefined, 'INVALID_FILENAME'],
+  [null, 'INVALID_FILENAME'],
+  [7, 'INVALID_FILENAME'],
+  ['', 'INVALID_FILENAME'],
+  ['talk', 'INVALID_FILENAME'],
+  ['.mp3', 'INVALID_FILENAME'],
+  ['talk.', 'INVALID_FILENAME'],
+  ['a/b.mp3', 'INVALID_FILENAME'],
+  ['a\\b.mp3', 'INVALID_FILENAME'],
+  ['<b>.mp3', 'INVALID_FILENAME'],
+  ['"b".mp3', 'INVALID_FILENAME'],
+  ["it's.mp3", 'INVALID_FILENAME'],
+  ['`b`.mp3', 'INVALID_FILENAME'],
+  ['müll.mp3', 'INVALID_FILENAME'],
+  ['a\n.mp3', 'INVALID_FILENAME'],
+  [`${'x'.repeat(limits.filenameLengthMax)}.mp3`, 'INVALID_FILENAME'],
+  ['talk.exe', 'INVALID_MEDIA_FORMAT'],
+  ['talk.mp3.txt', 'INVALID_MEDIA_FORMAT'],
+  [`${'x'.repeat(limits.filenameLengthMax - 4)}.mp3`, ''],
+  ['a b (1).final.wav', ''],
+]
+test.each(filenames)('the filename %p gives %p', async (filename, code) => {
+  const service = await startTestService(unlimited)
+  const { status, body } = await service.account('ana').post('/v1/upload', { filename })
+  expect([status, body.error?.code ?? '']).toEqual([code === '' ? 200 : 400, code])
+})
+
+test('all 25 extensions are taken', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  expect(Object.keys(formats)).toHaveLength(25)
+  for (const extension of Object.keys(formats)) {
+    expect((await ana.post('/v1/upload', { filename: `a.${extension}` })).status).toBe(200)
+  }
+})
+
+test('a PUT stores the bytes, and another replaces them', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  const path = uploadPath(service.dataDir, body.upload_id)
+  const first = await put(body, 'first')
+  expect(first.status).toBe(200)
+  expect(first.headers.get('etag')).toMatch(/^"[0-9a-f]{64}"$/)
+  await put(body, 'second one')
+  expect(readFileSync(path, 'utf8')).toBe('second one')
+  const { id } = (await ana.post('/v1/transcribe', { upload_id: body.upload_id })).body
+  expect((await ana.job(id)).file_size_bytes).toBe(10)
+})
+
+test('after the upload is used a PUT changes nothing', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  await put(body, 'first')
+  await ana.post('/v1/transcribe', { upload_id: body.upload_id })
+  expect((await put(body, 'second')).status).toBe(409)
+  expect(readFileSync(uploadPath(service.dataDir, body.upload_id), 'utf8')).toBe('first')
+})
+
+test('only the very address, type and time that were given out are good', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  const other = (await ana.post('/v1/upload', { filename: 'a.wav' })).body
+  const url = new URL(body.upload_url)
+  const changed = (change: (url: URL) => void) => {
+    const copy = new URL(url)
+    change(copy)
+    return { ...body, upload_url: copy.href }
+  }
+  const forged = [
+    changed(each => each.searchParams.delete('signature')),
+    changed(each => each.searchParams.set('signature', 'ab')),
+    changed(each => each.searchParams.set('expires', '99999999999999')),
+    changed(each => each.searchParams.delete('expires')),
+    changed(each => {
+      each.pathname = new URL(other.upload_url).pathname
+    }),
+    { ...body, headers: { 'Content-Type': 'audio/mpeg' } },
+    { ...body, headers: {} },
+  ]
+  for (const each of forged) {
+    const answer = await put(each, new TextEncoder().encode('bytes'))
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({ error: { code: 'FORBIDDEN' } })
+  }
+  service.later(limits.uploadTtlMs)
+  expect((await put(body, 'late')).status).toBe(403)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+})
+
+test('an oversized PUT leaves good bytes usable, a good one clears the mark', async () => {
+  const service = await startTestService(small)
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  const submit = async () =>
+    (await ana.post('/v1/transcribe', { upload_id: body.upload_id })).body.error?.code
+  expect((await put(body, streamOf('x'.repeat(600), 'x'.repeat(600)))).status).toBe(413)
+  expect(await submit()).toBe('FILE_TOO_LARGE')
+  expect((await put(body, 'x'.repeat(1024))).status).toBe(200)
+  expect((await put(body, 'x'.repeat(1025))).status).toBe(413)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([body.upload_id])
+  expect(await submit()).toBeUndefined()
+})
+
+test('a PUT that breaks off leaves nothing behind', async () => {
+  const service = await startTestService(unlimited)
+  const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
+  const url = new URL(body.upload_url)
+  const socket = connect(Number(url.port), url.hostname)
+  const head = `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: ${body.headers['Content-Type']}\r\n`
+  socket.write(`${head}Content-Length: 1000000\r\n\r\n${'x'.repeat(100_000)}`)
+  const folder = join(service.dataDir, 'uploads')
+  await until(() => readdirSync(folder).length === 1)
+  expect(readdirSync(folder)[0]).toEndWith('.part')
+  socket.destroy()
+  await until(() => readdirSync(folder).length === 0)
+})
+
+test('bytes that nobody transcribed go with the first sweep after expiry', async () => {
+  const service = await startTestService(unlimited)
+  const uploadId = await service.account('ana').upload()
+  service.later(limits.uploadTtlMs - 1000)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([uploadId])
+  service.later(1000)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+})
+
+test('source media is kept for a day after the end', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  service.later(limits.mediaKeptMs - 1000)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toHaveLength(1)
+  service.later(1000)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+  expect(await ana.job(id)).toMatchObject({ status: 'completed', result: { language: 'en' } })
+})
+
+type Signed = { upload_url: string; headers: Record<string, string> }
+
+function put({ upload_url, headers }: Signed, body: string | Uint8Array | ReadableStream): Promise<Response> {
+  return fetch(upload_url, { method: 'PUT', headers, body: body as string })
+}
+
+function streamOf(...chunks: string[]): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk))
+      controller.close()
+    },
+  })
+}
+
+/** Asks again with every turn of the event loop. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,162 @@
+import { expect, test } from 'bun:test'
+import { createHash, createHmac } from 'node:crypto'
+import { setDefaultWebhook } from '../../src/accounts/account.ts'
+import { createKey, revokeKey } from '../../src/accounts/key.ts'
+import { limits } from '../../src/limits.ts'
+import { speech } from '../support/media.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTestService } from '../support/service.ts'
+
+const home = { settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' } }
+
+test('a job that goes well tells processing, then completed, with what the result endpoint shows', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(11.7), { webhook_url: receiver.url })
+  service.engine.finish(await service.engine.given(1))
+  await receiver.got(2)
+  const job = await ana.job(id)
+  expect(receiver.received.map(({ body }) => body)).toEqual([
+    {
+      event: 'transcription.processing',
+      transcription_id: id,
+      status: 'processing',
+      duration_seconds: 11.7,
+      cost_cents: job.cost_cents,
+    },
+    {
+      event: 'transcription.completed',
+      transcription_id: id,
+      status: 'completed',
+      duration_seconds: 11.7,
+      cost_cents: job.cost_cents,
+      result: job.result,
+    },
+  ])
+})
+
+test('every callback is signed with the key that submitted the job', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await receiver.got(1)
+  // Revoked while the job runs: its callbacks are still signed by it.
+  revokeKey(service.db, ana.keyId)
+  createKey(service.db, service.secrets, ana.id, { name: 'other' })
+  service.engine.finish(await service.engine.given(1))
+  await receiver.got(2)
+  const secret = createHash('sha256').update(ana.key).digest('hex')
+  for (const { headers, raw } of receiver.received) {
+    const timestamp = headers.get('x-service-timestamp')!
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(60)
+    expect(headers.get('x-service-signature')).toBe(
+      createHmac('sha256', secret).update(`${timestamp}.${raw}`).digest('hex'),
+    )
+    expect(headers.get('user-agent')).toBe('service-webhook/1')
+    expect(headers.get('content-type')).toBe('application/json')
+  }
+})
+
+test('neither a key nor its signing secret is in the data folder', async () => {
+  const service = await startTestService(home)
+  const ana = service.account('ana')
+  await ana.transcribe()
+  const secret = createHash('sha256').update(ana.key).digest('hex')
+  let files = 0
+  for await (const path of new Bun.Glob('**/*').scan({ cwd: service.dataDir, absolute: true })) {
+    const bytes = Buffer.from(await Bun.file(path).arrayBuffer())
+    files += 1
+    for (const each of [ana.key, secret, Buffer.from(secret, 'hex')]) expect(bytes.includes(each)).toBe(false)
+  }
+  expect(files).toBeGreaterThan(2)
+})
+
+test('a job that ends before an engine had it tells failed alone', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  const id = await ana.transcribe('no media', { webhook_url: receiver.url })
+  await receiver.got(1)
+  expect(receiver.received[0]!.body).toEqual({
+    event: 'transcription.failed',
+    transcription_id: id,
+    status: 'failed',
+    error: { code: 'INVALID_MEDIA_FORMAT', message: expect.any(String) },
+  })
+  service.later(limits.createdTimeoutMs)
+  expect(receiver.events()).toEqual(['transcription.failed'])
+})
+
+test('a cancel and a timeout tell failed, once', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  const cancelled = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await receiver.got(1)
+  for (let count = 0; count < 2; count++) await ana.post(`/v1/transcribe/${cancelled}/cancel`)
+  await receiver.got(2)
+  await ana.transcribe(speech(6), { webhook_url: receiver.url })
+  await receiver.got(3)
+  service.later(limits.processingTimeoutMs + 1)
+  await receiver.got(4)
+  expect(receiver.received.map(({ body }) => (body.error as { code: string } | undefined)?.code)).toEqual([
+    undefined,
+    'CANCELLED',
+    undefined,
+    'PROCESSING_TIMEOUT',
+  ])
+})
+
+test('the default webhook of the account is taken at submit', async () => {
+  const service = await startTestService(home)
+  const [first, second] = [startReceiver(), startReceiver()]
+  const ana = service.account('ana')
+  setDefaultWebhook(service.db, ana.id, first.url)
+  await ana.transcribe()
+  setDefaultWebhook(service.db, ana.id, second.url)
+  service.engine.finish(await service.engine.given(1))
+  await first.got(2)
+  expect(second.received).toEqual([])
+})
+
+test('a receiver that never answers holds up neither the job nor the order of its events', async () => {
+  const service = await startTestService({ settings: { ...home.settings, STENO_WEBHOOK_TIMEOUT: '300ms' } })
+  const receiver = startReceiver(() => new Promise(() => {}))
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  service.engine.finish(await service.engine.given(1))
+  expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
+  expect(receiver.events()).not.toContain('transcription.completed')
+  await receiver.got(2)
+  expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
+})
+
+test('an event that is refused is dropped, and nothing else changes', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver(() => new Response('no', { status: 500 }))
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  service.engine.finish(await service.engine.given(1))
+  await receiver.got(2)
+  expect(await ana.job(id)).toMatchObject({ status: 'completed' })
+  expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
+})
+
+test('what a stop left untold is told at the next start, and nothing twice', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await receiver.got(1)
+  await service.stop()
+
+  const again = await startTestService({ ...home, dataDir: service.dataDir })
+  again.engine.finish(await again.engine.given(1))
+  await receiver.got(2)
+  expect(receiver.received.map(({ body }) => [body.event, body.transcription_id])).toEqual([
+    ['transcription.processing', id],
+    ['transcription.completed', id],
+  ])
+})

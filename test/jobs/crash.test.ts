@@ -1,0 +1,185 @@
+// The server is killed, again and again, at moments that a seed chooses. Nothing accepted may be lost or charged twice.
+
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/account.ts'
+import { createKey } from '../../src/accounts/key.ts'
+import { deposit } from '../../src/accounts/ledger.ts'
+import { priceOf } from '../../src/accounts/price.ts'
+import { openSecrets } from '../../src/base/seal.ts'
+import { openDb } from '../../src/db/db.ts'
+import { limits } from '../../src/limits.ts'
+import { speech } from '../support/media.ts'
+import { seeded } from '../support/random.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const kills = 12
+const seed = 7
+const depositCents = 100_000
+
+test('after kill -9 at any moment nothing accepted is lost, nothing is charged twice, no reserve stays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-crash-'))
+  const receiver = startReceiver()
+  const random = seeded(seed)
+  const key = makeAccount(folder)
+  /** What the callers know: what they sent under each Idempotency-Key, and the job they were told. */
+  const sent = new Map<string, object>()
+  const accepted = new Map<string, string>()
+
+  for (let round = 0; round < kills; round++) {
+    const server = await serve(folder, seed + round)
+    try {
+      const calls = { url: server.url, key, webhookUrl: receiver.url }
+      await askAgain(calls, sent, accepted)
+      const enough = accepted.size + 1 + random.below(12)
+      const load = Array.from({ length: 3 }, async () => {
+        while (accepted.size < enough) {
+          const name = `submission ${sent.size}`
+          sent.set(name, {})
+          sent.set(name, await prepare(calls, 1 + random.below(9000)))
+          await askAgain(calls, new Map([[name, sent.get(name)!]]), accepted)
+        }
+        server.kill()
+      })
+      // Whoever was waiting for an answer when the server went lost it.
+      await Promise.allSettled(load)
+    } finally {
+      await server.gone()
+    }
+  }
+
+  // One more start, which is left alone: everything ends.
+  const server = await serve(folder, seed)
+  try {
+    const calls = { url: server.url, key, webhookUrl: receiver.url }
+    await askAgain(calls, sent, accepted)
+    const jobs = await allEnded(calls, await listIds(calls))
+    const known = [...accepted.values()]
+    expect(known.length).toBeGreaterThan(kills)
+    expect(new Set(known).size).toBe(known.length)
+    expect(jobs.map(({ id }) => id).toSorted()).toEqual(known.toSorted())
+
+    const charged = jobs.map(({ status, audio_duration_seconds }) =>
+      status === 'completed' ? priceOf(audio_duration_seconds * 1000, limits.pricePerHourCents) : 0,
+    )
+    const total = charged.reduce((sum, units) => sum + units, 0)
+    const balance = (await ask(calls, 'GET', '/v1/balance')).body
+    expect(balance.reserved_cents).toBe(0)
+    expect(balance.balance_cents).toBeCloseTo(depositCents - total / limits.unitsPerCent, 9)
+    expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([])
+  } finally {
+    server.kill()
+    await server.gone()
+  }
+
+  const events = receiver.received.map(({ body }) => `${body.transcription_id} ${body.event}`)
+  expect(new Set(events).size).toBe(events.length)
+  expect(readdirSync(join(folder, 'uploads')).filter(name => name.includes('.'))).toEqual([])
+  rmSync(folder, { recursive: true })
+}, 120_000)
+
+type Calls = { url: string; key: string; webhookUrl: string }
+
+function makeAccount(folder: string): string {
+  const db = openDb(folder)
+  try {
+    const account = createAccount(db, { email: 'a@example.org', passwordHash: null, verified: true })!
+    deposit(db, account.id, depositCents)
+    return createKey(db, openSecrets(folder), account.id, { name: null })!.key
+  } finally {
+    db.close()
+  }
+}
+
+async function serve(folder: string, seed: number) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, '../support/served.ts')], {
+    env: {
+      ...process.env,
+      STENO_DATA_DIR: folder,
+      STENO_PORT: '0',
+      STENO_RATE_LIMITS: 'off',
+      STENO_ALLOW_NETS: '127.0.0.0/8',
+      STENO_SWEEP_EVERY: '100ms',
+      TEST_SEED: `${seed}`,
+    },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const { value } = await child.stdout.getReader().read()
+  return {
+    url: new TextDecoder().decode(value).trim(),
+    kill: () => child.kill('SIGKILL'),
+    gone: async () => {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+/** An upload with its bytes, and the submission for it. */
+async function prepare(calls: Calls, seconds: number): Promise<object> {
+  const { upload_id, upload_url, headers } = (await ask(calls, 'POST', '/v1/upload', { filename: 'a.wav' }))
+    .body
+  await fetch(upload_url, { method: 'PUT', headers, body: speech(seconds) })
+  return { upload_id, webhook_url: calls.webhookUrl }
+}
+
+/** Submits whatever has no answer yet. A submission whose upload was cut short by the kill is given up. */
+async function askAgain(
+  calls: Calls,
+  sent: Map<string, object>,
+  accepted: Map<string, string>,
+): Promise<void> {
+  for (const [name, body] of sent) {
+    if (accepted.has(name) || !('upload_id' in body)) continue
+    const answer = await ask(calls, 'POST', '/v1/transcribe', body, name)
+    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ status: 'created' })])
+    accepted.set(name, answer.body.id)
+  }
+}
+
+async function listIds(calls: Calls): Promise<string[]> {
+  const ids: string[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await ask(calls, 'GET', `/v1/transcriptions?limit=200${cursor}`)
+    ids.push(...body.items.map(({ id }: { id: string }) => id))
+    if (body.next_cursor === null) return ids
+    cursor = `&cursor=${body.next_cursor}`
+  }
+}
+
+async function allEnded(calls: Calls, ids: string[]) {
+  const jobs = []
+  for (const id of ids) {
+    for (;;) {
+      const { body } = await ask(calls, 'GET', `/v1/transcribe/${id}`)
+      if (body.status === 'completed' || body.status === 'failed') {
+        jobs.push(body)
+        break
+      }
+    }
+  }
+  return jobs
+}
+
+async function ask(
+  { url, key }: Calls,
+  method: string,
+  path: string,
+  body?: object,
+  idempotencyKey?: string,
+) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      Authorization: key,
+      ...(body ? { 'Content-Type': 'application/json' } : {}),
+      ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+  return { status: response.status, body: (await response.json()) as any }
+}

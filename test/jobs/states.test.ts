@@ -1,0 +1,97 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/account.ts'
+import { createKey } from '../../src/accounts/key.ts'
+import { deposit } from '../../src/accounts/ledger.ts'
+import { openSecrets } from '../../src/base/seal.ts'
+import { openDb } from '../../src/db/db.ts'
+import {
+  completeJob,
+  createJob,
+  failJob,
+  findJob,
+  queueJob,
+  startDownload,
+  startNextJob,
+} from '../../src/jobs/job.ts'
+import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
+import { transcriptOf } from '../support/engine.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-states-'))
+const db = openDb(folder)
+const account = createAccount(db, { email: 'a@example.org', passwordHash: null, verified: true })!
+const key = createKey(db, openSecrets(folder), account.id, { name: null })!
+deposit(db, account.id, 10_000)
+const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
+
+afterAll(() => {
+  db.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** The step into each state; whether the job stands there afterwards by it. */
+const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
+  downloading: id => startDownload(db, id) !== null,
+  pending: id => queueJob(db, id, { durationMs: 5000, pricePerHourCents: 20 }) !== null,
+  processing: id => startNextJob(db)?.id === id,
+  completed: id => completeJob(db, id, heard) !== null,
+  failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
+}
+
+/** Ways to bring a new job into a state. */
+const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
+  created: [],
+  downloading: ['downloading'],
+  pending: ['downloading', 'pending'],
+  processing: ['pending', 'processing'],
+  completed: ['pending', 'processing', 'completed'],
+  failed: ['failed'],
+}
+
+const pairs = jobStates.flatMap(from =>
+  (Object.keys(steps) as (keyof typeof steps)[]).map(to => [from, to] as const),
+)
+
+test.each(pairs)('a job in %s takes a step to %s only if the table has it', (from, to) => {
+  const { id } = newJob()
+  for (const step of ways[from]) expect(steps[step](id)).toBe(true)
+  expect(findJob(db, id)?.state).toBe(from)
+  // A job goes to processing through pending, in one breath; see the next test.
+  const allowed =
+    (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
+  expect(steps[to](id)).toBe(allowed)
+  expect(findJob(db, id)?.state).toBe(allowed ? to : from)
+  failJob(db, id, { code: 'CANCELLED' })
+})
+
+test('ends are ends', () => {
+  expect(jobStates.filter(isTerminal)).toEqual(['completed', 'failed'])
+  expect(before('created')).toEqual([])
+  expect(before('failed')).toEqual(['created', 'downloading', 'pending', 'processing'])
+})
+
+test('a job ends once: whoever comes second changes nothing', () => {
+  const { id } = newJob()
+  for (const step of ways.processing) steps[step](id)
+  expect(completeJob(db, id, heard)).not.toBeNull()
+  const ended = findJob(db, id)
+  expect(failJob(db, id, { code: 'PROCESSING_TIMEOUT' })).toBeNull()
+  expect(completeJob(db, id, heard)).toBeNull()
+  expect(findJob(db, id)).toEqual(ended)
+})
+
+function newJob() {
+  return createJob(db, account.id, {
+    keyId: key.id,
+    sourceUrl: 'https://media.example/a.mp3',
+    uploadId: null,
+    fileBytes: null,
+    language: null,
+    diarize: false,
+    speakerCount: null,
+    align: true,
+    webhookUrl: null,
+  })
+}

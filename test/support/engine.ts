@@ -1,0 +1,85 @@
+// An engine that a test steers: each job waits until the test says what becomes of it.
+
+import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+
+type Task = {
+  input: TranscribeInput
+  options: TranscribeOptions
+  resolve: (transcript: Transcript) => void
+  reject: (error: unknown) => void
+}
+
+export type SteeredEngine = Engine & {
+  /** Everything it was ever given, oldest first. */
+  tasks: Task[]
+  state: () => EngineState
+  setReady(ready: boolean): void
+  /** Waits until this many tasks have come in, over all time. */
+  given(count: number): Promise<Task>
+  /** Ends the task with a transcript that says this. */
+  finish(task: Task, text?: string): void
+}
+
+export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): SteeredEngine {
+  const tasks: Task[] = []
+  const waiting: { count: number; resolve: (task: Task) => void }[] = []
+  let ready = true
+
+  return {
+    capacity,
+    tasks,
+    state: () => ({
+      ready,
+      message: ready ? 'steered by a test' : 'not yet',
+      model: 'steered',
+      device: 'none',
+    }),
+    setReady: now => {
+      ready = now
+    },
+    transcribe(input, options) {
+      return new Promise((resolve, reject) => {
+        tasks.push({ input, options, resolve, reject })
+        options.signal.addEventListener('abort', () => reject(options.signal.reason), { once: true })
+        for (const each of waiting) if (tasks.length >= each.count) each.resolve(tasks[each.count - 1]!)
+      })
+    },
+    given: count =>
+      tasks.length >= count
+        ? Promise.resolve(tasks[count - 1]!)
+        : new Promise(resolve => waiting.push({ count, resolve })),
+    finish: (task, text = 'Good morning.') => task.resolve(transcriptOf(task.input, text)),
+    close: async () => {},
+  }
+}
+
+/** What an engine would make of the input, if it heard this. */
+export function transcriptOf(
+  {
+    durationMs,
+    diarize,
+    align,
+    language,
+  }: Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>,
+  text: string,
+): Transcript {
+  const speaker = diarize ? 'SPEAKER 1' : null
+  const spoken = text.split(' ')
+  const words = spoken.map((word, at) => ({
+    word,
+    start: (durationMs / 1000) * (at / spoken.length),
+    end: (durationMs / 1000) * ((at + 1) / spoken.length),
+    confidence: 0.9,
+    ...(speaker ? { speaker } : {}),
+  }))
+  return {
+    full_transcript: text,
+    language: language ?? 'en',
+    duration_seconds: durationMs / 1000,
+    speakers: speaker ? [speaker] : null,
+    utterances: [
+      { start: 0, end: durationMs / 1000, text, speaker, confidence: 0.9, words: align ? words : [] },
+    ],
+  }
+}

@@ -1,0 +1,19 @@
+// Random numbers that are the same in every run (mulberry32).
+
+export type Random = {
+  /** A whole number from 0 up to but not including the bound. */
+  below(bound: number): number
+  pick<T>(choices: readonly T[]): T
+}
+
+export function seeded(seed: number): Random {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (bound: number) => Math.floor(next() * bound)
+  return { below, pick: choices => choices[below(choices.length)]! }
+}
