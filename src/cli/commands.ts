@@ -2,7 +2,19 @@
 
 import type { Command } from './command.ts'
 
-export const commands: Record<string, () => Promise<Command>> = {}
+export const commands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./serve.ts')).serve,
+  'accounts create': async () => (await import('./accounts.ts')).createAccount,
+  'accounts list': async () => (await import('./accounts.ts')).listAccounts,
+  'accounts show': async () => (await import('./accounts.ts')).showAccount,
+  'accounts webhook': async () => (await import('./accounts.ts')).setWebhook,
+  'accounts credit': async () => (await import('./accounts.ts')).creditAccount,
+  'keys create': async () => (await import('./keys.ts')).createKey,
+  'keys list': async () => (await import('./keys.ts')).listKeys,
+  'keys revoke': async () => (await import('./keys.ts')).revokeKey,
+  backup: async () => (await import('./backup.ts')).backup,
+  openapi: async () => (await import('./openapi.ts')).openapi,
+}
 
 /** What the program starts itself as; not for people. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {

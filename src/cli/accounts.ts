@@ -1,0 +1,143 @@
+import {
+  type Account,
+  createAccount as addAccount,
+  listAccounts as allAccounts,
+  findAccountByEmail,
+  setDefaultWebhook,
+} from '../accounts/account.ts'
+import { normalEmail } from '../accounts/email.ts'
+import { deposit } from '../accounts/ledger.ts'
+import { hashPassword } from '../accounts/password.ts'
+import { centsOf, parseDollars } from '../accounts/price.ts'
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { checkWebhookUrl } from '../webhooks/address.ts'
+import { type Command, need, print, UsageError } from './command.ts'
+import { withData } from './data.ts'
+import { configOf } from './settings.ts'
+
+const json = { json: { type: 'boolean' } } as const
+
+export const createAccount: Command = {
+  usage: 'steno accounts create EMAIL [--password P] [--credit 10.00] [--json]',
+  summary: 'Create a verified account.',
+  options: { ...json, password: { type: 'string' }, credit: { type: 'string' } },
+  help: { password: 'for signing in; none by default', credit: 'dollars to start with; 0 by default' },
+  async run(positionals, values) {
+    const [given = ''] = need(positionals, 'EMAIL')
+    const email = normalEmail(given)
+    if (!email) throw new UsageError(`${given} is not an e-mail address`)
+    const cents = values.credit === undefined || values.credit === '0' ? 0 : amountOf(String(values.credit))
+    const passwordHash =
+      values.password === undefined ? null : await hashPassword(checkPassword(String(values.password)))
+    const account = withData(db =>
+      db.tx(() => {
+        const made = addAccount(db, { email, passwordHash, verified: true })
+        if (!made) throw new Error(`there is already an account ${email}`)
+        if (cents > 0) deposit(db, made.id, cents)
+        return mustFind(db, email)
+      }),
+    )
+    const record = { account_id: account.id, email, balance_cents: centsOf(account.balanceUnits) }
+    print(values, record, () => `${account.id}  ${email}  ${dollars(account.balanceUnits)}`)
+  },
+}
+
+export const listAccounts: Command = {
+  usage: 'steno accounts list [--json]',
+  summary: 'List all accounts.',
+  options: json,
+  async run(positionals, values) {
+    need(positionals)
+    const accounts = withData(allAccounts)
+    print(values, accounts.map(recordOf), () => accounts.map(lineOf))
+  },
+}
+
+export const showAccount: Command = {
+  usage: 'steno accounts show EMAIL [--json]',
+  summary: 'Show one account.',
+  options: json,
+  async run(positionals, values) {
+    const [email = ''] = need(positionals, 'EMAIL')
+    const account = withData(db => mustFind(db, email))
+    print(values, recordOf(account), () =>
+      Object.entries(recordOf(account)).map(([name, value]) => `${name}: ${value}`),
+    )
+  },
+}
+
+export const setWebhook: Command = {
+  usage: 'steno accounts webhook EMAIL URL|none [--json]',
+  summary: 'Set the address that jobs without a webhook_url of their own call back.',
+  options: json,
+  async run(positionals, values) {
+    const [email = '', url = ''] = need(positionals, 'EMAIL', 'URL or none')
+    const webhookUrl = url === 'none' ? null : url
+    const { allowNets } = configOf()
+    const refused = webhookUrl === null ? null : await checkWebhookUrl(webhookUrl, { allowNets })
+    if (refused !== null) throw new Error(refused)
+    const account = withData(db => {
+      setDefaultWebhook(db, mustFind(db, email).id, webhookUrl)
+      return mustFind(db, email)
+    })
+    print(values, recordOf(account), () => `${account.email}: ${webhookUrl ?? 'no default webhook'}`)
+  },
+}
+
+export const creditAccount: Command = {
+  usage: 'steno accounts credit EMAIL 5.00 [--json]',
+  summary: `Add funds: at least ${limits.depositCentsMin / 100} dollars.`,
+  options: json,
+  async run(positionals, values) {
+    const [email = '', amount = ''] = need(positionals, 'EMAIL', 'DOLLARS')
+    const cents = amountOf(amount)
+    const account = withData(db => {
+      deposit(db, mustFind(db, email).id, cents)
+      return mustFind(db, email)
+    })
+    print(values, recordOf(account), () => `${account.email}: ${dollars(account.balanceUnits)}`)
+  },
+}
+
+export function mustFind(db: Db, email: string): Account {
+  const account = findAccountByEmail(db, normalEmail(email) ?? '')
+  if (!account) throw new Error(`there is no account ${email}`)
+  return account
+}
+
+function amountOf(text: string): number {
+  const cents = parseDollars(text)
+  if (cents === null) throw new UsageError(`${text} is not an amount of dollars`)
+  if (cents < limits.depositCentsMin)
+    throw new Error(`a deposit is at least ${limits.depositCentsMin / 100}.00 dollars`)
+  return cents
+}
+
+function checkPassword(password: string): string {
+  if (password.length < limits.passwordLengthMin) {
+    throw new Error(`a password has at least ${limits.passwordLengthMin} characters`)
+  }
+  return password
+}
+
+function recordOf(account: Account) {
+  return {
+    account_id: account.id,
+    email: account.email,
+    verified: account.verifiedAt !== null,
+    balance_cents: centsOf(account.balanceUnits),
+    reserved_cents: centsOf(account.reservedUnits),
+    webhook_url: account.webhookUrl,
+    created_at: new Date(account.createdAt).toISOString(),
+  }
+}
+
+function lineOf(account: Account): string {
+  const state = account.verifiedAt === null ? 'unverified' : 'verified'
+  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}`
+}
+
+function dollars(units: number): string {
+  return `$${(centsOf(units) / 100).toFixed(2)}`
+}

@@ -1,0 +1,19 @@
+import { openApp } from '../api/app.ts'
+import { describe } from '../api/describe.ts'
+import type { Service } from '../service.ts'
+import { type Command, need } from './command.ts'
+import { configOf } from './settings.ts'
+
+export const openapi: Command = {
+  usage: 'steno openapi',
+  summary: 'Print the OpenAPI document.',
+  options: { json: { type: 'boolean' } },
+  async run(positionals) {
+    need(positionals)
+    const config = configOf()
+    const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
+    // The routes are looked at, never run: what they would run on need not be there.
+    const app = openApp({ config: { ...config, baseUrl } } as Service)
+    console.log(JSON.stringify(describe(app, baseUrl), null, 2))
+  },
+}

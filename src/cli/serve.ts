@@ -1,0 +1,54 @@
+import { createAccount, listAccounts } from '../accounts/account.ts'
+import { createKey } from '../accounts/key.ts'
+import { deposit } from '../accounts/ledger.ts'
+import { log, setLogFormat } from '../base/log.ts'
+import { limits } from '../limits.ts'
+import { type Running, startService } from '../service.ts'
+import { type Command, need } from './command.ts'
+import { configOf, settingFlags, settingHelp } from './settings.ts'
+
+export const serve: Command = {
+  usage: 'steno serve [--port 8080] [--data-dir ./steno-data] …',
+  summary: 'Run the service.',
+  options: settingFlags,
+  help: settingHelp,
+  async run(positionals, values) {
+    need(positionals)
+    const config = configOf(values)
+    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
+    const running = await startService(config)
+    const key = welcome(running)
+    console.log(`steno listens on ${running.listening}`)
+    if (key) console.log(`API key of local@localhost, shown this once: ${key}`)
+    log.info('listening', { address: running.listening, data_dir: config.dataDir })
+    await untilToldToStop()
+    log.info('stopping')
+    await running.close()
+    log.info('stopped')
+  },
+}
+
+/** The very first start makes an account to try things with. */
+function welcome({ service: { db, secrets } }: Running): string | null {
+  return db.tx(() => {
+    if (listAccounts(db).length > 0) return null
+    const account = createAccount(db, { email: 'local@localhost', passwordHash: null, verified: true })
+    if (!account) return null
+    deposit(db, account.id, limits.firstCreditCents)
+    return createKey(db, secrets, account.id, { name: 'first start' })?.key ?? null
+  })
+}
+
+/** A second signal means now. */
+function untilToldToStop(): Promise<void> {
+  return new Promise(resolve => {
+    let told = false
+    const stop = () => {
+      if (told) process.exit(1)
+      told = true
+      resolve()
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
+}
