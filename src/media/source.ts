@@ -43,7 +43,9 @@ export function openSource(ffmpeg: FFmpeg): Source {
   const container = format.iformat?.name ?? ''
   const tick = (stream.timeBase.num / stream.timeBase.den) * sampleRate
   const origin = originOf(ffmpeg, format)
-  const samples = (ticks: bigint) => (ticks === ffmpeg.AV_NOPTS_VALUE ? null : Number(ticks) * tick - origin)
+  const bare = stampless.includes(container)
+  const samples = (ticks: bigint) =>
+    bare || ticks === ffmpeg.AV_NOPTS_VALUE ? null : Number(ticks) * tick - origin
 
   const frame = new ffmpeg.Frame()
   frame.alloc()
@@ -155,6 +157,23 @@ function openDecoder(ffmpeg: FFmpeg, stream: Stream): CodecContext | null {
   if (opened === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
   return opened < 0 ? null : decoder
 }
+
+/** Nothing but frames one after another: FFmpeg makes up their times, wrongly where the rate changes. */
+const stampless = [
+  'mp3',
+  'aac',
+  'loas',
+  'ac3',
+  'eac3',
+  'dts',
+  'dtshd',
+  'truehd',
+  'mlp',
+  'amr',
+  'amrnb',
+  'amrwb',
+  'gsm',
+]
 
 /** Containers whose clock has a zero of its own: a recording that starts later than zero starts late. */
 const zeroed = ['mov', 'matroska', 'avi', 'asf', 'flv', 'nut', 'mxf']

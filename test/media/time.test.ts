@@ -1,0 +1,65 @@
+// A word at 12:34 in a player is at 12:34 in the samples, whatever the file does to its clock.
+
+import { describe, expect, test } from 'bun:test'
+import { decodeAll, fixture, inspect } from './files.ts'
+import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
+
+/** The tune, and once more from so many seconds on: encoders add their delay to each. */
+const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
+
+const files: { name: string; segments: Segment[]; seconds: number; what: string }[] = [
+  { name: 'late.mkv', segments: later(tune, 1), seconds: 3, what: 'a recording that starts late' },
+  { name: 'late.m4a', segments: later(tune, 1), seconds: 3, what: 'an empty edit before the sound' },
+  { name: 'late-sound.mp4', segments: later(tune, 0.7), seconds: 2.7, what: 'sound after the picture' },
+  { name: 'late-sound.ts', segments: later(tune, 0.7), seconds: 2.7, what: 'sound after the picture' },
+  {
+    name: 'edit-list.m4a',
+    segments: cut(tune, 0.5),
+    seconds: 1.5,
+    what: 'a beginning cut off by an edit list',
+  },
+  { name: 'gap.mkv', segments: hole(tune, { from: 0.7, to: 1.1 }), seconds: 2, what: 'a gap' },
+  { name: 'clock-restarts.ts', segments: twice(2), seconds: 4, what: 'a clock that starts again' },
+  { name: 'chained.ogg', segments: twice(2), seconds: 4, what: 'two streams one after the other' },
+  {
+    name: 'changing.mp3',
+    segments: twice(2.07),
+    seconds: 4.09,
+    what: 'another rate and channels in mid-stream',
+  },
+  {
+    name: 'changing.aac',
+    segments: twice(2.07),
+    seconds: 4.13,
+    what: 'another rate and channels in mid-stream',
+  },
+  { name: 'cover.m4a', segments: tune, seconds: 2, what: 'a picture for a cover' },
+  { name: 'odd-rate.wav', segments: tune, seconds: 2, what: 'a rate that divides nothing' },
+  { name: 'high-rate.flac', segments: tune, seconds: 2, what: 'a high rate' },
+]
+
+describe.each(files)('$name: $what', ({ name, segments, seconds }) => {
+  test('keeps its time line', async () => {
+    const { durationMs } = await inspect(fixture(name))
+    const samples = await decodeAll(fixture(name))
+    expect(Math.abs(durationMs / 1000 - seconds)).toBeLessThan(0.05)
+    expect(Math.abs(samples.length / sampleRate - seconds)).toBeLessThan(0.05)
+    expectTune(samples, segments, 0.06)
+  })
+})
+
+function cut(segments: Segment[], seconds: number): Segment[] {
+  return segments
+    .map(({ from, to, hertz }) => ({ from: Math.max(0, from - seconds), to: to - seconds, hertz }))
+    .filter(({ to }) => to > 0)
+}
+
+function hole(segments: Segment[], { from, to }: { from: number; to: number }): Segment[] {
+  const before = segments
+    .filter(each => each.from < from)
+    .map(each => ({ ...each, to: Math.min(each.to, from) }))
+  const after = segments
+    .filter(each => each.to > to)
+    .map(each => ({ ...each, from: Math.max(each.from, to) }))
+  return [...before, { from, to, hertz: 0 }, ...after]
+}
