@@ -4,15 +4,12 @@ import type { Frame } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
 import { Output } from './output.ts'
 import { Resampler } from './resampler.ts'
-import { type Source, sampleRate } from './source.ts'
+import type { Source } from './source.ts'
 import { type Placement, Timeline } from './timeline.ts'
-import type { Decoded, Task } from './wire.ts'
-
-/** Beyond the limit that the inspection held the file to; only timestamps that lie get here. */
-const marginMs = 60_000
+import { type Decoded, samplesMax, type Task } from './wire.ts'
 
 export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: Task): Decoded {
-  const output = new Output(tell, ((durationMsMax + marginMs) / 1000) * sampleRate)
+  const output = new Output(tell, samplesMax(durationMsMax))
   const resampler = new Resampler(ffmpeg, samples => output.write(samples))
   const timeline = new Timeline(source)
   const held = new ffmpeg.Frame()

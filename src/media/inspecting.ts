@@ -4,9 +4,9 @@
 import type { FFmpeg } from './child.ts'
 import type { Inspection } from './media.ts'
 import { Refused } from './refusals.ts'
-import { type Source, sampleRate } from './source.ts'
+import type { Source } from './source.ts'
 import { type Span, Timeline } from './timeline.ts'
-import type { Task } from './wire.ts'
+import { sampleRate, type Task } from './wire.ts'
 
 /** Whatever is shorter is decoded whole. */
 const headSamples = 30 * sampleRate

@@ -3,7 +3,7 @@
 import type { AVChannelOrder } from 'node-av/constants'
 import type { Frame, SoftwareResampleContext } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
-import { sampleRate } from './source.ts'
+import { sampleRate } from './wire.ts'
 
 /** One frame may not become more than this (four minutes); the rate it claims would be absurd. */
 const frameSamplesMax = 4_000_000

@@ -5,8 +5,7 @@ import type { FFmpeg } from './child.ts'
 import { codecs, containers } from './readable.ts'
 import { Refused } from './refusals.ts'
 import type { Span } from './timeline.ts'
-
-export const sampleRate = 16_000
+import { sampleRate } from './wire.ts'
 
 export type Source = {
   container: string

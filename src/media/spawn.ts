@@ -1,7 +1,7 @@
 // Starts the child that reads one media file, listens to it, and makes sure that it ends.
 
 import { closeSync, openSync } from 'node:fs'
-import { log } from '../base/log.ts'
+import { errorFields, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -78,7 +78,7 @@ export async function* runChild(
 
 /** Without our environment, working folder and descriptors: the open file on stdin is all it gets. */
 function start(command: string[], path: string) {
-  const file = openSync(path, 'r')
+  const file = open(path)
   try {
     return Bun.spawn(command, {
       stdin: file,
@@ -90,6 +90,15 @@ function start(command: string[], path: string) {
     })
   } finally {
     closeSync(file)
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    log.error('media.file_gone', errorFields(error))
+    throw new JobFailure('INTERNAL_ERROR')
   }
 }
 

@@ -1,23 +1,24 @@
 // Where each stretch of sound belongs. Timestamps are believed, but not blindly: small jitter is ignored, a
 // small overlap is cut, a gap is silence, and a leap must be confirmed by the stretch that follows it.
 
+import { sampleRate } from './wire.ts'
+
 /** All in samples of the output rate; fractions are kept so that odd rates do not drift. */
 export type Span = { start: number | null; length: number }
 
 /** Silence to write before a span, and how much of its beginning to leave out. */
 export type Placement = { silence: number; skip: number }
 
-const perSecond = 16_000
 /** What containers with millisecond clocks or coarse packets are off by without meaning it. */
-const jitter = 0.02 * perSecond
+const jitter = 0.02 * sampleRate
 /** A lasting offset above jitter is put right after this much sound … */
-const patience = 1 * perSecond
+const patience = 1 * sampleRate
 /** … and one of this size at once. */
-const noticeable = 0.1 * perSecond
+const noticeable = 0.1 * sampleRate
 /** Beyond this one timestamp alone is not believed. */
-const leap = 1 * perSecond
+const leap = 1 * sampleRate
 /** In containers whose clock may restart, a larger step forward is a restart, not a gap. */
-const restart = 10 * perSecond
+const restart = 10 * sampleRate
 
 export class Timeline {
   /** Where the sound so far ends. */

@@ -19,6 +19,14 @@ export type Decoded = {
   damaged: number
 }
 
+export const sampleRate = 16_000
+/** Decoding may go this far beyond the limit that inspection holds a file to; only timestamps that lie do. */
+const marginMs = 60_000
+
+export function samplesMax(durationMsMax: number): number {
+  return ((durationMsMax + marginMs) / 1000) * sampleRate
+}
+
 /** `alive` says that a long silence is work, `end` that everything before it is all there is. */
 export const kinds = { samples: 1, alive: 2, end: 3 } as const
 type Kind = keyof typeof kinds

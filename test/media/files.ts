@@ -1,6 +1,9 @@
 // How the tests of this room read a file, and what they start from.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
@@ -27,4 +30,20 @@ export async function decodeAll(path: string): Promise<Float32Array> {
     at += part.length
   }
   return all
+}
+
+/** Removed at the end of the block that made it. */
+export function temporaryFolder(): { path: string } & AsyncDisposable {
+  const path = mkdtempSync(join(tmpdir(), 'steno-media-'))
+  return { path, [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Code and message of the JobFailure that a promise must end in. */
+export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
+  const outcome = await promise.then(
+    () => null,
+    error => error,
+  )
+  if (!(outcome instanceof JobFailure)) throw outcome ?? new Error('it did not fail')
+  return { code: outcome.code, message: outcome.message }
 }

@@ -1,0 +1,77 @@
+// What is not taken, and what is said of it.
+
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { openMedia } from '../../src/media/inspect.ts'
+import { decodeAll, failureOf, fixture, forever, inspect, temporaryFolder } from './files.ts'
+import { expectTune, level, tune } from './tones.ts'
+
+const refused = [
+  { name: 'picture.png', message: 'The file is not audio or video that can be read.' },
+  { name: 'make.sh', message: 'The file is not audio or video that can be read.' },
+  { name: 'silent-film.mp4', message: 'The file has no audio track.' },
+  { name: 'short.wav', message: 'The audio is 0.5 seconds long; at least 1 second is needed.' },
+]
+
+describe.each(refused)('$name', ({ name, message }) => {
+  test('is refused by name', async () => {
+    expect(await failureOf(inspect(fixture(name)))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message })
+  })
+})
+
+test('an empty file is no media', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'empty.mp3')
+  writeFileSync(path, '')
+  expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
+})
+
+test('audio beyond the limit is too long', async () => {
+  const strict = openMedia({ durationMsMin: limits.durationMsMin, durationMsMax: 1500 })
+  expect(await failureOf(strict.inspect(fixture('pcm.wav'), { signal: forever }))).toEqual({
+    code: 'DURATION_TOO_LONG',
+    message: 'The audio is longer than the limit of 1.5 seconds.',
+  })
+})
+
+test('a file that is gone is our fault, not the callers', async () => {
+  expect(await failureOf(inspect(fixture('no-such-file.mp3')))).toMatchObject({ code: 'INTERNAL_ERROR' })
+})
+
+test('content wins over the extension', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'really-opus.mp3')
+  copyFileSync(fixture('opus.opus'), path)
+  expect(await inspect(path)).toMatchObject({ container: 'ogg', codec: 'opus', durationMs: 2000 })
+})
+
+test('a file cut off in the middle is as long as what is left of it', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'cut.wav')
+  writeFileSync(path, readFileSync(fixture('pcm.wav')).subarray(0, 44 + 8000 * 2 * 1.5))
+  expect(await inspect(path)).toMatchObject({ durationMs: 1500 })
+})
+
+test.each(['six-channels.mkv', 'twelve-channels.wav'])(
+  '%s at full level fits into one channel',
+  async name => {
+    const samples = await decodeAll(fixture(name))
+    const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
+    expect(peak).toBeLessThanOrEqual(1)
+    // A sine that was clipped would be louder.
+    expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
+  },
+)
+
+test('damage in the middle becomes silence and what follows stays in its place', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'damaged.ts')
+  const bytes = readFileSync(fixture('h264-mp2.ts'))
+  // Of 108 packets of 188 bytes, those with the end of the first tone and much of the second.
+  bytes.fill(0, 188 * 45, 188 * 60)
+  writeFileSync(path, bytes)
+  const samples = await decodeAll(path)
+  expectTune(samples, [tune[0]!, { from: 0.4, to: 0.6, hertz: 400 }, ...tune.slice(3)])
+})
