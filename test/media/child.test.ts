@@ -2,13 +2,14 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 import { type Bounds, runChild } from '../../src/media/spawn.ts'
 import { failureOf, fixture, forever, media, temporaryFolder } from './files.ts'
+import { childrenOf, isRunning } from './processes.ts'
 
 const { durationMsMin, durationMsMax } = limits
 const wav = fixture('pcm.wav')
@@ -187,20 +188,6 @@ test('a child dies with its parent', async () => {
   await parent.exited
   await until(() => !isRunning(child!))
 })
-
-function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap(task =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-      .split(' ')
-      .filter(child => child !== '')
-      .map(Number),
-  )
-}
-
-function isRunning(pid: number): boolean {
-  // An orphan that is dead may wait a while for whoever collects orphans here.
-  return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-}
 
 /** The test's own time limit ends this. */
 async function until(holds: () => boolean): Promise<void> {

@@ -1,0 +1,37 @@
+// 2,000 damaged files of all kinds through inspection and decoding.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Outcome, tryMutants } from '../../test/media/fuzzing.ts'
+
+const cases = 2000
+
+export const bench = { name: `media: ${cases} damaged files`, run }
+
+async function run(): Promise<string[][]> {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
+  try {
+    const outcomes = await tryMutants(cases, folder)
+    const endings = [...new Set(outcomes.map(({ ended }) => ended))].sort()
+    const rows = endings.map(ending => {
+      const those = outcomes.filter(({ ended }) => ended === ending)
+      return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
+    })
+    // What is charged must be what is transcribed.
+    const unlike = outcomes.filter(
+      ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
+    )
+    return [
+      ['ending', 'files', 'which'],
+      ...rows,
+      ['inspected and decoded length differ', `${unlike.length}`, namesOf(unlike)],
+    ]
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function namesOf(outcomes: Outcome[]): string {
+  return outcomes.map(({ name }) => name).join(', ')
+}

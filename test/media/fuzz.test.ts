@@ -1,0 +1,25 @@
+// Damaged files of every kind: each ends in a code of the spec or is transcribed. 2,000 of them: make bench.
+
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { temporaryFolder } from './files.ts'
+import { tryMutants } from './fuzzing.ts'
+import { childrenOf } from './processes.ts'
+
+const cases = 200
+
+test(`${cases} damaged files end one way or the other`, async () => {
+  await using folder = temporaryFolder()
+  const outcomes = await tryMutants(cases, folder.path)
+  const endings = new Set(outcomes.map(({ ended }) => ended))
+
+  expect(outcomes).toHaveLength(cases)
+  // Some damage is bridged and some is not, or the damage is no test.
+  expect(endings).toContain('decoded')
+  expect(endings).toContain('INVALID_MEDIA_FORMAT')
+  const allowed = ['decoded', 'INVALID_MEDIA_FORMAT', 'DURATION_TOO_LONG', 'PROCESSING_ERROR']
+  expect([...endings].filter(ending => !allowed.includes(ending))).toEqual([])
+
+  expect(childrenOf(process.pid)).toEqual([])
+  expect(readdirSync(folder.path)).toHaveLength(cases)
+}, 180_000)
