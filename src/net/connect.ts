@@ -33,6 +33,7 @@ export async function connect(url: URL, way: Way, signal: AbortSignal): Promise<
   const late = AbortSignal.timeout(way.connectTimeoutMs ?? limits.connectTimeoutMs)
   const stop = AbortSignal.any([signal, late])
   const connection = await open(url, way, stop)
+  if (signal.aborted && connection && 'destroy' in connection) connection.destroy()
   signal.throwIfAborted()
   return connection ?? { kind: 'connect-timeout' }
 }
@@ -71,9 +72,12 @@ async function open(url: URL, way: Way, stop: AbortSignal): Promise<Socket | NoC
   if (addresses === null) return { kind: 'unknown-name' }
   const candidates = permitted(addresses, url, way).slice(0, limits.connectAddressesMax)
   if (candidates.length === 0) return { kind: 'forbidden-address' }
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   const socket = await firstToConnect(candidates, port, stop)
-  if (stop.aborted) return null
+  if (stop.aborted) {
+    socket?.destroy()
+    return null
+  }
   if (socket === null) return { kind: 'refused' }
   return url.protocol === 'https:' ? encrypt(socket, url, way.ca, stop) : socket
 }

@@ -27,7 +27,7 @@ export async function download(
   options: DownloadOptions,
 ): Promise<{ bytes: number }> {
   options.signal.throwIfAborted()
-  const part = `${path}.part`
+  const part = partOf(path)
   await rm(part, { force: true })
   const file = await open(part, 'wx', 0o600)
   try {
@@ -41,6 +41,11 @@ export async function download(
     await rm(part, { force: true })
     throw error
   }
+}
+
+/** Where an unfinished download lies. Only a process that was killed leaves one behind. */
+export function partOf(path: string): string {
+  return `${path}.part`
 }
 
 /** What is known of the file between two tries. */

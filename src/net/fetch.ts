@@ -68,7 +68,7 @@ function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given:
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
   cookies.set(url.origin, jar)
   for (const cookie of given) {
-    const [, name, value] = /^\s*([^\s=;]+)=([^;]*)/.exec(cookie) ?? []
+    const [, name, value] = /^\s*([!-:<>-~]+)=([ -:<-~]*)/.exec(cookie) ?? []
     if (name !== undefined && value !== undefined) jar.set(name, value.trim())
   }
 }

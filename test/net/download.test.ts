@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
-import { type DownloadOptions, download } from '../../src/net/download.ts'
+import { type DownloadOptions, download, partOf } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import {
   answer,
   ca,
-  type HostileOptions,
-  type HostileServer,
+  drip,
   head,
-  hostileServer,
+  hostileServers,
   pour,
   type Request,
   redirect,
   type Scene,
+  untilClosed,
 } from '../support/hostile-server.ts'
 
 const media = randomBytes(300_000, 7)
@@ -27,13 +27,11 @@ const page = '<!DOCTYPE html><html><head><title>Hello</title></head><body>A prev
 const signIn = '<html><body><form><input name="u"><input name="p" type="password"></form></body></html>'
 
 let folder: string
-let servers: HostileServer[]
+const serve = hostileServers()
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'steno-download-'))
-  servers = []
 })
-afterEach(async () => {
-  for (const server of servers) await server.stop()
+afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
@@ -200,7 +198,7 @@ const refusals: Record<string, Refusal> = {
     'DOWNLOAD_FAILED',
     /stalled/,
   ],
-  'a slow drip': [drip, 'DOWNLOAD_FAILED', /stalled/],
+  'a slow drip': [socket => drip(socket), 'DOWNLOAD_FAILED', /stalled/],
 }
 
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
@@ -351,7 +349,11 @@ test('a file that changed in between is taken anew, never mixed', async () => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v1"' }, () => 600_000, Buffer.concat([other, media]))(socket, request, nth)
   }
-  const server = await serve({ '/honest': honest, '/careless': careless, '/grown': grown })
+  const shrunk: Scene = (socket, request, nth) => {
+    if (nth === 1) return honest(socket, request, nth)
+    return answer(socket, 200, { ETag: '"v2"' }, other.subarray(0, 1000))
+  }
+  const server = await serve({ '/honest': honest, '/careless': careless, '/grown': grown, '/shrunk': shrunk })
 
   for (const name of ['/honest', '/careless']) {
     expect(await take(server.url(name))).toEqual({ bytes: other.length })
@@ -359,6 +361,8 @@ test('a file that changed in between is taken anew, never mixed', async () => {
   }
   await take(server.url('/grown'))
   expect(readFileSync(path()).equals(Buffer.concat([other, media]))).toBe(true)
+  await take(server.url('/shrunk'))
+  expect(readFileSync(path()).equals(other.subarray(0, 1000))).toBe(true)
 })
 
 test('a range that does not exist any more, or the wrong one, starts over', async () => {
@@ -463,7 +467,7 @@ test('a connection that closes at random points never leaves a wrong file', asyn
       const far = random()
       return far < 0.3 ? media.length : from + Math.floor(far * far * 150_000)
     })
-    const server = await hostileServer({
+    const server = await serve({
       '/a': (socket, request, nth) =>
         random() < 0.1 ? socket.resetAndDestroy() : ranges(socket, request, nth),
     })
@@ -476,7 +480,6 @@ test('a connection that closes at random points never leaves a wrong file', asyn
       expect(readFileSync(path()).equals(media)).toBe(true)
       rmSync(path())
     }
-    await server.stop()
   }
 })
 
@@ -514,7 +517,7 @@ test('an abort rejects with its reason at once and leaves nothing behind', async
 })
 
 test('what a killed process left of the same download is replaced', async () => {
-  await Bun.write(`${path()}.part`, 'half of an older try')
+  await Bun.write(partOf(path()), 'half of an older try')
   const server = await serve({ '/a': socket => answer(socket, 200, {}, media) })
   await take(server.url('/a'))
   expect(readdirSync(folder)).toEqual(['media'])
@@ -541,12 +544,6 @@ async function failureOf(promise: Promise<unknown>): Promise<JobFailure> {
   const outcome = await promise.catch((error: unknown) => error)
   if (!(outcome instanceof JobFailure)) throw new Error('a JobFailure was expected', { cause: outcome })
   return outcome
-}
-
-async function serve(scenes: Record<string, Scene>, options?: HostileOptions): Promise<HostileServer> {
-  const server = await hostileServer(scenes, options)
-  servers.push(server)
-  return server
 }
 
 function status(code: number): Scene {
@@ -587,16 +584,6 @@ function cut(socket: Socket, top: string, bytes: Uint8Array): void {
 
 function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
-}
-
-function drip(socket: Socket): void {
-  socket.write(`${head(200)}\x00`)
-  const tap = setInterval(() => socket.write('\x00'), 10)
-  socket.on('close', () => clearInterval(tap))
-}
-
-async function untilClosed(server: HostileServer): Promise<void> {
-  while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
 }
 
 /** Mulberry32: the same numbers for the same seed. */

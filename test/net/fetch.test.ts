@@ -1,24 +1,26 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
 import { type Failure, fetchGuarded, type Way } from '../../src/net/fetch.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import {
   answer,
   ca,
-  type HostileOptions,
-  type HostileServer,
+  deafPort,
+  drip,
   head,
-  hostileServer,
+  hostileServers,
   pour,
   redirect,
   type Scene,
+  untilClosed,
 } from '../support/hostile-server.ts'
 
 const loopback = parseNets('127.0.0.0/8')!
 const nothing = parseNets('')!
-const servers: HostileServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop()
-})
+const serve = hostileServers()
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some(each => each?.address === '::1')
 
 test('a name is resolved once, and what was checked is what is connected to', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
@@ -297,7 +299,6 @@ test('what has no name, no listener or no end to its look-up is told apart', asy
   const server = await serve({})
   const address = server.url('/a')
   await server.stop()
-  servers.length = 0
   expect(await get(address)).toEqual({ kind: 'refused' })
   expect(await get(address, { resolve: async () => [] })).toEqual({ kind: 'unknown-name' })
   const failing = () => Promise.reject(new Error('ENOTFOUND'))
@@ -350,6 +351,7 @@ test('an abort ends the call at every stage with its reason, and hangs up', asyn
       socket.write(head(200))
       return pour(socket, Number.POSITIVE_INFINITY)
     },
+    '/silent-body': socket => socket.write(`${head(200)}abc`),
   })
   const reason = new Error('no longer wanted')
 
@@ -376,8 +378,38 @@ test('an abort ends the call at every stage with its reason, and hangs up', asyn
     { signal: reading.signal, onBytes: () => reading.abort(reason) },
   )
   expect(endless).rejects.toBe(reason)
-  await Promise.allSettled([silent, endless])
+  const midway = new AbortController()
+  const silentBody = get(
+    server.url('/silent-body'),
+    {},
+    { signal: midway.signal, onBytes: () => midway.abort(reason) },
+  )
+  expect(silentBody).rejects.toBe(reason)
+  await Promise.allSettled([silent, endless, silentBody])
   await untilClosed(server)
+})
+
+test.skipIf(!hasIpv6)('IPv6 is spoken (skipped where the machine has no ::1)', async () => {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { address: '::1' })
+  const way = { allowNets: parseNets('::1')!, resolve: async () => ['::1'] }
+  expect(await get(server.url('/a', '[::1]'), way)).toMatchObject({ text: 'ok' })
+  expect(await get(server.url('/a'), way)).toMatchObject({ text: 'ok' })
+  expect(await get(server.url('/a'), { ...way, allowNets: loopback })).toEqual({ kind: 'forbidden-address' })
+})
+
+test('an address that never answers is joined by the next one, and alone is given up', async () => {
+  const deaf = await deafPort('127.0.0.6')
+  try {
+    const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { port: deaf.port })
+    const both = async () => ['127.0.0.6', '127.0.0.1']
+    expect(await get(server.url('/a'), { resolve: both })).toMatchObject({ text: 'ok' })
+    const alone = async () => ['127.0.0.6']
+    expect(await get(server.url('/a'), { resolve: alone, connectTimeoutMs: 100 })).toEqual({
+      kind: 'connect-timeout',
+    })
+  } finally {
+    await deaf.stop()
+  }
 })
 
 type Extra = {
@@ -414,24 +446,7 @@ async function get(address: string, way: Partial<Way> = {}, extra: Extra = {}) {
   }
 }
 
-async function serve(scenes: Record<string, Scene>, options?: HostileOptions): Promise<HostileServer> {
-  const server = await hostileServer(scenes, options)
-  servers.push(server)
-  return server
-}
-
-/** A byte now and then, so that the line is never silent. */
-function drip(socket: Parameters<Scene>[0], start = head(200), drop = 'a'): void {
-  socket.write(start)
-  const tap = setInterval(() => socket.write(drop), 10)
-  socket.on('close', () => clearInterval(tap))
-}
-
 function floodHeaders(socket: Parameters<Scene>[0]): void {
   socket.write('HTTP/1.1 200 OK\r\n')
   void pour(socket, Number.POSITIVE_INFINITY, Buffer.from(`X-Flood: ${'a'.repeat(1000)}\r\n`))
-}
-
-async function untilClosed(server: HostileServer): Promise<void> {
-  while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
 }

@@ -1,7 +1,8 @@
 // A server that speaks HTTP by hand, byte for byte, so that it can speak it wrongly.
 
+import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
@@ -11,6 +12,7 @@ export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 export type HostileOptions = {
   tls?: boolean
   address?: string
+  port?: number
   /** Said to everybody before they say anything. */
   greeting?: string
 }
@@ -27,9 +29,9 @@ export type HostileServer = {
 const tlsFolder = new URL('../fixtures/tls/', import.meta.url)
 export const ca = readFileSync(new URL('ca.pem', tlsFolder), 'utf8')
 
-export async function hostileServer(
+async function hostileServer(
   scenes: Record<string, Scene>,
-  { tls = false, address = '127.0.0.1', greeting }: HostileOptions = {},
+  { tls = false, address = '127.0.0.1', port: wanted = 0, greeting }: HostileOptions = {},
 ): Promise<HostileServer> {
   const requests: Request[] = []
   const sockets = new Set<Socket>()
@@ -58,7 +60,7 @@ export async function hostileServer(
   }
   const server: Server = tls ? createTlsServer(identity(), accept) : createServer(accept)
   server.on('tlsClientError', () => {})
-  await new Promise<void>(resolve => server.listen(0, address, resolve))
+  await new Promise<void>(resolve => server.listen(wanted, address, resolve))
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -112,6 +114,60 @@ export async function pour(
     if (!socket.write(part)) await drained
   }
   return sent
+}
+
+/** A byte now and then, so that the line is never silent. */
+export function drip(socket: Socket, start = head(200), drop = 'a'): void {
+  socket.write(start)
+  const tap = setInterval(() => socket.write(drop), 10)
+  socket.on('close', () => clearInterval(tap))
+}
+
+/** When the other side has hung up everywhere. */
+export async function untilClosed(server: HostileServer): Promise<void> {
+  while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
+}
+
+/** A port where connections hang: its process is stopped and its queue full, so the kernel drops what comes. */
+export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
+  const script = `const server = require('node:net').createServer()
+    server.listen(0, '${address}', () => console.log(server.address().port))`
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+  const { value } = await child.stdout.getReader().read()
+  const port = Number(new TextDecoder().decode(value))
+  child.kill('SIGSTOP')
+  const queue: Socket[] = []
+  const stop = async () => {
+    for (const socket of queue) socket.destroy()
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  const heard = () =>
+    new Promise<boolean>(resolve => {
+      const socket = connect(port, address, () => resolve(true))
+      socket.on('error', () => resolve(false))
+      queue.push(socket)
+      setTimeout(resolve, 500, false)
+    })
+  // 512 places is what Bun asks the kernel for; a few more are granted. Deaf is what does not hear twice in a row.
+  while (queue.length < 5000 && ((await heard()) || (await heard())));
+  return { port, stop }
+}
+
+/** Servers for the tests of a file, all stopped after each test. */
+export function hostileServers(): (
+  scenes: Record<string, Scene>,
+  options?: HostileOptions,
+) => Promise<HostileServer> {
+  const servers: HostileServer[] = []
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop()
+  })
+  return async (scenes, options) => {
+    const server = await hostileServer(scenes, options)
+    servers.push(server)
+    return server
+  }
 }
 
 function parsed(text: string): Request | null {

@@ -1,17 +1,16 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { parseNets } from '../../src/net/nets.ts'
 import { type DeliveryOptions, deliver, type Outcome } from '../../src/webhooks/deliver.ts'
 import { signedHeaders, signingSecretOf } from '../../src/webhooks/sign.ts'
 import {
   answer,
   ca,
-  type HostileOptions,
-  type HostileServer,
   head,
-  hostileServer,
+  hostileServers,
   pour,
   redirect,
   type Scene,
+  untilClosed,
 } from '../support/hostile-server.ts'
 
 const loopback = parseNets('127.0.0.0/8')!
@@ -20,10 +19,7 @@ const body = '{"event":"transcription.completed","text":"Grüezi 👋"}'
 const signingSecret = signingSecretOf('sk_live_test')
 const nowMs = 1_795_000_000_123
 
-const servers: HostileServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop()
-})
+const serve = hostileServers()
 
 test.each([{ tls: false }, { tls: true }])('a callback is one signed POST (%p)', async options => {
   const server = await serve({ '/hook': socket => answer(socket, 204) }, options)
@@ -194,14 +190,4 @@ async function post(url: string, options: Partial<DeliveryOptions> = {}): Promis
     ca,
     ...options,
   })
-}
-
-async function serve(scenes: Record<string, Scene>, options?: HostileOptions): Promise<HostileServer> {
-  const server = await hostileServer(scenes, options)
-  servers.push(server)
-  return server
-}
-
-async function untilClosed(server: HostileServer): Promise<void> {
-  while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
 }
