@@ -41,6 +41,9 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
+    // Bare line feeds, folded headers, a length beside chunks: browsers read them, and with one exchange to a
+    // connection there is no second answer that could be smuggled in.
+    insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
   sent.once('response', resolve)

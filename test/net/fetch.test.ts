@@ -259,6 +259,21 @@ test('what cannot be decoded twice is not decoded at all', async () => {
   expect(result).toMatchObject({ bytes: packed.length })
 })
 
+test.each([
+  ['bare line feeds', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+  ['no reason', 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok'],
+  ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nok'],
+  ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 2\r\n\r\nok'],
+  ['a name in UTF-8', 'HTTP/1.1 200 OK\r\nX-Name: Zürich 日本\r\nContent-Length: 2\r\n\r\nok'],
+  [
+    'a length beside chunks',
+    'HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+  ],
+])('what browsers read is read: %s', async (_, text) => {
+  const server = await serve({ '/a': socket => socket.end(text) })
+  expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
+})
+
 const noAnswers: Record<string, [Scene, Failure['kind']]> = {
   'hangs up': [socket => socket.end(), 'broken-answer'],
   resets: [socket => socket.resetAndDestroy(), 'broken-answer'],
