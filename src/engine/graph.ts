@@ -1,0 +1,143 @@
+// Writes small ONNX models: a protobuf of nodes and constants. The engine's own arithmetic (spectra, picking
+// tokens) runs in ONNX Runtime through these, and the benches make models of any size with them.
+
+export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array }
+type Attribute = number | readonly number[] | string | { float: number }
+export type Shape = readonly (number | string)[]
+
+const types = { float32: 1, int64: 7, bool: 9, float16: 10 } as const
+type Type = keyof typeof types
+
+export class Graph {
+  private readonly nodes: Uint8Array[] = []
+  private readonly constants: Uint8Array[] = []
+  private readonly inputs: Uint8Array[] = []
+  private readonly outputs: Uint8Array[] = []
+  private count = 0
+
+  input(name: string, type: Type, shape: Shape): string {
+    this.inputs.push(field(11, port(name, type, shape)))
+    return name
+  }
+
+  output(name: string, type: Type, shape: Shape): void {
+    this.outputs.push(field(12, port(name, type, shape)))
+  }
+
+  /** A constant; gives its name. */
+  constant({ dims, data }: Constant, name = `c${this.count++}`): string {
+    this.constants.push(field(5, tensor(name, dims, data)))
+    return name
+  }
+
+  scalar(value: number): string {
+    return this.constant({ dims: [], data: Float32Array.of(value) })
+  }
+
+  integers(...values: number[]): string {
+    return this.constant({ dims: [values.length], data: BigInt64Array.from(values, BigInt) })
+  }
+
+  /** One operation; gives the name of its first output. */
+  add(
+    operation: string,
+    inputs: readonly string[],
+    attributes: Record<string, Attribute> = {},
+    outputs: readonly string[] = [`v${this.count++}`],
+  ): string {
+    this.nodes.push(field(1, node(operation, inputs, outputs, attributes)))
+    return outputs[0]!
+  }
+
+  bytes(): Uint8Array {
+    const graph = [
+      ...this.nodes,
+      field(2, words('steno')),
+      ...this.constants,
+      ...this.inputs,
+      ...this.outputs,
+    ]
+    const irVersion = 8
+    const operators = 17
+    return join([
+      number(1, irVersion),
+      field(7, join(graph)),
+      field(8, join([field(1, words('')), number(2, operators)])),
+    ])
+  }
+}
+
+function node(
+  operation: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  attributes: Record<string, Attribute>,
+): Uint8Array {
+  return join([
+    ...inputs.map(name => field(1, words(name))),
+    ...outputs.map(name => field(2, words(name))),
+    field(4, words(operation)),
+    ...Object.entries(attributes).map(([name, value]) => field(5, attribute(name, value))),
+  ])
+}
+
+function attribute(name: string, value: Attribute): Uint8Array {
+  const kind = { float: 1, int: 2, string: 3, ints: 7 }
+  const label = field(1, words(name))
+  if (typeof value === 'number') return join([label, number(3, value), number(20, kind.int)])
+  if (typeof value === 'string') return join([label, field(4, words(value)), number(20, kind.string)])
+  if ('float' in value) {
+    return join([label, Uint8Array.of((2 << 3) | 5), floatBytes(value.float), number(20, kind.float)])
+  }
+  return join([label, ...value.map(each => number(8, each)), number(20, kind.ints)])
+}
+
+function tensor(name: string, dims: readonly number[], data: Float32Array | BigInt64Array): Uint8Array {
+  const type = data instanceof Float32Array ? types.float32 : types.int64
+  const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return join([...dims.map(each => number(1, each)), number(2, type), field(8, words(name)), field(9, raw)])
+}
+
+function port(name: string, type: Type, shape: Shape): Uint8Array {
+  const dims = shape.map(each => field(1, typeof each === 'number' ? number(1, each) : field(2, words(each))))
+  const kind = join([number(1, types[type]), field(2, join(dims))])
+  return join([field(1, words(name)), field(2, field(1, kind))])
+}
+
+// Protobuf: a key (field number and kind), then a number in groups of seven bits, or bytes after their length.
+
+function number(id: number, value: number): Uint8Array {
+  return join([varint(id << 3), varint(value)])
+}
+
+function field(id: number, bytes: Uint8Array): Uint8Array {
+  return join([varint((id << 3) | 2), varint(bytes.length), bytes])
+}
+
+function words(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+function floatBytes(value: number): Uint8Array {
+  return new Uint8Array(Float32Array.of(value).buffer)
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = BigInt.asUintN(64, BigInt(value))
+  do {
+    bytes.push(Number(rest & 127n) | (rest > 127n ? 128 : 0))
+    rest >>= 7n
+  } while (rest > 0n)
+  return Uint8Array.from(bytes)
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, each) => sum + each.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

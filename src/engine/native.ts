@@ -1,0 +1,24 @@
+// Where the engine's native library and built-in models lie. A door: the build puts unpacked files in its place.
+
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = new URL('../../', import.meta.url)
+
+/** ONNX Runtime's shared library, as the npm package carries it; provider libraries lie beside it. */
+export function runtimeLibrary(): string {
+  const platform = `${process.platform}/${process.arch}`
+  const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
+  return fileURLToPath(new URL(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`, root))
+}
+
+/** Silero VAD v6, from a package made for it. */
+export function vadModel(): string {
+  return fileURLToPath(new URL('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx', root))
+}
+
+/** The built-in pocket model's folder, or null in a build without one. */
+export function pocketModel(): string | null {
+  const folder = fileURLToPath(new URL('models/pocket/whisper-pocket', root))
+  return existsSync(folder) ? folder : null
+}

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { vadModel } from '../../src/engine/native.ts'
+import type { TranscribeInput } from '../../src/engine/protocol.ts'
+import { openRoom, type Room, transcribe } from '../../src/engine/transcribe.ts'
+import { openWhisper } from '../../src/engine/whisper.ts'
+import { decode } from '../../src/media/decode.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import { noise } from '../support/sound.ts'
+import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+let room: Room
+
+beforeAll(async () => {
+  if (missing) return
+  room = openRoom(runtime(), await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }), vadModel())
+})
+
+afterAll(() => room?.whisper.close())
+
+const input: TranscribeInput = {
+  path: '',
+  durationMs: 0,
+  language: null,
+  diarize: false,
+  speakerCount: null,
+  align: true,
+}
+
+async function* all(samples: Float32Array) {
+  for (let at = 0; at < samples.length; at += 10_000) yield samples.subarray(at, at + 10_000)
+}
+
+function hear(sound: AsyncIterable<Float32Array>, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
+  return transcribe(room, sound, { ...input, ...change }, { onSamples: async () => {}, onWarning: () => {} })
+}
+
+function sound(truth: Truth) {
+  return decode(join(clips!, truth.file), {
+    signal: new AbortController().signal,
+    durationMsMax: 36_000_000,
+  })
+}
+
+async function truthOf(name: string): Promise<Truth> {
+  return Bun.file(join(clips!, `${name}.json`)).json()
+}
+
+test.skipIf(missing).each(['de_short', 'es_short', 'fr_short', 'en_short_f2', 'en_short_us'])(
+  `%s is heard right, in its language, at its times${skipped}`,
+  async name => {
+    const truth = await truthOf(name)
+    const transcript = await hear(sound(truth))
+    expect(transcript.language).toBe(truth.language)
+    const { errors } = compareWords(plainWords(truth.text), plainWords(transcript.full_transcript))
+    expect(errors / plainWords(truth.text).length).toBeLessThanOrEqual(0.1)
+    const { right, of } = compareTimes(truth, transcript)
+    expect(right / of).toBeGreaterThanOrEqual(0.6)
+    expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
+    expectOrder(transcript)
+  },
+)
+
+test.skipIf(missing).each(['silence_20s', 'noise_12s', 'tones_20s'])(
+  `%s gives no text${skipped}`,
+  async name => {
+    const truth = await truthOf(name)
+    const transcript = await hear(sound(truth))
+    expect(transcript).toMatchObject({ full_transcript: '', utterances: [], speakers: null })
+    expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
+  },
+)
+
+test.skipIf(missing)(`a long silence inside neither invents nor moves words${skipped}`, async () => {
+  const truth = await truthOf('en_long_silence')
+  const transcript = await hear(sound(truth))
+  const { errors } = compareWords(plainWords(truth.text), plainWords(transcript.full_transcript))
+  expect(errors).toBeLessThanOrEqual(2)
+  const { right, of } = compareTimes(truth, transcript)
+  expect(right / of).toBeGreaterThanOrEqual(0.8)
+})
+
+test.skipIf(missing)(`without align there are utterances with times and no words${skipped}`, async () => {
+  const truth = await truthOf('de_short')
+  const { utterances } = await hear(sound(truth), { align: false })
+  expect(utterances.length).toBe(3)
+  expect(utterances.every(each => each.words.length === 0 && each.confidence! > 0.3)).toBe(true)
+  for (const [index, each] of utterances.entries()) {
+    expect(Math.abs(each.start - truth.sentences[index]!.words[0]!.start)).toBeLessThan(0.6)
+  }
+})
+
+test.skipIf(missing)(`the code that was asked for is the language of the result${skipped}`, async () => {
+  const truth = await truthOf('es_short')
+  expect((await hear(sound(truth), { language: 'ast' })).language).toBe('ast')
+})
+
+test.skipIf(missing)(`telling speakers apart is refused, not left out${skipped}`, async () => {
+  const asked = hear(all(noise(1, 0.1)), { diarize: true })
+  expect(asked).rejects.toMatchObject({ code: 'PROCESSING_ERROR', message: expect.stringContaining('missing') })
+})
+
+test.skipIf(missing)(`no sound at all is an empty transcript${skipped}`, async () => {
+  expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
+})
+
+/** Times inside the file, going forward, nothing over anything else. */
+function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
+  let before = 0
+  for (const utterance of utterances) {
+    expect(utterance.words[0]!.start).toBe(utterance.start)
+    expect(utterance.words.at(-1)!.end).toBe(utterance.end)
+    for (const { start, end, confidence } of utterance.words) {
+      expect(start).toBeGreaterThanOrEqual(before)
+      expect(end).toBeGreaterThan(start)
+      expect(confidence).toBeWithin(0, 1.001)
+      before = end
+    }
+  }
+  expect(before).toBeLessThanOrEqual(duration)
+}

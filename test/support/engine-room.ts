@@ -1,0 +1,28 @@
+// What the engine's tests share: the library opened once, the pocket model and its clips where they are found.
+
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { runtimeLibrary } from '../../src/engine/native.ts'
+import { openRuntime, type Runtime } from '../../src/engine/runtime.ts'
+
+const project = new URL('../../', import.meta.url)
+
+let opened: Runtime | null = null
+
+export function runtime(): Runtime {
+  opened ??= openRuntime(runtimeLibrary(), 2)
+  return opened
+}
+
+/** The first of these paths, relative to the project, that is there. */
+export function firstOf(...paths: string[]): string | null {
+  return paths.map(path => fileURLToPath(new URL(path, project))).find(existsSync) ?? null
+}
+
+export const pocket = firstOf('models/pocket/whisper-pocket', '../shared/pocket/whisper-pocket')
+export const clips = firstOf('models/pocket/audio', 'test/fixtures/audio', '../shared/pocket/audio')
+
+/** For the name of a test that is skipped: says aloud what is missing. */
+export function unless(what: string | null, name: string): string {
+  return what ? '' : ` (SKIPPED: no ${name} here)`
+}
