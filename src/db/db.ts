@@ -1,9 +1,9 @@
 // One SQLite file, one writer at a time, one clock reading a transaction.
 
 import { Database } from 'bun:sqlite'
-import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from './migrate.ts'
+import { touchPrivate } from './private-file.ts'
 
 type Value = string | number | null
 export type Params = Record<string, Value>
@@ -34,14 +34,12 @@ export function databasePath(dataDir: string): string {
 }
 
 export function openDb(dataDir: string, clock: Clock = Date.now): Db {
-  const path = databasePath(dataDir)
-  const sql = new Database(path, { create: true, strict: true })
+  const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
   sql.run(`pragma busy_timeout = ${busyTimeoutMs}`)
   sql.run('pragma journal_mode = wal')
   sql.run('pragma synchronous = full')
   sql.run('pragma foreign_keys = on')
   sql.run('pragma secure_delete = on')
-  chmodSync(path, 0o600)
 
   let txTime: number | null = null
   const now = () => txTime ?? clock()

@@ -2,10 +2,11 @@
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { touchPrivate } from './private-file.ts'
 
 /** Throws when another server holds it; gives the function that lets go. */
 export function lockDataDir(dataDir: string): () => void {
-  const file = new Database(join(dataDir, 'serve.lock'), { create: true })
+  const file = new Database(touchPrivate(join(dataDir, 'serve.lock')))
   try {
     file.run('pragma busy_timeout = 0')
     file.run('begin exclusive')

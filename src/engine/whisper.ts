@@ -77,7 +77,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
   // English-only models carry the language tokens too, but were never taught them.
-  const multilingual = generation['is_multilingual'] !== false && number('vocab_size') >= 51_865
+  const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {
     mels: number('num_mel_bins'),
     width: number('d_model'),
@@ -96,7 +96,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     ),
     suppressed: list('suppress_tokens').filter(id => id >= 0),
     suppressedAtStart: list('begin_suppress_tokens'),
-    alignmentHeads: (generation['alignment_heads'] as [number, number][] | undefined) ?? null,
+    alignmentHeads: (generation.alignment_heads as [number, number][] | undefined) ?? null,
   }
 }
 

@@ -16,7 +16,11 @@ let room: Room
 
 beforeAll(async () => {
   if (missing) return
-  room = openRoom(runtime(), await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }), vadModel())
+  room = openRoom(
+    runtime(),
+    await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
+    vadModel(),
+  )
 })
 
 afterAll(() => room?.whisper.close())
@@ -34,7 +38,10 @@ async function* all(samples: Float32Array) {
   for (let at = 0; at < samples.length; at += 10_000) yield samples.subarray(at, at + 10_000)
 }
 
-function hear(sound: AsyncIterable<Float32Array>, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
+function hear(
+  sound: AsyncIterable<Float32Array>,
+  change: Partial<TranscribeInput> = {},
+): Promise<Transcript> {
   return transcribe(room, sound, { ...input, ...change }, { onSamples: async () => {}, onWarning: () => {} })
 }
 
@@ -100,7 +107,10 @@ test.skipIf(missing)(`the code that was asked for is the language of the result$
 
 test.skipIf(missing)(`telling speakers apart is refused, not left out${skipped}`, async () => {
   const asked = hear(all(noise(1, 0.1)), { diarize: true })
-  expect(asked).rejects.toMatchObject({ code: 'PROCESSING_ERROR', message: expect.stringContaining('missing') })
+  expect(asked).rejects.toMatchObject({
+    code: 'PROCESSING_ERROR',
+    message: expect.stringContaining('missing'),
+  })
 })
 
 test.skipIf(missing)(`no sound at all is an empty transcript${skipped}`, async () => {

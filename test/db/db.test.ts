@@ -1,0 +1,86 @@
+import { afterEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Db, openDb } from '../../src/db/db.ts'
+import { lockDataDir } from '../../src/db/lock.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-db-'))
+const opened: Db[] = []
+
+afterEach(() => {
+  for (const db of opened.splice(0)) db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function open(clock?: () => number): Db {
+  mkdirSync(folder, { recursive: true })
+  const db = openDb(folder, clock)
+  opened.push(db)
+  return db
+}
+
+test('a transaction has one time, and so has what is nested in it', () => {
+  let now = 1000
+  const db = open(() => now++)
+  const times = db.tx(() => [db.now(), db.tx(() => db.now()), db.now()])
+  expect(new Set(times).size).toBe(1)
+  expect(db.now()).toBeGreaterThan(times[0]!)
+})
+
+test('a transaction is all of it or nothing', () => {
+  const db = open()
+  const add = (id: string) =>
+    db.run('insert into accounts (id, email, money_moved_at, created_at) values ($id, $id, 0, 0)', { id })
+  expect(() =>
+    db.tx(() => {
+      add('a')
+      db.tx(() => add('b'))
+      throw new Error('no')
+    }),
+  ).toThrow('no')
+  expect(db.list('select * from accounts')).toEqual([])
+  db.tx(() => add('a'))
+  expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
+})
+
+test('opening again migrates nothing twice; a newer database is refused', () => {
+  open()
+  const db = open()
+  expect(db.list('select name from migrations')).toEqual([{ name: '001_init' }])
+  db.run("insert into migrations values ('999_later', 0)")
+  expect(() => open()).toThrow('newer steno')
+})
+
+test('a data folder is served once at a time, also across processes', () => {
+  mkdirSync(folder, { recursive: true })
+  const unlock = lockDataDir(folder)
+  expect(() => lockDataDir(folder)).toThrow('already serving')
+  const other = Bun.spawnSync(
+    [process.execPath, '-e', `import { lockDataDir } from './src/db/lock.ts'; lockDataDir('${folder}')`],
+    { cwd: join(import.meta.dir, '../..'), stderr: 'pipe' },
+  )
+  expect(other.exitCode).toBe(1)
+  unlock()
+  lockDataDir(folder)()
+})
+
+test('everything in the data folder is for its owner alone', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5))
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  const modes = new Set<string>()
+  expect(statSync(service.dataDir).mode & 0o777).toBe(0o700)
+  for await (const path of new Bun.Glob('**/*').scan({
+    cwd: service.dataDir,
+    absolute: true,
+    onlyFiles: true,
+  })) {
+    modes.add((statSync(path).mode & 0o777).toString(8))
+  }
+  expect([...modes]).toEqual(['600'])
+})
