@@ -2,6 +2,7 @@
 
 import type { CodecContext, FormatContext, Frame, Packet, Stream } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
+import { shiftsOnly } from './edits.ts'
 import { codecs, containers } from './readable.ts'
 import { Refused } from './refusals.ts'
 import type { Span } from './timeline.ts'
@@ -28,6 +29,7 @@ export type Source = {
   damaged: number
 }
 
+const stdin = 0
 /** Enough to find streams that begin late in broadcasts; headers at the end of a file are sought, not probed. */
 const probeBytes = 32 * 1024 ** 2
 const probeMicroseconds = 60_000_000
@@ -121,6 +123,7 @@ function openFormat(ffmpeg: FFmpeg): FormatContext {
     analyzeduration: probeMicroseconds,
     // The end of the file is found by reading up to it, not by guessing from a look at it.
     skip_estimate_duration_from_pts: 1,
+    ...(shiftsOnly(stdin) && { advanced_editlist: 0 }),
   })
   const opened = format.openInputSync('fd:', null, options)
   if (opened === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')

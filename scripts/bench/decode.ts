@@ -1,0 +1,71 @@
+// An hour of mp3 and of m4a through the child and through ffmpeg's command line, and ten hours for memory.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { limits } from '../../src/limits.ts'
+import type { Order } from '../../src/media/wire.ts'
+
+export const bench = { name: 'media: inspecting and decoding', run }
+
+/** Speech is like neither tone nor noise; this is some of both, so that the decoders have work. */
+const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
+const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }
+const hours = 10
+
+async function run(): Promise<string[][]> {
+  const rows = [['file', 'what', 'CPU s', 'of ffmpeg', 'peak MB']]
+  if (!Bun.which('ffmpeg')) return [...rows, ['-', 'skipped: there is no ffmpeg here', '', '', '']]
+  const folder = mkdtempSync(join(tmpdir(), 'steno-decode-'))
+  try {
+    for (const [extension, codec] of Object.entries(codecs)) {
+      const hour = join(folder, `1h.${extension}`)
+      const source = ['-f', 'lavfi', '-i', `aevalsrc='${sound}':s=44100:d=3600`]
+      await ffmpeg([...source, ...codec, '-b:a', '128k', hour])
+      const theirs = await ffmpeg(['-i', hour, '-ac', '1', '-ar', '16000', '-f', 'f32le', '-'])
+      const ours = await child('decode', hour)
+      const ratio = (ours.cpuSeconds / theirs.cpuSeconds).toFixed(2)
+      rows.push([`1 h ${extension}`, 'ffmpeg', theirs.cpuSeconds.toFixed(2), '1', `${theirs.peakMb}`])
+      rows.push([`1 h ${extension}`, 'decode', ours.cpuSeconds.toFixed(2), ratio, `${ours.peakMb}`])
+      rows.push([`1 h ${extension}`, 'inspect', ...figures(await child('inspect', hour))])
+
+      const long = join(folder, `${hours}h.${extension}`)
+      await ffmpeg(['-stream_loop', `${hours - 1}`, '-i', hour, '-c', 'copy', long])
+      rows.push([`${hours} h ${extension}`, 'inspect', ...figures(await child('inspect', long))])
+      rows.push([`${hours} h ${extension}`, 'decode', ...figures(await child('decode', long))])
+      rmSync(hour)
+      rmSync(long)
+    }
+    return rows
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Usage = { cpuSeconds: number; peakMb: number }
+
+function figures({ cpuSeconds, peakMb }: Usage): string[] {
+  return [cpuSeconds.toFixed(2), '', `${peakMb}`]
+}
+
+function ffmpeg(options: string[]): Promise<Usage> {
+  return measure(['ffmpeg', '-v', 'error', '-y', ...options], null)
+}
+
+function child(job: Order['job'], path: string): Promise<Usage> {
+  const { mediaCpuMs: cpuMs, mediaMemoryBytes: memoryBytes } = limits
+  // Ten hours and the padding of every hour's end.
+  const durationMsMax = 2 * limits.durationMsMax
+  const order: Order = { job, parent: process.pid, cpuMs, memoryBytes, durationMsMax }
+  return measure([...selfCommand('media'), JSON.stringify(order)], path)
+}
+
+async function measure(command: string[], path: string | null): Promise<Usage> {
+  const stdin = path === null ? 'ignore' : Bun.file(path)
+  const process = Bun.spawn(command, { stdin, stdout: 'pipe', stderr: 'inherit' })
+  for await (const _ of process.stdout);
+  if ((await process.exited) !== 0) throw new Error(`${command[0]} failed`)
+  const { cpuTime, maxRSS } = process.resourceUsage()!
+  return { cpuSeconds: Number(cpuTime.total) / 1e6, peakMb: Math.round(maxRSS / 1e6) }
+}
