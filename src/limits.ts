@@ -107,6 +107,21 @@ export const limits = {
   /** The ledger counts in 1/3600 cent: one second at one cent an hour. */
   unitsPerCent: 3600,
 
+  // The engine
+  engineLoadMs: 10 * minute,
+  /** The longest silence of a child at work; on a slow machine one step of a large model takes half a minute. */
+  engineStallMs: 5 * minute,
+  /** A child is replaced after this many jobs, with whatever its libraries have kept for themselves. */
+  engineJobsMax: 100,
+  engineTriesMax: 2,
+  /** Pause before a model that did not load is tried again; doubles. */
+  engineRetryMs: 5 * second,
+  engineRetryMsMax: 5 * minute,
+
+  // Models
+  /** Tries in a row that bring no new byte of a file. */
+  pullTriesMax: 5,
+
   // Stopping
   /** How long requests in flight may go on after SIGTERM. */
   stopGraceMs: 10 * second,

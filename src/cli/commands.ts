@@ -18,5 +18,6 @@ export const commands: Record<string, () => Promise<Command>> = {
 
 /** What the program starts itself as; not for people. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
+  engine: async () => (await import('../engine/child.ts')).engine,
   media: async () => (await import('../media/child.ts')).media,
 }

@@ -1,6 +1,7 @@
 // Where the engine's native library and built-in models lie. A door: the build puts unpacked files in its place.
 
 import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../../', import.meta.url)
@@ -10,6 +11,11 @@ export function runtimeLibrary(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
   return fileURLToPath(new URL(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`, root))
+}
+
+/** Whether the provider library that CUDA needs has been put beside the runtime. */
+export function hasCuda(): boolean {
+  return existsSync(join(dirname(runtimeLibrary()), 'libonnxruntime_providers_cuda.so'))
 }
 
 /** Silero VAD v6, from a package made for it. */

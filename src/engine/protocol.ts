@@ -1,5 +1,6 @@
 // What passes between the service and whoever turns sound into text.
 
+import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 
 export type TranscribeInput = {
@@ -32,7 +33,33 @@ export type Engine = {
   /** How many jobs it works on at once. */
   capacity: number
   state(): EngineState
+  /** Calls back each time the engine becomes ready: jobs that wait may come now. */
+  onReady?(listener: () => void): void
   /** Rejects with a JobFailure when the job cannot be done, with the signal's reason when it was stopped. */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   close(): Promise<void>
 }
+
+/** What is chosen, then what runs; `auto` takes the next best when a provider cannot load. */
+export type DeviceChoice = 'auto' | 'cpu' | 'cuda' | 'webgpu'
+
+/** From the supervisor to its child, each one a plain message. */
+export type Order =
+  | {
+      kind: 'load'
+      parent: number
+      folder: string
+      device: DeviceChoice
+      threads: number
+      durationMsMax: number
+    }
+  | { kind: 'job'; id: number; input: TranscribeInput }
+
+/** From the child to its supervisor. */
+export type Report =
+  | { kind: 'loaded'; device: string; variant: string; runtime: string; notes: string[] }
+  | { kind: 'unfit'; message: string }
+  | { kind: 'progress'; id: number; seconds: number }
+  | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
+  | { kind: 'done'; id: number; transcript: Transcript }
+  | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

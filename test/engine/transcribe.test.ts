@@ -107,7 +107,7 @@ test.skipIf(missing)(`the code that was asked for is the language of the result$
 
 test.skipIf(missing)(`telling speakers apart is refused, not left out${skipped}`, async () => {
   const asked = hear(all(noise(1, 0.1)), { diarize: true })
-  expect(asked).rejects.toMatchObject({
+  await expect(asked).rejects.toMatchObject({
     code: 'PROCESSING_ERROR',
     message: expect.stringContaining('missing'),
   })

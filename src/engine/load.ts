@@ -1,0 +1,67 @@
+// A model folder and a wish for a device to a room that is ready to work, and what became of the wish.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasCuda, runtimeLibrary, vadModel } from './native.ts'
+import type { DeviceChoice } from './protocol.ts'
+import { openRuntime } from './runtime.ts'
+import type { Device } from './session.ts'
+import { openRoom, type Room } from './transcribe.ts'
+import { openWhisper, type Variant, type Whisper } from './whisper.ts'
+
+export type Loaded = {
+  room: Room
+  facts: { device: string; variant: string; runtime: string; notes: string[] }
+}
+
+type Wish = { folder: string; device: DeviceChoice; threads: number }
+
+export async function openModel({ folder, device, threads }: Wish): Promise<Loaded> {
+  const runtime = openRuntime(runtimeLibrary(), threads)
+  const notes: string[] = []
+  for (const candidate of candidates(device)) {
+    const variant = variantFor(folder, candidate)
+    let whisper: Whisper
+    try {
+      whisper = await openWhisper(runtime, folder, { device: candidate, variant })
+    } catch (error) {
+      const cause = error instanceof Error ? error.message.split('\n')[0]! : String(error)
+      if (candidate === 'cpu' || device !== 'auto') throw new Error(`${candidate}: ${cause}`)
+      notes.push(`${candidate} cannot be used: ${cause}`)
+      continue
+    }
+    return {
+      room: openRoom(runtime, whisper, vadModel()),
+      facts: {
+        device: candidate,
+        variant: variant.slice(1) || 'fp32',
+        runtime: runtime.version,
+        notes,
+      },
+    }
+  }
+  throw new Error('there is no device to run on')
+}
+
+/** `auto` tries a GPU only where its provider library is: asking for it where it is not costs a second and a warning. */
+function candidates(device: DeviceChoice): Device[] {
+  if (device !== 'auto') return [device]
+  return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
+}
+
+/** Best first. Halves are slower than whole floats on a CPU. */
+const preferences: Record<Device, Variant[]> = {
+  cpu: ['_quantized', '', '_fp16'],
+  cuda: ['_fp16', '', '_quantized'],
+  webgpu: ['_fp16', '', '_quantized'],
+}
+
+export function variantFor(folder: string, device: Device): Variant {
+  const found = preferences[device].find(variant =>
+    ['encoder_model', 'decoder_model_merged'].every(name =>
+      existsSync(join(folder, 'onnx', `${name}${variant}.onnx`)),
+    ),
+  )
+  if (found === undefined) throw new Error('the model folder holds no encoder_model and decoder_model_merged')
+  return found
+}

@@ -1,0 +1,200 @@
+// The model store: what is known, what is here, and which model serves. A door of the engine.
+
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import catalogue from '../../models/catalogue.json'
+import { errorFields, log } from '../base/log.ts'
+import { formatSize } from '../base/words.ts'
+import type { Config } from '../config.ts'
+import { type Hub, hubFrom } from '../net/hub.ts'
+import { hasCuda, pocketModel } from './native.ts'
+import { type Lock, lockName, matches, pull } from './pull.ts'
+
+export type Known = {
+  repository: string
+  revision: string
+  licence: string
+  parameters: string
+  summary: string
+}
+
+export const models: Record<string, Known> = catalogue
+
+export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device'>
+
+export type Choice = {
+  folder: string
+  name: string
+  /** What everyone should know of this choice; null when it is what was asked for. */
+  notice: string | null
+}
+
+const small = [
+  'config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+]
+/** Halves for a GPU, eight bits or whole floats for a CPU; the other forms stay where they are. */
+const variants = { gpu: ['_fp16'], cpu: ['_quantized'] }
+
+export function modelsDir({ modelsDir, dataDir }: Pick<Config, 'modelsDir' | 'dataDir'>): string {
+  return modelsDir ?? join(dataDir, 'models')
+}
+
+/** Turbo on a GPU, base on a CPU. */
+export function defaultModel(device: Config['device']): string {
+  return usesGpu(device) ? 'large-v3-turbo' : 'base'
+}
+
+function usesGpu(device: Config['device']): boolean {
+  return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
+}
+
+/** The model that serves, fetched if it must be. Only when none was named does the built-in one step in. */
+export async function prepareModel(
+  settings: ModelSettings,
+  onProgress: (message: string) => void,
+): Promise<Choice> {
+  const { model, device } = settings
+  if (model !== null) return namedModel(model, settings, onProgress)
+  const id = defaultModel(device)
+  try {
+    return await namedModel(id, settings, onProgress)
+  } catch (error) {
+    const folder = pocketModel()
+    if (folder === null) throw error
+    log.error('model not fetched', { model: id, ...errorFields(error) })
+    return {
+      folder,
+      name: 'pocket',
+      notice: `The small built-in model is at work, because ${id} could not be fetched: good for a try, not for real speech`,
+    }
+  }
+}
+
+async function namedModel(
+  model: string,
+  settings: ModelSettings,
+  onProgress: (message: string) => void,
+): Promise<Choice> {
+  if (model === 'pocket') {
+    const folder = pocketModel()
+    if (folder === null) throw new Error('this build carries no pocket model')
+    return { folder, name: model, notice: null }
+  }
+  const known = Object.hasOwn(models, model)
+  const folder = known ? join(modelsDir(settings), model) : resolve(model)
+  if (isModel(folder)) return { folder, name: known ? model : folder.split('/').at(-1)!, notice: null }
+  if (!known) {
+    throw new Error(
+      `${model} is neither a known model (${Object.keys(models).join(', ')}) nor a folder with one`,
+    )
+  }
+  let told = ''
+  await pullModel(model, {
+    dir: modelsDir(settings),
+    gpu: usesGpu(settings.device),
+    hub: hubFrom(process.env),
+    signal: new AbortController().signal,
+    onProgress: (bytes, total) => {
+      const message = `The model ${model} is being fetched: ${Math.floor((100 * bytes) / total)} % of ${formatSize(total)}`
+      onProgress(message)
+      // Every tenth is enough for a log.
+      const tenth = message.replace(/\d %/, '0 %')
+      if (tenth !== told) log.info('model being fetched', { model, bytes, total })
+      told = tenth
+    },
+  })
+  return { folder, name: model, notice: null }
+}
+
+/** A folder in Hugging Face layout that has all that recognition needs. */
+export function isModel(folder: string): boolean {
+  const onnx = join(folder, 'onnx')
+  if (!existsSync(onnx)) return false
+  const names = readdirSync(onnx)
+  return (
+    ['config.json', 'generation_config.json', 'tokenizer.json'].every(name =>
+      existsSync(join(folder, name)),
+    ) &&
+    names.some(name => name.startsWith('encoder_model')) &&
+    names.some(name => name.startsWith('decoder_model_merged'))
+  )
+}
+
+export type PullOptions = {
+  dir: string
+  gpu: boolean
+  hub: Hub
+  signal: AbortSignal
+  onProgress: (bytes: number, total: number) => void
+}
+
+export async function pullModel(
+  id: string,
+  { dir, gpu, hub, signal, onProgress }: PullOptions,
+): Promise<Lock> {
+  const known = models[id]
+  if (!known) throw new Error(`there is no model ${id}; there are ${Object.keys(models).join(', ')}`)
+  const forms = (gpu ? variants.gpu : variants.cpu).join('|')
+  const parts = new RegExp(`^onnx/(encoder_model|decoder_model_merged)(${forms})\\.onnx(_data.*)?$`)
+  const { repository, revision } = known
+  return pull({
+    id,
+    repository,
+    revision,
+    folder: join(dir, id),
+    wants: path => small.includes(path) || parts.test(path),
+    hub,
+    signal,
+    onProgress,
+  })
+}
+
+export type Listed = {
+  id: string
+  parameters: string
+  licence: string
+  summary: string
+  bytes: number | null
+}
+
+/** Every known model, with its size on disk when it is here. */
+export function listModels(dir: string): Listed[] {
+  return Object.entries(models).map(([id, { parameters, licence, summary }]) => ({
+    id,
+    parameters,
+    licence,
+    summary,
+    bytes: isModel(join(dir, id)) ? bytesIn(join(dir, id)) : null,
+  }))
+}
+
+/** Files of a model that are not what the hub gave; null when nothing says what they should be. */
+export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
+  const lock = Bun.file(join(dir, id, lockName))
+  if (!(await lock.exists())) return null
+  const { files } = (await lock.json()) as Lock
+  const checked = await Promise.all(
+    files.map(async file => ((await matches(join(dir, id, file.path), file)) ? [] : [file.path])),
+  )
+  return checked.flat()
+}
+
+/** Whether there was anything to remove. What a broken pull has left goes too. */
+export function removeModel(dir: string, id: string): boolean {
+  if (!existsSync(dir)) return false
+  const names = readdirSync(dir).filter(
+    name => name === id || (name.startsWith(`${id}.`) && name.endsWith('.part')),
+  )
+  for (const name of names) rmSync(join(dir, name), { recursive: true })
+  return names.length > 0
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(each => each.isFile())
+    .reduce((sum, each) => sum + statSync(join(each.parentPath, each.name)).size, 0)
+}

@@ -1,0 +1,301 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Engine, TranscribeInput } from '../../src/engine/protocol.ts'
+import {
+  type EngineSettings,
+  openEngine,
+  progressOf,
+  type SupervisorOptions,
+} from '../../src/engine/supervisor.ts'
+import { clips, pocket, unless } from '../support/engine-room.ts'
+
+let folder: string
+let engine: Engine | null
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-engine-'))
+  engine = null
+})
+
+afterEach(async () => {
+  await engine?.close()
+  rmSync(folder, { recursive: true })
+})
+
+const actor = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
+
+function open(behaviour: string, options: SupervisorOptions = {}, settings: Partial<EngineSettings> = {}) {
+  engine = openEngine(
+    {
+      model: 'pocket',
+      modelsDir: null,
+      dataDir: folder,
+      device: 'cpu',
+      workers: 1,
+      threads: 1,
+      durationMsMax: 36_000_000,
+      ...settings,
+    },
+    {
+      command: [process.execPath, actor, behaviour],
+      prepare: async () => ({ folder, name: 'played', notice: null }),
+      retryMs: 20,
+      ...options,
+    },
+  )
+  return engine
+}
+
+function ready(opened: Engine): Promise<void> {
+  return new Promise(resolve => (opened.state().ready ? resolve() : opened.onReady!(resolve)))
+}
+
+let jobs = 0
+
+function job(change: Partial<TranscribeInput> = {}): TranscribeInput {
+  const path = join(folder, `job-${++jobs}`)
+  return {
+    path,
+    durationMs: 10_000,
+    language: null,
+    diarize: false,
+    speakerCount: null,
+    align: true,
+    ...change,
+  }
+}
+
+function run(
+  opened: Engine,
+  input = job(),
+  signal = new AbortController().signal,
+  onProgress = (_: string) => {},
+) {
+  return opened.transcribe(input, { signal, onProgress })
+}
+
+test('jobs go to one child after another and progress is a sentence', async () => {
+  const told: string[] = []
+  const opened = open('slow')
+  const first = run(opened, job(), undefined, line => told.push(line))
+  const second = run(opened)
+  expect((await first).full_transcript).toBe((await second).full_transcript)
+  expect(told[0]).toBe('Transcribing 0 % (00:00 of 00:10)')
+  expect(told).toContain('Transcribing 50 % (00:05 of 00:10)')
+})
+
+test('a child that dies at work is replaced and the job tried once more', async () => {
+  expect((await run(open('dies-once'))).full_transcript).toStartWith('heard by')
+})
+
+test('a job that kills its child twice fails', async () => {
+  const opened = open('dies')
+  await expect(run(opened)).rejects.toMatchObject({ code: 'PROCESSING_ERROR' })
+})
+
+test('a child that says nothing for too long is replaced', async () => {
+  expect((await run(open('hangs-once', { stallMs: 400 }))).full_transcript).toStartWith('heard by')
+})
+
+test('one that goes on saying how far it is has all the time it needs', async () => {
+  expect((await run(open('slow', { stallMs: 200 }))).full_transcript).toStartWith('heard by')
+})
+
+test('cancelling ends the child at once and the next job has a new one', async () => {
+  const opened = open('hangs-once')
+  const stop = new AbortController()
+  const started = Promise.withResolvers<void>()
+  const cancelled = run(opened, job(), stop.signal, () => started.resolve())
+  await started.promise
+  stop.abort(new Error('cancelled'))
+  await expect(cancelled).rejects.toThrow('cancelled')
+  const again = job()
+  await Bun.write(again.path, 'seen')
+  expect((await run(opened, again)).full_transcript).toStartWith('heard by')
+})
+
+test('a job cancelled while it waits takes nobody with it', async () => {
+  const opened = open('slow')
+  const first = run(opened)
+  const stop = new AbortController()
+  const second = run(opened, job(), stop.signal)
+  stop.abort(new Error('cancelled'))
+  await expect(second).rejects.toThrow('cancelled')
+  await first
+})
+
+test('a refusal of the job is not tried again', async () => {
+  await expect(run(open('refuses'))).rejects.toMatchObject({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'not sound',
+  })
+})
+
+test('what a child says unasked changes nothing', async () => {
+  expect((await run(open('rubbish'))).full_transcript).toStartWith('heard by')
+})
+
+test('a child is replaced after its share of jobs', async () => {
+  const opened = open('well', { jobsMax: 2 })
+  const heard = [await run(opened), await run(opened), await run(opened)].map(each => each.full_transcript)
+  expect(heard[0]).toBe(heard[1]!)
+  expect(heard[2]).not.toBe(heard[0]!)
+})
+
+test('a child killed while it rests is replaced before it is missed', async () => {
+  const opened = open('well')
+  const pid = Number((await run(opened)).full_transcript.split(' ').at(-1))
+  process.kill(pid, 'SIGKILL')
+  await gone(pid)
+  expect((await run(opened)).full_transcript).not.toContain(String(pid))
+})
+
+test('a model that cannot be loaded keeps the engine unready and says why', async () => {
+  const opened = open('unfit')
+  while (!opened.state().message.includes('cuda')) await Bun.sleep(5)
+  expect(opened.state()).toMatchObject({
+    ready: false,
+    device: null,
+    message: expect.stringContaining('played'),
+  })
+})
+
+test('jobs wait until there is a model', async () => {
+  const fetched = Promise.withResolvers<void>()
+  const opened = open('well', {
+    prepare: async (_, onProgress) => {
+      onProgress('The model base is being fetched: 42 % of 80 MB')
+      await fetched.promise
+      return { folder, name: 'base', notice: 'mind this' }
+    },
+  })
+  expect(opened.state()).toMatchObject({ ready: false, message: expect.stringContaining('42 %') })
+  fetched.resolve()
+  await ready(opened)
+  expect(opened.state()).toEqual({ ready: true, message: 'mind this', model: 'base', device: 'cpu' })
+})
+
+test('closing ends the children', async () => {
+  const opened = open('well', {}, { workers: 2 })
+  const pids = (await Promise.all([run(opened), run(opened)])).map(each =>
+    Number(each.full_transcript.slice(9)),
+  )
+  await opened.close()
+  for (const pid of pids) await gone(pid)
+})
+
+test('long audio is counted in hours', () => {
+  expect(progressOf(3725, 36_000)).toBe('Transcribing 10 % (1:02:05 of 10:00:00)')
+  expect(progressOf(999, 60, 'Mind this')).toBe('Transcribing 100 % (01:00 of 01:00). Mind this')
+})
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+const real = () => ({
+  command: [process.execPath, fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'engine'],
+  prepare: async () => ({ folder: pocket!, name: 'pocket', notice: null }),
+})
+
+test.skipIf(missing)(
+  `the real child hears a clip, survives rubbish, is quiet and nice, and holds no socket of ours${skipped}`,
+  async () => {
+    using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
+    const opened = open('', real())
+    const input = job({ path: join(clips!, 'es_short.flac'), durationMs: 6870, language: 'es' })
+    expect((await run(opened, input)).full_transcript).toContain('El sábado')
+
+    const rubbish = join(folder, 'rubbish.mp3')
+    await Bun.write(rubbish, 'no sound in here')
+    await expect(run(opened, job({ path: rubbish }))).rejects.toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
+    expect((await run(opened, input)).full_transcript).toContain('El sábado')
+
+    const [pid] = childrenOf(process.pid).filter(each => command(each).endsWith('engine'))
+    const held = readdirSync(`/proc/${pid}/fd`).map(each => link(`/proc/${pid}/fd/${each}`))
+    expect(held.filter(each => each.includes('.sqlite') || each.includes('steno-data'))).toEqual([])
+    const ours = link(`/proc/self/fd/${listening(server.port!)}`)
+    expect(held).not.toContain(ours)
+    const niceness = (await Bun.file(`/proc/${pid}/stat`).text()).split(') ')[1]!.split(' ')[16]
+    expect(niceness).toBe('19')
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `the real child ends when its parent is killed${skipped}`,
+  async () => {
+    const parent = Bun.spawn(
+      [
+        process.execPath,
+        '-e',
+        `const { openEngine } = await import(${JSON.stringify(new URL('../../src/engine/supervisor.ts', import.meta.url).href)})
+         const engine = openEngine({ model: ${JSON.stringify(pocket)}, modelsDir: null, dataDir: '/nowhere', device: 'cpu', workers: 1, threads: 1, durationMsMax: 1e7 })
+         engine.onReady(() => console.log('ready'))
+         await new Promise(() => {})`,
+      ],
+      { stdout: 'pipe' },
+    )
+    const reader = parent.stdout.getReader()
+    await reader.read()
+    const [child] = childrenOf(parent.pid)
+    expect(child).toBeGreaterThan(0)
+    parent.kill('SIGKILL')
+    await parent.exited
+    await gone(child!)
+  },
+  60_000,
+)
+
+/** Waits for a process to be gone; the test's own timeout is the limit. */
+async function gone(pid: number): Promise<void> {
+  for (;;) {
+    const state = await Bun.file(`/proc/${pid}/stat`)
+      .text()
+      .catch(() => '')
+    if (state === '' || state.split(') ')[1]!.startsWith('Z')) return
+    await Bun.sleep(5)
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter(each => /^\d+$/.test(each))
+    .map(Number)
+    .filter(each => {
+      try {
+        return Number(readStat(each).split(') ')[1]!.split(' ')[1]) === pid
+      } catch {
+        return false
+      }
+    })
+}
+
+function readStat(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8')
+}
+
+function command(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+}
+
+function link(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
+
+/** The descriptor of ours that listens on a port. */
+function listening(port: number): number {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  const rows = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(path =>
+    readFileSync(path, 'utf8').split('\n').slice(1),
+  )
+  const inode = rows.map(row => row.trim().split(/\s+/)).find(row => row[1]?.endsWith(`:${hex}`))?.[9]
+  const fd = readdirSync('/proc/self/fd').find(each => link(`/proc/self/fd/${each}`) === `socket:[${inode}]`)
+  if (!fd) throw new Error('the server is not among our descriptors')
+  return Number(fd)
+}
