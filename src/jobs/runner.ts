@@ -159,6 +159,7 @@ export function openRunner({
     if (failJob(db, jobId, { code })) stop(jobId)
   }
 
+  engine.onReady?.(pump)
   return {
     start,
     fail,
