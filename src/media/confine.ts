@@ -33,7 +33,7 @@ export function confine({ parent, cpuMs, memoryBytes }: Confinement): void {
   // JavaScript reserves gigabytes of address space that it never touches, so RLIMIT_AS is of no use; what
   // FFmpeg allocates counts as data, and the limit is set from where the process stands now.
   limit(resource.data, dataBytes() + memoryBytes)
-  limit(resource.openFiles, 32)
+  limit(resource.openFiles, 256)
 }
 
 function dataBytes(): number {

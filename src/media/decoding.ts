@@ -4,7 +4,7 @@ import type { Frame } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
 import { Output } from './output.ts'
 import { Resampler } from './resampler.ts'
-import type { Source } from './source.ts'
+import { linksOf, type Source } from './source.ts'
 import { type Placement, Timeline } from './timeline.ts'
 import { type Decoded, samplesMax, type Task } from './wire.ts'
 
@@ -15,18 +15,20 @@ export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: 
   const held = new ffmpeg.Frame()
   held.alloc()
 
+  let damaged = 0
+
   const put = (frame: Frame, { silence, skip }: Placement) => {
     const { length } = source.frameSpan(frame)
     if (silence >= 1) {
       resampler.flush()
       output.writeSilence(Math.round(timeline.position - length) - output.written)
     }
-    if (skip < length && !resampler.convert(frame, { skip })) source.damaged += 1
+    if (skip < length && !resampler.convert(frame, { skip })) damaged += 1
   }
-  const use = (frame: Frame) => {
-    const span = source.frameSpan(frame)
+  const use = (link: Source, frame: Frame) => {
+    const span = link.frameSpan(frame)
     if (timeline.holds) put(held, timeline.settle(span.start))
-    const placement = timeline.place(span, { exact: source.lost })
+    const placement = timeline.place(span, { exact: link.lost })
     if (placement) put(frame, placement)
     else {
       held.unref()
@@ -37,10 +39,14 @@ export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: 
 
   const packet = new ffmpeg.Packet()
   packet.alloc()
-  while (source.read(packet)) source.decode(packet, use)
-  source.drain(use)
-  if (timeline.holds) put(held, timeline.settle(null))
+  for (const link of linksOf(source)) {
+    while (link.read(packet)) link.decode(packet, frame => use(link, frame))
+    link.drain(frame => use(link, frame))
+    if (timeline.holds) put(held, timeline.settle(null))
+    timeline.continue()
+    damaged += link.damaged
+  }
   resampler.flush()
   output.flush()
-  return { samples: output.written, damaged: source.damaged }
+  return { samples: output.written, damaged }
 }

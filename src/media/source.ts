@@ -1,9 +1,10 @@
 // An open media file inside the child: its container, the audio stream that is taken, and its decoder.
 
-import type { CodecContext, FormatContext, Frame, Packet, Stream } from 'node-av/lib'
+import { openSync } from 'node:fs'
+import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
-import { shiftsOnly } from './edits.ts'
-import { codecs, containers } from './readable.ts'
+import { findLink } from './links.ts'
+import { openAudio, openFormat, type Place } from './open.ts'
 import { Refused } from './refusals.ts'
 import type { Span } from './timeline.ts'
 import { sampleRate } from './wire.ts'
@@ -16,6 +17,8 @@ export type Source = {
   clockRestarts: boolean
   /** Reads the next packet of the audio stream; false at the end of the file. */
   read(packet: Packet): boolean
+  /** What follows at the end, where FFmpeg could not go on into the next link of a chain. */
+  successor(): Source | null
   /** Hands on what the decoder makes of a packet. The frame is gone afterwards. */
   decode(packet: Packet, use: (frame: Frame) => void): void
   /** The end of a row of packets; another may follow. */
@@ -30,15 +33,11 @@ export type Source = {
 }
 
 const stdin = 0
-/** Enough to find streams that begin late in broadcasts; headers at the end of a file are sought, not probed. */
-const probeBytes = 32 * 1024 ** 2
-const probeMicroseconds = 60_000_000
 /** A damaged file may fail to read here and there; this often in a row it is at its end. */
 const failedReadsMax = 64
 
-/** The file is what stands on stdin: by no other name can anything be opened. */
-export function openSource(ffmpeg: FFmpeg): Source {
-  const format = openFormat(ffmpeg)
+export function openSource(ffmpeg: FFmpeg, place: Place = { file: stdin, from: 0 }): Source {
+  const format = openFormat(ffmpeg, place)
   const { stream, decoder } = openAudio(ffmpeg, format)
   const { index } = stream
   const container = format.iformat?.name ?? ''
@@ -47,6 +46,10 @@ export function openSource(ffmpeg: FFmpeg): Source {
   const bare = stampless.includes(container)
   const samples = (ticks: bigint) =>
     bare || ticks === ffmpeg.AV_NOPTS_VALUE ? null : Number(ticks) * tick - origin
+
+  const chained = container === 'ogg'
+  let reached = place.from
+  let stuck = false
 
   const frame = new ffmpeg.Frame()
   frame.alloc()
@@ -84,10 +87,17 @@ export function openSource(ffmpeg: FFmpeg): Source {
         if (result < 0) {
           failed += 1
           spoilt(result)
-        } else if (packet.streamIndex === index) return true
+        } else if (packet.streamIndex === index) {
+          if (chained) reached = Number(packet.pos)
+          return true
+        }
       }
+      // One place in the file, however often it was tried.
+      source.damaged -= failedReadsMax - 1
+      stuck = true
       return false
     },
+    successor: () => (chained && stuck ? openLink(ffmpeg, reached + 1) : null),
     decode: (packet, use) => {
       // To the decoder an empty packet is the end of the stream.
       if (packet.size > 0) feed(packet, use)
@@ -107,57 +117,26 @@ export function openSource(ffmpeg: FFmpeg): Source {
   return source
 }
 
+/** Every link of a chained file, and just the one source of all others. */
+export function* linksOf(first: Source): Generator<Source> {
+  for (let link: Source | null = first; link; link = link.successor()) yield link
+}
+
+function openLink(ffmpeg: FFmpeg, after: number): Source | null {
+  const from = findLink(stdin, after)
+  if (from === null) return null
+  try {
+    // A number of its own, because FFmpeg moves about in the file.
+    return openSource(ffmpeg, { file: openSync(`/proc/self/fd/${stdin}`, 'r'), from })
+  } catch (error) {
+    if (error instanceof Refused) return openLink(ffmpeg, from + 1)
+    throw error
+  }
+}
+
 /** Rates outside of these are made up; a single frame at 1 Hz would be hours of samples. */
 function isSound(frame: Frame): boolean {
   return frame.nbSamples > 0 && frame.sampleRate >= 1000 && frame.sampleRate <= 1_000_000
-}
-
-function openFormat(ffmpeg: FFmpeg): FormatContext {
-  const format = new ffmpeg.FormatContext()
-  format.allocContext()
-  const options = ffmpeg.Dictionary.fromObject({
-    protocol_whitelist: 'fd',
-    format_whitelist: containers.join(','),
-    codec_whitelist: codecs.join(','),
-    probesize: probeBytes,
-    analyzeduration: probeMicroseconds,
-    // The end of the file is found by reading up to it, not by guessing from a look at it.
-    skip_estimate_duration_from_pts: 1,
-    ...(shiftsOnly(stdin) && { advanced_editlist: 0 }),
-  })
-  const opened = format.openInputSync('fd:', null, options)
-  if (opened === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
-  if (opened < 0) throw new Refused('not-media')
-  const found = format.findStreamInfoSync(null)
-  if (found === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
-  if (found < 0) throw new Refused('not-media')
-  return format
-}
-
-/** The first audio stream that can be decoded; everything else is left out, pictures of covers too. */
-function openAudio(ffmpeg: FFmpeg, format: FormatContext): { stream: Stream; decoder: CodecContext } {
-  const streams = format.streams
-  const audio = streams.filter(stream => stream.codecpar.codecType === ffmpeg.AVMEDIA_TYPE_AUDIO)
-  if (audio.length === 0) throw new Refused('no-audio')
-  for (const stream of audio) {
-    const decoder = openDecoder(ffmpeg, stream)
-    if (!decoder) continue
-    for (const other of streams) if (other.index !== stream.index) other.discard = ffmpeg.AVDISCARD_ALL
-    return { stream, decoder }
-  }
-  throw new Refused('no-decoder')
-}
-
-function openDecoder(ffmpeg: FFmpeg, stream: Stream): CodecContext | null {
-  const codec = ffmpeg.Codec.findDecoder(stream.codecpar.codecId)
-  if (!codec || !codecs.includes(codec.name ?? '')) return null
-  const decoder = new ffmpeg.CodecContext()
-  decoder.allocContext3(codec)
-  if (decoder.parametersToContext(stream.codecpar) < 0) return null
-  decoder.pktTimebase = stream.timeBase
-  const opened = decoder.open2Sync(codec, ffmpeg.Dictionary.fromObject({ threads: 1 }))
-  if (opened === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
-  return opened < 0 ? null : decoder
 }
 
 /** Nothing but frames one after another: FFmpeg makes up their times, wrongly where the rate changes. */

@@ -26,6 +26,7 @@ export class Timeline {
   #offset = 0
   #slipped = 0
   #begun = false
+  #continues = false
   #held: { start: number; length: number } | null = null
   readonly #clockRestarts: boolean
 
@@ -33,8 +34,15 @@ export class Timeline {
     this.#clockRestarts = clockRestarts
   }
 
+  /** What comes next follows at once, whatever its clock says. */
+  continue(): void {
+    this.#continues = true
+  }
+
   /** Null: hold the span back until `settle` has seen where the next one starts. */
   place(span: Span, { exact = false } = {}): Placement | null {
+    if (this.#continues && span.start !== null) this.#offset = this.position - span.start
+    this.#continues = false
     const drift = span.start === null ? 0 : span.start + this.#offset - this.position
     if (!this.#begun && drift < 0) return this.#cut(span.length, -drift)
     if (Math.abs(drift) > leap) {

@@ -22,6 +22,12 @@ const files: { name: string; segments: Segment[]; seconds: number; what: string 
   { name: 'clock-restarts.ts', segments: twice(2), seconds: 4, what: 'a clock that starts again' },
   { name: 'chained.ogg', segments: twice(2), seconds: 4, what: 'two streams one after the other' },
   {
+    name: 'chain-of-others.ogg',
+    segments: [...twice(2), ...later(tune, 4).slice(1)],
+    seconds: 6,
+    what: 'streams of different rates in a chain',
+  },
+  {
     name: 'changing.mp3',
     segments: twice(2.07),
     seconds: 4.09,

@@ -248,6 +248,15 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
   },
 ]
 
+test('a new stream follows at once, whatever its clock says', () => {
+  const timeline = new Timeline({ clockRestarts: false })
+  timeline.place({ start: 0, length: second / 2 })
+  timeline.continue()
+  expect(timeline.place({ start: 0, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
+  expect(timeline.place({ start: second / 2, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
+  expect(timeline.position).toBe(1.5 * second)
+})
+
 describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) => {
   test('is put in its place', () => {
     const timeline = new Timeline({ clockRestarts })
