@@ -84,7 +84,7 @@ export const settings = {
   ),
   denyIps: setting('STENO_DENY_IPS', '', nets, 'callers answered 403'),
   trustProxy: setting('STENO_TRUST_PROXY', '', nets, 'proxies whose X-Forwarded-For is believed'),
-  metricsNets: setting('STENO_METRICS_NETS', '127.0.0.0/8,::1', nets, 'who may read /metrics'),
+  metricsNets: setting('STENO_METRICS_NETS', '', nets, 'who may read /metrics beside the box itself'),
   smtpUrl: setting(
     'STENO_SMTP_URL',
     '',

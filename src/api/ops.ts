@@ -3,8 +3,10 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/job.ts'
 import { jobStates } from '../jobs/states.ts'
+import { parseNets } from '../net/nets.ts'
 import type { Service } from '../service.ts'
 import { about } from './describe.ts'
+import type { Passing } from './gate.ts'
 import * as shapes from './shapes.ts'
 
 /** For whoever runs the service: not counted against anybody's quota. */
@@ -34,14 +36,19 @@ export const ops = (service: Service) =>
     .get(
       '/metrics',
       context => {
-        if (!service.config.metricsNets.has((context as unknown as { ip: string }).ip))
-          throw new ApiError('FORBIDDEN')
+        if (!mayMeasure(service, (context as unknown as Passing).ip)) throw new ApiError('FORBIDDEN')
         return new Response(metricsText(service), {
           headers: { 'Content-Type': service.metrics.contentType },
         })
       },
       { detail: about({ hide: true }) },
     )
+
+const loopback = parseNets('127.0.0.0/8,::1')!
+
+function mayMeasure({ config }: Service, ip: string): boolean {
+  return loopback.has(ip) || config.metricsNets.has(ip)
+}
 
 function isWritable(db: Db): boolean {
   try {

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { startTestService } from '../support/service.ts'
+
+test('health says that the process lives, ready that it can work', async () => {
+  const service = await startTestService()
+  expect(await service.fetch('/v1/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  const engine = { ready: true, message: 'steered by a test', model: 'steered', device: 'none' }
+  expect(await service.fetch('/v1/ready')).toMatchObject({
+    status: 200,
+    body: { ready: true, database: true, engine },
+  })
+  service.engine.setReady(false)
+  expect(await service.fetch('/v1/ready')).toMatchObject({
+    status: 503,
+    body: { ready: false, database: true, engine: { ready: false, message: 'not yet' } },
+  })
+})
+
+test('metrics count what happened', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  expect((await service.fetch('/metrics')).text).toContain('steno_jobs{state="processing"} 1')
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  const { text, headers } = await service.fetch('/metrics')
+  expect(headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
+  expect(text).toContain('steno_jobs_ended_total{state="completed",code=""} 1')
+  expect(text).toContain('steno_audio_seconds_total 60')
+  expect(text).toContain('steno_jobs{state="processing"} 0')
+  expect(text).toMatch(/steno_http_requests_total\{route="\/v1\/transcribe",method="POST",status="200"\} 1/)
+})
+
+test('metrics are for the box itself unless somebody else is let in', async () => {
+  const proxied = { STENO_TRUST_PROXY: '127.0.0.0/8' }
+  const from = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
+  const closed = await startTestService({ settings: proxied })
+  expect((await closed.fetch('/metrics', from)).status).toBe(403)
+  expect((await closed.fetch('/metrics')).status).toBe(200)
+  const open = await startTestService({ settings: { ...proxied, STENO_METRICS_NETS: '203.0.113.0/24' } })
+  expect((await open.fetch('/metrics', from)).status).toBe(200)
+  expect((await open.fetch('/metrics')).status).toBe(200)
+})
