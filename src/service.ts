@@ -113,6 +113,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     const sweeper = startSweeps(service)
     closers.push(() => sweeper.stop())
     runner.resume()
+    engine.onReady?.(() => runner.pump())
     callbacks.resume()
     return { listening, service, sweeper, close }
   } catch (error) {

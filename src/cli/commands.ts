@@ -12,6 +12,12 @@ export const commands: Record<string, () => Promise<Command>> = {
   'keys create': async () => (await import('./keys.ts')).createKey,
   'keys list': async () => (await import('./keys.ts')).listKeys,
   'keys revoke': async () => (await import('./keys.ts')).revokeKey,
+  transcribe: async () => (await import('./transcribe.ts')).transcribe,
+  'models list': async () => (await import('./models.ts')).list,
+  'models pull': async () => (await import('./models.ts')).pull,
+  'models verify': async () => (await import('./models.ts')).verify,
+  'models remove': async () => (await import('./models.ts')).remove,
+  doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   openapi: async () => (await import('./openapi.ts')).openapi,
 }

@@ -1,7 +1,7 @@
 // The model store: what is known, what is here, and which model serves. A door of the engine.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import catalogue from '../../models/catalogue.json'
 import { errorFields, log } from '../base/log.ts'
 import { formatSize } from '../base/words.ts'
@@ -45,11 +45,21 @@ export function modelsDir({ modelsDir, dataDir }: Pick<Config, 'modelsDir' | 'da
 
 /** Turbo on a GPU, base on a CPU. */
 export function defaultModel(device: Config['device']): string {
-  return usesGpu(device) ? 'large-v3-turbo' : 'base'
+  return hasGpu(device) ? 'large-v3-turbo' : 'base'
 }
 
-function usesGpu(device: Config['device']): boolean {
+export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
+}
+
+/** The folder of a model that is on this machine, null when it is not. */
+export function installedModel(
+  model: string,
+  settings: Pick<Config, 'modelsDir' | 'dataDir'>,
+): string | null {
+  if (model === 'pocket') return pocketModel()
+  const folder = Object.hasOwn(models, model) ? join(modelsDir(settings), model) : resolve(model)
+  return isModel(folder) ? folder : null
 }
 
 /** The model that serves, fetched if it must be. Only when none was named does the built-in one step in. */
@@ -79,15 +89,10 @@ async function namedModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
 ): Promise<Choice> {
-  if (model === 'pocket') {
-    const folder = pocketModel()
-    if (folder === null) throw new Error('this build carries no pocket model')
-    return { folder, name: model, notice: null }
-  }
-  const known = Object.hasOwn(models, model)
-  const folder = known ? join(modelsDir(settings), model) : resolve(model)
-  if (isModel(folder)) return { folder, name: known ? model : folder.split('/').at(-1)!, notice: null }
-  if (!known) {
+  const here = installedModel(model, settings)
+  if (here !== null) return { folder: here, name: basename(model), notice: null }
+  if (model === 'pocket') throw new Error('this build carries no pocket model')
+  if (!Object.hasOwn(models, model)) {
     throw new Error(
       `${model} is neither a known model (${Object.keys(models).join(', ')}) nor a folder with one`,
     )
@@ -95,7 +100,7 @@ async function namedModel(
   let told = ''
   await pullModel(model, {
     dir: modelsDir(settings),
-    gpu: usesGpu(settings.device),
+    gpu: hasGpu(settings.device),
     hub: hubFrom(process.env),
     signal: new AbortController().signal,
     onProgress: (bytes, total) => {
@@ -107,7 +112,7 @@ async function namedModel(
       told = tenth
     },
   })
-  return { folder, name: model, notice: null }
+  return { folder: join(modelsDir(settings), model), name: model, notice: null }
 }
 
 /** A folder in Hugging Face layout that has all that recognition needs. */
@@ -183,9 +188,9 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
   return checked.flat()
 }
 
-/** Whether there was anything to remove. What a broken pull has left goes too. */
+/** Whether there was anything to remove: of known models only, the rest of the folder is not ours. What a broken pull has left goes too. */
 export function removeModel(dir: string, id: string): boolean {
-  if (!existsSync(dir)) return false
+  if (!Object.hasOwn(models, id) || !existsSync(dir)) return false
   const names = readdirSync(dir).filter(
     name => name === id || (name.startsWith(`${id}.`) && name.endsWith('.part')),
   )

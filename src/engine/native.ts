@@ -28,3 +28,11 @@ export function pocketModel(): string | null {
   const folder = fileURLToPath(new URL('models/pocket/whisper-pocket', root))
   return existsSync(folder) ? folder : null
 }
+
+/** A spoken clip and a file that says what is heard in it, or null in a build without one. */
+export function pocketClip(): { sound: string; truth: string } | null {
+  const [sound, truth] = ['flac', 'json'].map(extension =>
+    fileURLToPath(new URL(`models/pocket/audio/en_short_us.${extension}`, root)),
+  ) as [string, string]
+  return existsSync(sound) && existsSync(truth) ? { sound, truth } : null
+}

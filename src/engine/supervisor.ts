@@ -213,6 +213,53 @@ class Supervisor implements Engine {
   }
 }
 
+export type OneEngine = {
+  name: string
+  device: string
+  variant: string
+  runtime: string
+  /** What should be known of model and device, one line each. */
+  notes: string[]
+  transcribe(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript>
+  close(): Promise<void>
+}
+
+/** An engine without a service around it: one child, no second try, errors at once. */
+export async function openOnce(
+  settings: EngineSettings,
+  onMessage: (message: string) => void,
+): Promise<OneEngine> {
+  const { folder, name, notice } = await prepareModel(settings, onMessage)
+  const { device, durationMsMax } = settings
+  const worker = new Worker({
+    command: selfCommand('engine'),
+    order: {
+      kind: 'load',
+      parent: process.pid,
+      folder,
+      device,
+      threads: settings.threads ?? allowedCores(),
+      durationMsMax,
+    },
+    loadMs: limits.engineLoadMs,
+    stallMs: limits.engineStallMs,
+    onExit: () => {},
+  })
+  try {
+    const { notes, ...loaded } = await worker.load()
+    return {
+      ...loaded,
+      name,
+      notes: [...notes, ...(notice ? [notice] : [])],
+      transcribe: (input, onSeconds) => worker.run(input, onSeconds),
+      close: () => worker.kill(),
+    }
+  } catch (error) {
+    await worker.kill()
+    throw error instanceof Unfit ? new Error(`the model ${name} cannot be loaded: ${error.message}`) : error
+  }
+}
+
 /** `Transcribing 42 % (12:30 of 29:48)`, and what must be known of the model that does it. */
 export function progressOf(seconds: number, total: number, notice?: string | null): string {
   const done = Math.min(seconds, total)

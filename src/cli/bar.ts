@@ -1,0 +1,17 @@
+// A line on stderr that is written over as something gets on. Nothing where stderr is no terminal.
+
+export type Bar = { show(line: string): void; end(): void }
+
+export function openBar(): Bar {
+  const shown = process.stderr.isTTY === true
+  const write = (line: string) => {
+    if (shown) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+  }
+  return { show: write, end: () => write('') }
+}
+
+/** `#####-----` of that many characters. */
+export function barOf(share: number, width = 24): string {
+  const full = Math.round(Math.min(Math.max(share, 0), 1) * width)
+  return '#'.repeat(full) + '-'.repeat(width - full)
+}

@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatSize } from '../base/words.ts'
+import type { Config } from '../config.ts'
+import { openDb } from '../db/db.ts'
+import { defaultModel, installedModel } from '../engine/models.ts'
+import { pocketClip, pocketModel } from '../engine/native.ts'
+import { type OneEngine, openOnce } from '../engine/supervisor.ts'
+import { limits } from '../limits.ts'
+import { openMedia } from '../media/inspect.ts'
+import { type Command, need, print } from './command.ts'
+import { configOf } from './settings.ts'
+
+type Finding = { check: string; ok: boolean; found: string }
+type Clip = { path: string; text: string }
+type Patient = { config: Config; scratch: string; engine: OneEngine | null }
+
+/** Free space below this is not enough for one upload. */
+const diskBytesMin = limits.fileBytesMax
+
+const checks: Record<string, (patient: Patient) => Promise<string>> = {
+  'data folder': async ({ config: { dataDir } }) => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    chmodSync(dataDir, 0o700)
+    const probe = join(dataDir, `.doctor-${process.pid}`)
+    await Bun.write(probe, 'written')
+    rmSync(probe)
+    return dataDir
+  },
+  'disk space': async ({ config: { dataDir } }) => {
+    const { bavail, bsize } = statfsSync(dataDir)
+    const free = bavail * bsize
+    if (free < diskBytesMin)
+      throw new Error(`${formatSize(free)} free; an upload may need ${formatSize(diskBytesMin)}`)
+    return `${formatSize(free)} free`
+  },
+  database: async ({ config: { dataDir } }) => {
+    const db = openDb(dataDir)
+    db.close()
+    return 'opened and closed'
+  },
+  decoder: async ({ config, scratch }) => {
+    const { path } = await clipIn(scratch)
+    const { codec, durationMs } = await openMedia(config).inspect(path, {
+      signal: new AbortController().signal,
+    })
+    return `${codec}, ${(durationMs / 1000).toFixed(1)} s`
+  },
+  model: async ({ config }) => {
+    const wanted = config.model ?? defaultModel(config.device)
+    const here = installedModel(wanted, config)
+    if (here) return `${wanted} is here`
+    if (config.model !== null) throw new Error(`${wanted} is not here; run: steno models pull ${wanted}`)
+    return `${wanted} is not here yet and will be fetched when the service starts`
+  },
+  'ONNX Runtime': async patient => {
+    if (pocketModel() === null) throw new Error('this build carries no pocket model')
+    patient.engine = await openOnce({ ...patient.config, model: 'pocket' }, () => {})
+    return `version ${patient.engine.runtime}`
+  },
+  device: async ({ engine, config }) => {
+    if (!engine) throw new Error('the runtime did not start')
+    return [`${engine.device} (${config.device} was asked for)`, ...engine.notes].join('; ')
+  },
+  transcription: async ({ engine, config, scratch }) => {
+    if (!engine) throw new Error('the runtime did not start')
+    const { path, text } = await clipIn(scratch)
+    const { durationMs } = await openMedia(config).inspect(path, { signal: new AbortController().signal })
+    const { full_transcript: heard } = await engine.transcribe(
+      { path, durationMs, language: null, diarize: false, speakerCount: null, align: true },
+      () => {},
+    )
+    if (plain(heard) !== plain(text)) throw new Error(`expected “${text}”, heard “${heard}”`)
+    return `“${heard}”`
+  },
+}
+
+export const doctor: Command = {
+  usage: 'steno doctor [--json]',
+  summary: 'Check everything the service needs; ends by transcribing a built-in clip.',
+  options: { json: { type: 'boolean' } },
+  help: { json: 'one JSON document' },
+  async run(positionals, values) {
+    need(positionals)
+    const scratch = mkdtempSync(join(tmpdir(), 'steno-doctor-'))
+    const patient: Patient = { config: configOf(), scratch, engine: null }
+    const findings: Finding[] = []
+    try {
+      for (const [check, look] of Object.entries(checks)) {
+        findings.push(
+          await look(patient).then(
+            found => ({ check, ok: true, found }),
+            error => ({ check, ok: false, found: error instanceof Error ? error.message : String(error) }),
+          ),
+        )
+      }
+    } finally {
+      await patient.engine?.close()
+      rmSync(scratch, { recursive: true })
+    }
+    print(values, findings, () =>
+      findings.map(({ check, ok, found }) => `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`),
+    )
+    const bad = findings.filter(each => !each.ok)
+    if (bad.length > 0) throw new Error(`not all is well: ${bad.map(each => each.check).join(', ')}`)
+  },
+}
+
+/** A copy on disk: inside the binary the clip is no file that a child could open. */
+async function clipIn(scratch: string): Promise<Clip> {
+  const clip = pocketClip()
+  if (clip === null) throw new Error('this build carries no clip to try')
+  const path = join(scratch, 'clip.flac')
+  await Bun.write(path, Bun.file(clip.sound))
+  return { path, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}

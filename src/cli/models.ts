@@ -1,0 +1,77 @@
+import { formatSize } from '../base/words.ts'
+import { hasGpu, listModels, modelsDir, pullModel, removeModel, verifyModel } from '../engine/models.ts'
+import { hubFrom } from '../net/hub.ts'
+import { barOf, openBar } from './bar.ts'
+import { type Command, need, print } from './command.ts'
+import { configOf } from './settings.ts'
+
+export const list: Command = {
+  usage: 'steno models list [--json]',
+  summary: 'Show every known model and whether it is here.',
+  options: { json: { type: 'boolean' } },
+  help: { json: 'one JSON document' },
+  async run(positionals, values) {
+    need(positionals)
+    const listed = listModels(modelsDir(configOf()))
+    print(values, listed, () =>
+      listed.map(({ id, parameters, summary, bytes }) => {
+        const here = bytes === null ? '-' : formatSize(bytes)
+        return `${id.padEnd(16)} ${parameters.padEnd(6)} ${here.padEnd(9)} ${summary}`
+      }),
+    )
+  },
+}
+
+export const pull: Command = {
+  usage: 'steno models pull ID',
+  summary: 'Fetch a model from the hub, or go on with it.',
+  options: {},
+  async run(positionals) {
+    const [id] = need(positionals, 'ID') as [string]
+    const config = configOf()
+    const bar = openBar()
+    const lock = await pullModel(id, {
+      dir: modelsDir(config),
+      gpu: hasGpu(config.device),
+      hub: hubFrom(process.env),
+      signal: new AbortController().signal,
+      onProgress: (bytes, total) =>
+        bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
+    }).finally(() => bar.end())
+    const bytes = lock.files.reduce((sum, each) => sum + each.size, 0)
+    console.log(
+      `${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
+    )
+  },
+}
+
+export const verify: Command = {
+  usage: 'steno models verify [ID]',
+  summary: 'Check the files of one model, or of all that are here.',
+  options: {},
+  async run(positionals) {
+    const dir = modelsDir(configOf())
+    const here = listModels(dir).filter(({ bytes }) => bytes !== null)
+    const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
+    let broken = 0
+    for (const id of ids) {
+      const wrong = await verifyModel(dir, id)
+      if (wrong === null) console.log(`${id}: put here by hand, nothing to check it against`)
+      else if (wrong.length === 0) console.log(`${id}: good`)
+      else console.log(`${id}: not as published: ${wrong.join(', ')}`)
+      broken += wrong?.length ?? 0
+    }
+    if (broken > 0) throw new Error('remove and pull what is not as published')
+  },
+}
+
+export const remove: Command = {
+  usage: 'steno models remove ID',
+  summary: 'Delete a model from this machine.',
+  options: {},
+  async run(positionals) {
+    const [id] = need(positionals, 'ID') as [string]
+    if (!removeModel(modelsDir(configOf()), id)) throw new Error(`there is no model ${id} here`)
+    console.log(`${id} removed`)
+  },
+}

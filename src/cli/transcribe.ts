@@ -1,0 +1,131 @@
+import { existsSync, statSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import type { TranscribeInput } from '../engine/protocol.ts'
+import { type OneEngine, openOnce, progressOf } from '../engine/supervisor.ts'
+import { isLanguage } from '../languages.ts'
+import { limits } from '../limits.ts'
+import { openMedia } from '../media/inspect.ts'
+import type { Media } from '../media/media.ts'
+import { type ExportFormat, formats } from '../transcripts/formats.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import { type Bar, barOf, openBar } from './bar.ts'
+import { type Command, UsageError, type Values } from './command.ts'
+import { configOf } from './settings.ts'
+
+const extensions = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const
+type Format = keyof typeof extensions
+
+export const transcribe: Command = {
+  usage:
+    'steno transcribe FILE… [--language de] [--diarize] [--speakers N] [--no-align] [--format text|srt|vtt|json] [-o OUT]',
+  summary: 'Transcribe files of this machine, without a server.',
+  options: {
+    language: { type: 'string' },
+    diarize: { type: 'boolean' },
+    speakers: { type: 'string' },
+    'no-align': { type: 'boolean' },
+    format: { type: 'string', default: 'text' },
+    output: { type: 'string', short: 'o' },
+  },
+  help: {
+    language: 'what is spoken; detected when not given',
+    diarize: 'tell speakers apart',
+    speakers: `how many speakers to expect, 1 to ${limits.speakerCountMax}; needs --diarize`,
+    'no-align': 'no time for each word',
+    format: 'text, srt, vtt or json',
+    'output, -o': 'a file, or a folder for several; standard output when not given',
+  },
+  async run(files, values) {
+    const wish = wishOf(files, values)
+    const config = configOf()
+    const media = openMedia(config)
+    const bar = openBar()
+    const engine = await openOnce(config, message => bar.show(message))
+    try {
+      for (const note of engine.notes) console.error(`steno: ${note}`)
+      for (const file of files) {
+        const transcript = await hear(file, { engine, media, bar, wish })
+        bar.end()
+        await deliver(transcript, file, wish)
+      }
+    } finally {
+      bar.end()
+      await engine.close()
+    }
+  },
+}
+
+type Wish = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
+  format: Format
+  /** Where the transcript of a file goes; null for standard output. */
+  place: (file: string) => string | null
+}
+
+function wishOf(files: string[], values: Values): Wish {
+  if (files.length === 0) throw new UsageError('a file is needed')
+  const missing = files.find(file => !existsSync(file) || !statSync(file).isFile())
+  if (missing !== undefined) throw new Error(`there is no file ${missing}`)
+  const language = (values.language as string | undefined) ?? null
+  if (language !== null && !isLanguage(language)) throw new UsageError(`${language} is not a language code`)
+  const format = values.format as string
+  if (!isFormat(format)) throw new UsageError(`${format} is not text, srt, vtt or json`)
+  const output = (values.output as string | undefined) ?? null
+  const isFolder = output !== null && existsSync(output) && statSync(output).isDirectory()
+  if (output !== null && !isFolder && files.length > 1) {
+    throw new UsageError(`${output} is not a folder, and there are ${files.length} files`)
+  }
+  const name = (file: string) => `${basename(file, extname(file))}.${extensions[format]}`
+  return {
+    language,
+    format,
+    diarize: values.diarize === true,
+    speakerCount: speakersOf(values),
+    align: values['no-align'] !== true || values.diarize === true,
+    place: file => (isFolder ? join(output, name(file)) : output),
+  }
+}
+
+function speakersOf({ speakers, diarize }: Values): number | null {
+  if (speakers === undefined) return null
+  if (diarize !== true) throw new UsageError('--speakers needs --diarize')
+  const count = Number(speakers)
+  if (!Number.isInteger(count) || count < 1 || count > limits.speakerCountMax) {
+    throw new UsageError(`--speakers is a whole number from 1 to ${limits.speakerCountMax}`)
+  }
+  return count
+}
+
+function isFormat(text: string): text is Format {
+  return Object.hasOwn(extensions, text)
+}
+
+type Tools = { engine: OneEngine; media: Media; bar: Bar; wish: Wish }
+
+async function hear(file: string, { engine, media, bar, wish }: Tools): Promise<Transcript> {
+  const { durationMs } = await media.inspect(file, { signal: new AbortController().signal })
+  const { language, diarize, speakerCount, align } = wish
+  const total = durationMs / 1000
+  return engine.transcribe({ path: file, durationMs, language, diarize, speakerCount, align }, seconds =>
+    bar.show(`${barOf(seconds / total)} ${progressOf(seconds, total)} ${basename(file)}`),
+  )
+}
+
+async function deliver(transcript: Transcript, file: string, { format, place }: Wish): Promise<void> {
+  const written =
+    format === 'json' ? `${JSON.stringify(transcript, null, 2)}\n` : exported(transcript, format)
+  const path = place(file)
+  if (path === null) process.stdout.write(written)
+  else await Bun.write(path, written)
+}
+
+function exported(transcript: Transcript, format: ExportFormat): string {
+  return formats[format].write(transcript, {
+    maxWords: limits.cueWords.default,
+    maxChars: limits.cueChars.default,
+    maxDurationMs: limits.cueSeconds.default * 1000,
+    sentenceAware: true,
+    stripChars: '',
+    includeSpeakers: 'auto',
+    includeTimestamps: false,
+  })
+}

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pocketClip, pocketModel } from '../../src/engine/native.ts'
+import { unless } from '../support/engine-room.ts'
+import { steno } from '../support/program.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-doctor-'))
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+type Finding = { check: string; ok: boolean; found: string }
+
+async function doctor(environment: Record<string, string> = {}) {
+  const { code, out } = await steno(['doctor', '--json'], {
+    STENO_DATA_DIR: join(folder, 'data'),
+    ...environment,
+  })
+  const findings = JSON.parse(out) as Finding[]
+  return { code, of: (check: string) => findings.find(each => each.check === check)! }
+}
+
+const builtIn = pocketModel() && pocketClip() ? 'here' : null
+
+test.skipIf(!builtIn)(
+  `all is well and ends with a transcript${unless(builtIn, 'built-in model and clip')}`,
+  async () => {
+    const { code, of } = await doctor()
+    expect(of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('call') })
+    expect(of('device').found).toContain('cpu')
+    expect(code).toBe(0)
+  },
+  60_000,
+)
+
+test('what is wrong is named and the exit code says so', async () => {
+  await Bun.write(join(folder, 'data'), 'a file where the folder should be')
+  const { code, of } = await doctor({ STENO_MODEL: join(folder, 'no-model') })
+  expect(code).toBe(1)
+  expect(of('data folder').ok).toBe(false)
+  expect(of('database').ok).toBe(false)
+  expect(of('model')).toMatchObject({ ok: false, found: expect.stringContaining('models pull') })
+}, 60_000)

@@ -1,0 +1,77 @@
+// A model hub of a test's own: it knows one repository, and does to its transfers what the test says.
+
+import { createHash } from 'node:crypto'
+
+export type HubBehaviour = {
+  /** Bytes after which a transfer is broken off, per request; the rest goes through. */
+  breaksAfter?: number[]
+  ignoresRange?: boolean
+  /** What is sent in place of a file's bytes, once each. */
+  forges?: Record<string, Uint8Array>
+  token?: string
+}
+
+export type TestHub = {
+  endpoint: string
+  /** `GET path range` of every request, oldest first. */
+  asked: string[]
+  stop(): Promise<void>
+}
+
+export const commit = '0123456789abcdef0123456789abcdef01234567'
+
+export function startHub(
+  repository: string,
+  files: Record<string, Uint8Array>,
+  behaviour: HubBehaviour = {},
+): TestHub {
+  const asked: string[] = []
+  const breaks = [...(behaviour.breaksAfter ?? [])]
+  const forges = { ...behaviour.forges }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      const range = request.headers.get('range')
+      asked.push(`${pathname}${range ? ` ${range}` : ''}`)
+      if (behaviour.token && request.headers.get('authorization') !== `Bearer ${behaviour.token}`) {
+        return new Response('who are you', { status: 401 })
+      }
+      if (pathname === `/api/models/${repository}/revision/main`) return Response.json({ sha: commit })
+      if (pathname === `/api/models/${repository}/tree/${commit}`) return Response.json(tree(files))
+      const path = pathname.replace(`/${repository}/resolve/${commit}/`, '')
+      const file = forges[path] ?? files[path]
+      if (!file) return new Response('no such file', { status: 404 })
+      delete forges[path]
+      const from = behaviour.ignoresRange ? 0 : Number(range?.match(/\d+/)?.[0] ?? 0)
+      const stop = breaks.shift()
+      return new Response(stop === undefined ? file.subarray(from) : broken(file.subarray(from), stop), {
+        status: from > 0 ? 206 : 200,
+      })
+    },
+    // A transfer broken off on purpose is no error of the test's.
+    error: () => new Response(null, { status: 500 }),
+  })
+  return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
+}
+
+function tree(files: Record<string, Uint8Array>) {
+  return Object.entries(files).map(([path, bytes]) => {
+    const size = bytes.length
+    const git = createHash('sha1').update(`blob ${size}\0`).update(bytes).digest('hex')
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const large = path.endsWith('.onnx')
+    return { type: 'file', path, size, oid: git, ...(large ? { lfs: { oid: sha256, size } } : {}) }
+  })
+}
+
+/** Some bytes, then an end that comes too soon. */
+function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes.subarray(0, after))
+      controller.close()
+    },
+  })
+}

@@ -1,0 +1,22 @@
+// The program as people run it: its own process, a folder of its own, nothing of our environment.
+
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export type Ended = { code: number; out: string; err: string }
+
+export async function steno(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    env: { PATH, HOME, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
