@@ -50,14 +50,7 @@ export function choose(
     if (latest !== undefined) times.from = afterTimestamp && !afterTwo ? latest : latest + 1
   }
 
-  if (text.allowed) {
-    for (let id = 0; id < textMax; id++) {
-      if (scores[id]! > text.score) {
-        text.score = scores[id]!
-        text.token = id
-      }
-    }
-  }
+  if (text.allowed) findBest(scores, textMax, text)
   let time = { score: Number.NEGATIVE_INFINITY, token: -1 }
   for (let id = times.from; id < times.to; id++) {
     if (scores[id]! > time.score) time = { score: scores[id]!, token: id }
@@ -71,13 +64,9 @@ export function choose(
     text.allowed = false
     stop.allowed = false
   }
-  const spans: [number, number][] = [[times.from, times.to]]
-  if (text.allowed) spans.push([0, textMax])
-  if (stop.allowed) spans.push([end, end + 1])
-  const total = spans.reduce(
-    (sum, [from, to], index) => sum + (index ? sumOf(scores, from, to, top) : timeSum),
-    0,
-  )
+  let total = timeSum
+  if (stop.allowed) total += Math.exp(stopScore - top)
+  if (text.allowed) total += sumOfText(scores, textMax, top)
 
   const best =
     stop.allowed && stopScore >= text.score && stopScore >= time.score
@@ -85,8 +74,40 @@ export function choose(
       : text.allowed && text.score >= time.score
         ? text
         : time
+  const spans: [number, number][] = [[times.from, times.to]]
+  if (text.allowed) spans.push([0, textMax])
+  if (stop.allowed) spans.push([end, end + 1])
   const token = temperature === 0 ? best.token : draw(scores, spans, top, temperature, random)
   return { token, logProbability: scores[token]! - top - Math.log(total) }
+}
+
+/** The loudest score of each run of text tokens, kept from the search so that the sum can skip quiet runs. */
+const runLength = 128
+const loudest = new Float32Array(1024)
+
+function findBest(scores: Float32Array, count: number, best: { score: number; token: number }): void {
+  let bestRun = 0
+  for (let run = 0, from = 0; from < count; run++, from += runLength) {
+    const to = Math.min(from + runLength, count)
+    let most = Number.NEGATIVE_INFINITY
+    for (let id = from; id < to; id++) if (scores[id]! > most) most = scores[id]!
+    loudest[run] = most
+    if (most > best.score) {
+      best.score = most
+      bestRun = from
+    }
+  }
+  if (best.score === Number.NEGATIVE_INFINITY) return
+  best.token = bestRun
+  while (scores[best.token] !== best.score) best.token++
+}
+
+function sumOfText(scores: Float32Array, count: number, top: number): number {
+  let sum = 0
+  for (let run = 0, from = 0; from < count; run++, from += runLength) {
+    if (loudest[run]! > top - negligible) sum += sumOf(scores, from, Math.min(from + runLength, count), top)
+  }
+  return sum
 }
 
 /** Probability of `token` among all tokens, rules aside. */

@@ -88,6 +88,8 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
+  // Threads that spin while they wait take the time of the API, and of each other where cores are shared.
+  calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
     ...calls,

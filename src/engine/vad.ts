@@ -9,11 +9,12 @@ export const frameSamples = 512
 const contextSamples = 64
 const stateSize = 128
 const warmUpFrames = 31
-const lanesMax = 24
+const lanesMax = 16
 const laneFramesMin = 62
+const laneFramesMax = 248
 
 /** Samples of a full chunk: every lane of it is as long as the others. */
-export const chunkSamples = (warmUpFrames + lanesMax * laneFramesMin) * frameSamples
+export const chunkSamples = (warmUpFrames + lanesMax * laneFramesMax) * frameSamples
 
 export type Vad = {
   /** Probabilities of the frames of the next chunk of one recording; a last frame may be cut short. */
