@@ -156,20 +156,21 @@ const stampless = [
   'gsm',
 ]
 
-/** Containers whose clock has a zero of its own: a recording that starts later than zero starts late. */
+/** Containers whose clock has a zero of its own: what starts later than zero starts late. */
 const zeroed = ['mov', 'matroska', 'avi', 'asf', 'flv', 'nut', 'mxf']
+/** Of these, films whose muxer moved picture and sound alike, to make room for pictures out of order. */
+const shifted = ['mov', 'flv']
+const shiftMax = 1
 /** A start further out than this is the clock of some recorder, as in a cut-out piece of a live stream. */
 const lateStartMax = 60
 
-/**
- * What a player shows as 0:00, in samples. Broadcasts start anywhere, mp3 with its encoder's delay, and a film
- * starts with its first picture or sound: muxers move both alike to make room for reordered pictures.
- */
+/** What a player shows as 0:00, in samples. Broadcasts start anywhere, and mp3 with its encoder's delay. */
 function originOf(ffmpeg: FFmpeg, format: FormatContext): number {
   if (format.startTime === ffmpeg.AV_NOPTS_VALUE) return 0
   const seconds = Number(format.startTime) / 1e6
   const family = (format.iformat?.name ?? '').split(',')[0]!
-  const ownZero = zeroed.includes(family) && Math.abs(seconds) <= lateStartMax && !hasPictures(ffmpeg, format)
+  const moved = shifted.includes(family) && seconds <= shiftMax && hasPictures(ffmpeg, format)
+  const ownZero = zeroed.includes(family) && !moved && Math.abs(seconds) <= lateStartMax
   return ownZero ? 0 : seconds * sampleRate
 }
 

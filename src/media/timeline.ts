@@ -67,7 +67,8 @@ export class Timeline {
     const confirmed = next !== null && Math.abs(next - start - length) <= leap
     const drift = start + this.#offset - this.position
     if (!confirmed) return this.#append(length, 0)
-    if (drift > 0 && !(this.#clockRestarts && drift > restart)) return this.#append(length, drift)
+    const restarts = this.#clockRestarts && this.#begun && drift > restart
+    if (drift > 0 && !restarts) return this.#append(length, drift)
     this.#offset -= drift
     return this.#append(length, 0)
   }

@@ -24,3 +24,12 @@ describe.each(mediaFixtures)('$name', ({ name, container, codec, durationMs = 20
     expectTune(samples, later(tune, lateMs / 1000))
   })
 })
+
+test('AMR in 3GP, as phones record it, is as long as its frames', async () => {
+  expect(await inspect(fixture('amr.3gp'))).toMatchObject({
+    container: 'mov',
+    codec: 'amr_nb',
+    durationMs: 2000,
+  })
+  expect(await decodeAll(fixture('amr.3gp'))).toHaveLength(2 * sampleRate)
+})

@@ -12,6 +12,13 @@ const files: { name: string; segments: Segment[]; seconds: number; what: string 
   { name: 'late.m4a', segments: later(tune, 1), seconds: 3, what: 'an empty edit before the sound' },
   { name: 'late-sound.mp4', segments: later(tune, 0.7), seconds: 2.7, what: 'sound after the picture' },
   { name: 'late-sound.ts', segments: later(tune, 0.7), seconds: 2.7, what: 'sound after the picture' },
+  { name: 'late-sound.mkv', segments: later(tune, 12), seconds: 14, what: 'sound long after the picture' },
+  {
+    name: 'very-late-sound.ts',
+    segments: later(tune, 12),
+    seconds: 14,
+    what: 'sound long after the picture',
+  },
   {
     name: 'edit-list.m4a',
     segments: cut(tune, 0.5),

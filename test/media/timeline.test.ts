@@ -232,6 +232,19 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 3,
   },
   {
+    name: 'a broadcast whose sound comes late',
+    clockRestarts: true,
+    entries: [
+      [25, 1],
+      [26, 1],
+    ],
+    lines: [
+      [25, 0],
+      [0, 0],
+    ],
+    end: 27,
+  },
+  {
     name: 'a broadcast with a gap',
     clockRestarts: true,
     entries: [
