@@ -17,11 +17,15 @@ export function confine({ parent, cpuMs, memoryBytes }: Confinement): void {
   if (process.platform !== 'linux') return
   const { symbols } = dlopen('libc.so.6', {
     prctl: { args: ['i32', 'u64'], returns: 'i32' },
+    getrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
     setrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
   })
   const limit = (which: number, value: number) => {
-    const pair = new BigUint64Array([BigInt(value), BigInt(value)])
-    if (symbols.setrlimit(which, ptr(pair)) !== 0) throw new Error(`setrlimit ${which} failed`)
+    const now = new BigUint64Array(2)
+    if (symbols.getrlimit(which, ptr(now)) !== 0) throw new Error(`getrlimit ${which} failed`)
+    // Where we are held shorter already, that stands: nobody may raise it.
+    const lower = BigInt(value) < now[1]! ? BigInt(value) : now[1]!
+    if (symbols.setrlimit(which, ptr(now.fill(lower))) !== 0) throw new Error(`setrlimit ${which} failed`)
   }
   if (symbols.prctl(prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   // The parent may have died before it could be watched.

@@ -72,7 +72,7 @@ export async function* runChild(
     kill()
     await child.exited
     // Whatever it had said on top is thrown away.
-    await child.stdout.cancel().catch(() => {})
+    await messages.return(undefined)
   }
 }
 
