@@ -1,0 +1,152 @@
+// Requests per second of the API beside a bare Elysia, with a thousand stored jobs and with a million.
+
+import { join } from 'node:path'
+import type { Db } from '../../src/db/db.ts'
+import { type Measured, measureLoad } from './support/load.ts'
+import { type Prepared, prepareData, type Ready, serve, start } from './support/server.ts'
+
+export const bench = { name: 'API: requests per second', run }
+
+const connections = 16
+const seconds = 3
+const rounds = 3
+const sizes = (process.env.STENO_BENCH_JOBS ?? '1000,1000000').split(',').map(Number)
+
+async function run(): Promise<string[][]> {
+  const rows = [['request', 'stored jobs', 'per second', 'of hello-world', 'p50 ms', 'p99 ms', 'wrong']]
+  const hello = await start([process.execPath, join(import.meta.dir, 'support/hello.ts')])
+  try {
+    for (const jobs of sizes) rows.push(...(await withJobs(jobs, hello)))
+  } finally {
+    await hello.stop()
+  }
+  return rows
+}
+
+async function withJobs(jobs: number, hello: Ready): Promise<string[][]> {
+  let ids: string[] = []
+  const data = prepareData((db, owner) => {
+    ids = fill(db, owner, jobs)
+  })
+  const startsMs: number[] = []
+  for (let count = 0; count < 4; count++) {
+    const server = await serve(data)
+    startsMs.push(server.startMs)
+    await server.stop()
+  }
+  const server = await serve(data)
+  try {
+    const idleMb = await settledMemory(server)
+    const rows: string[][] = []
+    for (const [name, requests] of Object.entries(requestsOf(data, ids, server.port))) {
+      rows.push(row(name, jobs, await sideBySide(server, hello, requests)))
+    }
+    const memory = `${idleMb.toFixed(0)} idle, ${server.rssMb().toFixed(0)} after`
+    rows.push(['memory, MB', `${jobs}`, memory, '', '', '', ''])
+    rows.push(['listening after, ms', `${jobs}`, `${median(startsMs).toFixed(0)}`, '', '', '', ''])
+    return rows
+  } finally {
+    await server.stop()
+    data.remove()
+  }
+}
+
+function requestsOf({ key }: Prepared, ids: string[], port: number): Record<string, string[]> {
+  const head = (method: string, path: string, more = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`
+  const body = '{"url": "https://media.invalid/talk.mp3"}'
+  const some = Array.from({ length: 500 }, (_, at) => ids[Math.floor((at / 500) * ids.length)]!)
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  return {
+    'GET job': some.map(id => head('GET', `/v1/transcribe/${id}`)),
+    'GET list of 50': [head('GET', '/v1/transcriptions')],
+    'GET list by status': [head('GET', '/v1/transcriptions?status=completed&limit=20&order=asc')],
+    'POST transcribe': [head('POST', '/v1/transcribe', type) + body],
+  }
+}
+
+/** In turns, so that a machine that slows down slows both. */
+async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
+  const ours: Measured[] = []
+  const theirs: Measured[] = []
+  const plain = [`GET / HTTP/1.1\r\nHost: 127.0.0.1:${hello.port}\r\n\r\n`]
+  for (let round = 0; round < rounds; round++) {
+    theirs.push(await measureLoad({ port: hello.port, connections, seconds, requests: plain }))
+    ours.push(await measureLoad({ port: server.port, connections, seconds, requests }))
+  }
+  const ratios = ours.map(({ perSecond }, at) => perSecond / theirs[at]!.perSecond)
+  return { ours, ratio: median(ratios) }
+}
+
+function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ratio: number }): string[] {
+  const middle = (field: keyof Measured) => median(ours.map(each => each[field]))
+  return [
+    name,
+    `${jobs}`,
+    middle('perSecond').toFixed(0),
+    ratio.toFixed(2),
+    middle('p50Ms').toFixed(2),
+    middle('p99Ms').toFixed(2),
+    `${ours.reduce((sum, { wrong }) => sum + wrong, 0)}`,
+  ]
+}
+
+/** Ended jobs with a transcript of a minute each, every tenth of them failed. */
+function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): string[] {
+  const body = JSON.stringify(transcript())
+  const ids: string[] = []
+  db.tx(() => {
+    for (let count = 0; count < jobs; count++) {
+      const id = Bun.randomUUIDv7()
+      const failed = count % 10 === 0
+      ids.push(id)
+      db.run(
+        `insert into jobs (id, account_id, key_id, state, state_at, source_url, diarize, align, duration_ms,
+           cost_units, created_at, started_at, completed_at, media_kept, error_code, error_message)
+         values ($id, $accountId, $keyId, $state, $at, 'https://media.invalid/a.mp3', 0, 1, 60000,
+           1200, $at, $at, $at, 0, $code, $code)`,
+        {
+          id,
+          accountId,
+          keyId,
+          state: failed ? 'failed' : 'completed',
+          at: 1_790_000_000_000 + count * 1000,
+          code: failed ? 'INVALID_MEDIA_FORMAT' : null,
+        },
+      )
+      // A million transcripts would only fill the disk; the ones that are read have one.
+      if (!failed && (jobs <= 1000 || count % Math.floor(jobs / 1000) === 0)) {
+        db.run('insert into transcripts (job_id, body) values ($id, $body)', { id, body })
+      }
+    }
+  })
+  return ids.filter((_, count) => count % Math.max(1, Math.floor(jobs / 1000)) === 0)
+}
+
+function transcript() {
+  const words = Array.from({ length: 150 }, (_, at) => ({
+    word: `word${at}`,
+    start: at * 0.4,
+    end: at * 0.4 + 0.3,
+    confidence: 0.987,
+  }))
+  const text = words.map(({ word }) => word).join(' ')
+  const utterance = { start: 0, end: 60, text, speaker: null, confidence: 0.98, words }
+  return {
+    full_transcript: text,
+    language: 'en',
+    duration_seconds: 60,
+    speakers: null,
+    utterances: [utterance],
+  }
+}
+
+/** After the first collections, a server that does nothing. */
+async function settledMemory(server: Ready): Promise<number> {
+  await Bun.sleep(2000)
+  return server.rssMb()
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}

@@ -1,0 +1,6 @@
+// What the API is measured beside: Elysia with nothing to do.
+
+import { Elysia } from 'elysia'
+
+const app = new Elysia().get('/', () => 'hello world').listen({ port: 0, hostname: '127.0.0.1' })
+console.log(`http://127.0.0.1:${app.server?.port}`)

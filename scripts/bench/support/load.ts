@@ -1,0 +1,70 @@
+// Load in a process of its own: raw keep-alive sockets, each with one request under way. Prints what it measured.
+// Fetch would cost more than the server that is measured.
+
+export type Load = { port: number; connections: number; seconds: number; requests: string[] }
+export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
+
+/** Starts this file as a child, and gives what it measured. */
+export async function measureLoad(load: Load): Promise<Measured> {
+  const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(load)], { stdout: 'pipe' })
+  const text = await child.stdout.text()
+  if ((await child.exited) !== 0) throw new Error('the load generator failed')
+  return JSON.parse(text)
+}
+
+if (import.meta.main) await generate(JSON.parse(process.argv[2]!))
+
+async function generate({ port, connections, seconds, requests }: Load): Promise<void> {
+  const times: number[] = []
+  let wrong = 0
+  let next = 0
+  const start = performance.now()
+  const end = start + seconds * 1000
+
+  const connection = () =>
+    new Promise<void>((resolve, reject) => {
+      let sentAt = 0
+      let answer = Buffer.alloc(0)
+      Bun.connect({
+        hostname: '127.0.0.1',
+        port,
+        socket: {
+          open: send,
+          data(socket, chunk) {
+            answer = answer.length === 0 ? Buffer.from(chunk) : Buffer.concat([answer, chunk])
+            if (!isWhole(answer)) return
+            times.push(performance.now() - sentAt)
+            if (!answer.toString('latin1', 9, 12).startsWith('2')) wrong += 1
+            answer = Buffer.alloc(0)
+            if (performance.now() < end) send(socket)
+            else socket.end()
+          },
+          close: () => resolve(),
+          error: (_, error) => reject(error),
+        },
+      }).catch(reject)
+
+      function send(socket: { write(text: string): number }): void {
+        sentAt = performance.now()
+        socket.write(requests[next++ % requests.length]!)
+      }
+    })
+  await Promise.all(Array.from({ length: connections }, connection))
+
+  const elapsed = (performance.now() - start) / 1000
+  times.sort((a, b) => a - b)
+  const measured: Measured = {
+    perSecond: times.length / elapsed,
+    p50Ms: times[Math.floor(times.length * 0.5)] ?? 0,
+    p99Ms: times[Math.floor(times.length * 0.99)] ?? 0,
+    wrong,
+  }
+  console.log(JSON.stringify(measured))
+}
+
+function isWhole(answer: Buffer): boolean {
+  const head = answer.indexOf('\r\n\r\n')
+  if (head < 0) return false
+  const [, length = '0'] = /content-length: (\d+)/i.exec(answer.toString('latin1', 0, head)) ?? []
+  return answer.length >= head + 4 + Number(length)
+}

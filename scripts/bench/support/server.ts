@@ -1,0 +1,71 @@
+// A server in a process of its own, with an account that has a key, and its memory.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../../src/accounts/account.ts'
+import { createKey } from '../../../src/accounts/key.ts'
+import { deposit } from '../../../src/accounts/ledger.ts'
+import { openSecrets } from '../../../src/base/seal.ts'
+import { selfCommand } from '../../../src/base/self.ts'
+import { type Db, openDb } from '../../../src/db/db.ts'
+
+export type Ready = { port: number; startMs: number; rssMb(): number; stop(): Promise<void> }
+
+/** Starts a command and waits for its first line that ends in a port. */
+export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
+  const startedAt = performance.now()
+  const child = Bun.spawn(command, {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const reader = child.stdout.getReader()
+  let text = ''
+  while (!/:(\d+)\n/.test(text)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`${command.at(-1)} did not start`)
+    text += new TextDecoder().decode(value)
+  }
+  return {
+    port: Number(/:(\d+)\n/.exec(text)![1]),
+    startMs: performance.now() - startedAt,
+    rssMb: () => memory(child.pid, 'VmRSS'),
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const [, kb = '0'] =
+    new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kb) / 1024
+}
+
+export type Prepared = { dataDir: string; key: string; keyId: string; accountId: string; remove(): void }
+
+/** A data folder with an account and its key; `fill` may put more into the database. */
+export function prepareData(
+  fill: (db: Db, ids: { accountId: string; keyId: string }) => void = () => {},
+): Prepared {
+  const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  const db = openDb(dataDir)
+  const account = createAccount(db, { email: 'bench@example.org', passwordHash: null, verified: true })!
+  deposit(db, account.id, 1_000_000_000)
+  const { id: keyId, key } = createKey(db, openSecrets(dataDir), account.id, { name: null })!
+  fill(db, { accountId: account.id, keyId })
+  db.close()
+  return { dataDir, key, keyId, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) }
+}
+
+/** The service on that folder, without limits. Its engine is left without a model: it is not measured here. */
+export function serve({ dataDir }: Prepared): Promise<Ready> {
+  return start(selfCommand('serve', '--port', '0'), {
+    STENO_DATA_DIR: dataDir,
+    STENO_RATE_LIMITS: 'off',
+    STENO_MODEL: join(dataDir, 'no-such-model'),
+    STENO_LOG: 'json',
+  })
+}
