@@ -10,10 +10,11 @@ import { balance } from './balance.ts'
 import { callerIp } from './caller.ts'
 import { description } from './description.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
-import { type Passing, Replay } from './gate.ts'
+import { nobody, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { ops } from './ops.ts'
 import { quotaHeaders } from './quota.ts'
+import { methodName, openRequestCounters } from './request-counters.ts'
 import { listMethods } from './routes.ts'
 import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
@@ -21,16 +22,9 @@ import { uploads } from './uploads.ts'
 
 export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
-  const link = () => `<${config.baseUrl}/v1/openapi.json>; rel="service-desc"`
   const requestIds = requestIdMaker()
-  const first: Omit<Passing, 'request' | 'set'> & { requestId: string; startedAt: number } = {
-    ip: '',
-    caller: null,
-    claim: null,
-    rawBody: new Uint8Array(),
-    requestId: '',
-    startedAt: 0,
-  }
+  const counters = openRequestCounters(metrics)
+  let link = ''
 
   const app: AnyElysia = new Elysia({
     // Fields that are not known are refused, not dropped; /v1/balance/ is not /v1/balance.
@@ -42,33 +36,34 @@ export function openApp(service: Service): AnyElysia {
       idleTimeout: limits.requestIdleMs / 1000,
     },
   })
-    .decorate(first)
+    .decorate('passing', nobody)
 
     .onRequest(context => {
       const { request, server, set } = context
-      context.requestId = requestIds()
-      context.startedAt = performance.now()
-      set.headers.Link = link()
-      set.headers['X-Request-Id'] = context.requestId
       const peer = server?.requestIP(request)?.address ?? ''
-      context.ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
-      if (config.denyIps.has(context.ip)) throw new ApiError('FORBIDDEN')
+      const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
+      const requestId = requestIds()
+      context.passing = { ...nobody, requestId, startedAt: performance.now(), ip }
+      // The base address is known once the service listens.
+      link ||= `<${config.baseUrl}/v1/openapi.json>; rel="service-desc"`
+      set.headers.Link = link
+      set.headers['X-Request-Id'] = requestId
+      if (config.denyIps.has(ip)) throw new ApiError('FORBIDDEN')
       // Elysia would answer HEAD by the GET route.
       if (request.method === 'HEAD') throw unrouted(request)
     })
 
-    .onError(context => {
-      const { error, code, set, claim, requestId, request } = context
-      if (claim) freeKey(claim)
+    .onError(({ error, code, set, passing, request }) => {
+      if (passing.claim) freeKey(passing.claim)
       const replay = error instanceof Error && error.cause instanceof Replay ? error.cause : null
       if (replay) {
         set.headers['Idempotent-Replay'] = 'true'
         set.status = 200
         return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
       }
-      const answer = toApiError(code === 'NOT_FOUND' ? unrouted(request) : error, code, requestId)
+      const answer = toApiError(code === 'NOT_FOUND' ? unrouted(request) : error, code, passing.requestId)
       if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
-        service.rateLimiter.take('ip', context.ip)
+        service.rateLimiter.take('ip', passing.ip)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
       Object.assign(set.headers, answer.headers)
@@ -76,23 +71,19 @@ export function openApp(service: Service): AnyElysia {
       return envelope(answer, config.baseUrl)
     })
 
-    .onAfterResponse(({ request, route, set, requestId, startedAt }) => {
-      const seconds = (performance.now() - startedAt) / 1000
+    .onAfterResponse(({ request, route, set, passing }) => {
+      const ms = performance.now() - passing.startedAt
       const status = Number(set.status ?? 200)
-      const shown = route ?? 'none'
-      metrics.add('steno_http_requests_total', {
-        route: shown,
-        method: methodName(request),
-        status: `${status}`,
-      })
-      metrics.observe('steno_http_request_seconds', { route: shown }, seconds)
+      counters.count(route ?? 'none', request.method, status, ms / 1000)
       if (request.method === 'GET' && status < 500) return
+      const { requestId } = passing
+      const method = methodName(request.method)
       log.info('request', {
         request_id: requestId,
-        method: methodName(request),
-        route: shown,
+        method,
+        route: route ?? 'none',
         status,
-        ms: Math.round(seconds * 1000),
+        ms: Math.round(ms),
       })
     })
 
@@ -111,13 +102,6 @@ export function openApp(service: Service): AnyElysia {
       : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
   }
   return app
-}
-
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-/** A caller may send any word as a method; metrics and log know the usual ones. */
-function methodName({ method }: Request): string {
-  return knownMethods.has(method) ? method : 'OTHER'
 }
 
 /** Unique within the life of a process, and hardly ever the same across two. */

@@ -16,6 +16,8 @@ export type RouteDetail = {
   /** The codes of the gate, and those of the endpoint itself. */
   errors?: RequestErrorCode[]
   fails?: RequestErrorCode[]
+  /** The shape of an answer that the handler writes as JSON itself. */
+  answer?: TSchema
   /** Bodies that are not JSON, by content type; 'binary' for bytes. */
   otherBodies?: Record<string, string>
   requestBytes?: boolean
@@ -161,7 +163,7 @@ function responses(route: Route, components: Map<string, Schema>): object {
     headers: {},
     ...detail.success,
   }
-  const schema = route.hooks.response?.[status]
+  const schema = detail.answer ?? route.hooks.response?.[status]
   const content = {
     ...(schema ? { 'application/json': { schema: reference(schema, components) } } : {}),
     ...Object.fromEntries(
@@ -294,7 +296,7 @@ function reference(schema: TSchema | Schema, components: Map<string, Schema>): S
 
 /** TypeBox to plain JSON Schema: names become references, unions of words become enums, null becomes a type. */
 function plainSchema(schema: Schema, components: Map<string, Schema>): Schema {
-  const { $id: _, anyOf, ...rest } = schema
+  const { $id: _name, noValidate: _unchecked, anyOf, ...rest } = schema
   if (Array.isArray(anyOf)) return { ...rest, ...union(anyOf as Schema[], components) }
   const plain: Schema = { ...rest }
   if (rest.properties) {

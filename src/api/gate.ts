@@ -17,14 +17,30 @@ export type Caller = {
   keyId: string
 }
 
-/** What the gate adds to a request on its way; see app.ts for the first values. */
+/** What is known of a request on its way; made anew for each in app.ts. */
 export type Passing = {
-  request: Request
-  set: { headers: Record<string, string | number> }
+  requestId: string
+  startedAt: number
   ip: string
   caller: Caller | null
   claim: Claim | null
   rawBody: Uint8Array
+}
+
+/**
+ * What the gate's hooks take of Elysia's context. They name each thing in their parameters: Elysia reads them, and
+ * makes cookies, headers and all the rest for a hook that takes the context whole.
+ */
+type Passage = { request: Request; set: { headers: Record<string, string | number> }; passing: Passing }
+
+/** Before anything is known. */
+export const nobody: Passing = {
+  requestId: '',
+  startedAt: 0,
+  ip: '',
+  caller: null,
+  claim: null,
+  rawBody: new Uint8Array(),
 }
 
 /** A reply that was given before, on its way out past everything else. */
@@ -35,38 +51,41 @@ export class Replay {
 export const gate = (service: Service) => {
   const { db, config } = service
 
-  function admitAddress(passing: Passing): void {
-    const perIp = service.rateLimiter.take('ip', passing.ip)
+  function admitAddress({ ip }: Passing): void {
+    const perIp = service.rateLimiter.take('ip', ip)
     if (perIp && !perIp.allowed) throw refusal(perIp, db.now())
   }
 
   /** Per address first, then the key, then per key. A refused request counts nowhere. */
-  function admit(passing: Passing, rate: RateName, { needsKey }: { needsKey: boolean }): void {
-    const { ip, set } = passing
+  function admit(
+    { request, set, passing }: Passage,
+    rate: RateName,
+    { needsKey }: { needsKey: boolean },
+  ): void {
     const { rateLimiter } = service
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
     admitAddress(passing)
-    passing.caller = needsKey ? authenticate(db, config.baseUrl!, passing.request) : null
-    const quota = rateLimiter.take(rate, passing.caller?.keyId ?? ip)
+    passing.caller = needsKey ? authenticate(db, config.baseUrl, request) : null
+    const quota = rateLimiter.take(rate, passing.caller?.keyId ?? passing.ip)
     if (!quota) return
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate, { quota, now: db.now(), keyed: needsKey }))
     if (quota.allowed) return
-    rateLimiter.giveBack('ip', ip)
+    rateLimiter.giveBack('ip', passing.ip)
     throw refusal(quota, db.now())
   }
 
-  async function takeBody(passing: Passing): Promise<object> {
-    checkBodyHeaders(passing.request)
-    passing.rawBody = await readBody(passing.request)
+  async function takeBody(request: Request, passing: Passing): Promise<object> {
+    checkBodyHeaders(request)
+    passing.rawBody = await readBody(request)
     return parseBody(passing.rawBody)
   }
 
   /** As takeBody, but the key is claimed before the body is there: "still running" begins with the first byte. */
-  async function takeIdempotentBody(passing: Passing, endpoint: string): Promise<object> {
-    const { request, caller } = passing
+  async function takeIdempotentBody(request: Request, passing: Passing, endpoint: string): Promise<object> {
+    const { caller } = passing
     checkBodyHeaders(request)
     const key = readIdempotencyKey(request.headers.get('idempotency-key'))
-    if (key === null || !caller) return takeBody(passing)
+    if (key === null || !caller) return takeBody(request, passing)
     const claim = { accountId: caller.accountId, endpoint, key }
     claimKey(claim)
     passing.claim = claim
@@ -89,34 +108,35 @@ export const gate = (service: Service) => {
     return new Response(reply, { headers: { 'Content-Type': 'application/json' } })
   }
 
-  return new Elysia({ name: 'gate' }).macro({
+  return new Elysia({ name: 'gate' }).decorate('passing', nobody).macro({
     /** For everybody, without a quota of its own. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
-      transform: (context: object) => {
-        const passing = context as Passing
-        Object.assign(passing.set.headers, quotaHeaders(service.rateLimiter, null))
+      transform: ({ set, passing }: Passage) => {
+        Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         admitAddress(passing)
       },
     }),
     /** For everybody, counted by address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
-      transform: (context: object) => admit(context as Passing, rate, { needsKey: false }),
+      transform: ({ request, set, passing }: Passage) =>
+        admit({ request, set, passing }, rate, { needsKey: false }),
     }),
     /** For everybody, with a JSON body. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
-      parse: (context: object) => {
-        admit(context as Passing, rate, { needsKey: false })
-        return takeBody(context as Passing)
+      parse: ({ request, set, passing }: Passage) => {
+        admit({ request, set, passing }, rate, { needsKey: false })
+        return takeBody(request, passing)
       },
     }),
     /** For an account, by its key. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
-      transform: (context: object) => admit(context as Passing, rate, { needsKey: true }),
-      resolve: (context: object) => ({ caller: (context as Passing).caller! }),
+      transform: ({ request, set, passing }: Passage) =>
+        admit({ request, set, passing }, rate, { needsKey: true }),
+      resolve: ({ passing }: Passage) => ({ caller: passing.caller! }),
     }),
     /** For an account, with a JSON body and an Idempotency-Key if the caller likes. */
     submit: (rate: RateName) => ({
@@ -126,13 +146,13 @@ export const gate = (service: Service) => {
         idempotent: true,
         errors: [...commonErrors, ...authErrors, ...bodyErrors, ...idempotencyErrors],
       }),
-      parse: (context: object) => {
-        admit(context as Passing, rate, { needsKey: true })
-        return takeIdempotentBody(context as Passing, rate)
+      parse: ({ request, set, passing }: Passage) => {
+        admit({ request, set, passing }, rate, { needsKey: true })
+        return takeIdempotentBody(request, passing, rate)
       },
-      resolve: (context: object) => ({
-        caller: (context as Passing).caller!,
-        once: (work: () => object) => once(context as Passing, work),
+      resolve: ({ passing }: Passage) => ({
+        caller: passing.caller!,
+        once: (work: () => object) => once(passing, work),
       }),
     }),
   })

@@ -23,6 +23,12 @@ export function listedJob(job: Job) {
   }
 }
 
+/** The result goes out as it is stored: a transcript of ten hours is not read only to be written again. */
+export function jobJson(job: Job, resultJson: string | null): string {
+  const listed = JSON.stringify(listedJob(job))
+  return resultJson === null ? listed : `${listed.slice(0, -1)},"result":${resultJson}}`
+}
+
 export function jobError(job: Job) {
   return { code: job.errorCode ?? '', message: job.errorMessage ?? '' }
 }

@@ -6,12 +6,13 @@ import { jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
 import type { Service } from '../service.ts'
 import { about } from './describe.ts'
-import type { Passing } from './gate.ts'
+import { nobody } from './gate.ts'
 import * as shapes from './shapes.ts'
 
 /** For whoever runs the service: not counted against anybody's quota. */
 export const ops = (service: Service) =>
   new Elysia({ tags: ['Operations'] })
+    .decorate('passing', nobody)
 
     .get('/v1/health', () => ({ status: 'ok' as const }), {
       response: { 200: shapes.health },
@@ -35,8 +36,8 @@ export const ops = (service: Service) =>
 
     .get(
       '/metrics',
-      context => {
-        if (!mayMeasure(service, (context as unknown as Passing).ip)) throw new ApiError('FORBIDDEN')
+      ({ passing }) => {
+        if (!mayMeasure(service, passing.ip)) throw new ApiError('FORBIDDEN')
         return new Response(metricsText(service), {
           headers: { 'Content-Type': service.metrics.contentType },
         })

@@ -2,13 +2,13 @@ import { Elysia } from 'elysia'
 import { findReleased } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
-import { cancelJob, deleteJob, findOwnJob, findTranscript } from '../jobs/job.ts'
+import { cancelJob, deleteJob, findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
 import type { Service } from '../service.ts'
 import { about } from './describe.ts'
 import { exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
-import { jobError, listedJob } from './job-shape.ts'
+import { jobError, jobJson } from './job-shape.ts'
 import * as shapes from './shapes.ts'
 
 export const transcribe = (service: Service) => {
@@ -55,13 +55,16 @@ export const transcribe = (service: Service) => {
 
     .get(
       '/transcribe/:id',
-      ({ caller, params, query }) => {
+      ({ caller, params, query, set }) => {
         const options = exportOptions(query)
         const job = findOwnJob(db, caller.accountId, params.id)
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-        const result = job.state === 'completed' ? findTranscript(db, job.id) : null
         const { format } = options
-        if (format === 'json') return { ...listedJob(job), ...(result ? { result } : {}) }
+        if (format === 'json') {
+          set.headers['Content-Type'] = 'application/json'
+          return jobJson(job, findTranscriptJson(db, job.id))
+        }
+        const result = findTranscript(db, job.id)
         if (!result)
           throw new ApiError('INVALID_REQUEST', `format ${format} needs a completed transcription.`)
         return exportTranscript(result, format, options)
@@ -70,8 +73,8 @@ export const transcribe = (service: Service) => {
         account: 'jobs.get',
         params: shapes.idParam,
         query: shapes.exportQuery,
-        response: { 200: shapes.job },
         detail: about({
+          answer: shapes.job,
           summary: 'Read a transcription, as JSON or as subtitles or text',
           otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
           fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],

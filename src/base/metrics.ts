@@ -18,37 +18,54 @@ type Labels = Record<string, string>
 
 const bucketsSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
 
+export type Counter = { add(amount: number): void }
+export type Histogram = { observe(seconds: number): void }
+
 export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  observe(name: Name, labels: Labels, seconds: number): void
+  /** One series, to be kept by whoever adds to it often. */
+  counter(name: Name, labels: Labels): Counter
+  histogram(name: Name, labels: Labels): Histogram
   text(): string
 }
 
-type Histogram = { buckets: number[]; sum: number; count: number }
+type Value = { value: number }
+type Buckets = { buckets: number[]; sum: number; count: number }
 
 export function openMetrics(): Metrics {
-  const values = new Map<Name, Map<string, number>>()
-  const histograms = new Map<Name, Map<string, Histogram>>()
+  const values = new Map<Name, Map<string, Value>>()
+  const histograms = new Map<Name, Map<string, Buckets>>()
+  const gaugeOf = (name: Name, labels: Labels) => series(values, name, labels, () => ({ value: 0 }))
 
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    add(name, labels, amount = 1) {
-      const series = seriesOf(values, name)
-      const key = labelText(labels)
-      series.set(key, (series.get(key) ?? 0) + amount)
+    add: (name, labels, amount = 1) => {
+      gaugeOf(name, labels).value += amount
     },
-    set: (name, labels, value) => void seriesOf(values, name).set(labelText(labels), value),
-    observe(name, labels, seconds) {
-      const series = seriesOf(histograms, name)
-      const key = labelText(labels)
-      const histogram = series.get(key) ?? { buckets: bucketsSeconds.map(() => 0), sum: 0, count: 0 }
-      series.set(key, histogram)
-      histogram.sum += seconds
-      histogram.count += 1
-      const bucket = bucketsSeconds.findIndex(bound => seconds <= bound)
-      if (bucket >= 0) histogram.buckets[bucket]! += 1
+    set: (name, labels, value) => {
+      gaugeOf(name, labels).value = value
+    },
+    counter(name, labels) {
+      const one = gaugeOf(name, labels)
+      return {
+        add: amount => {
+          one.value += amount
+        },
+      }
+    },
+    histogram(name, labels) {
+      const empty = () => ({ buckets: bucketsSeconds.map(() => 0), sum: 0, count: 0 })
+      const one = series(histograms, name, labels, empty)
+      return {
+        observe(seconds) {
+          one.sum += seconds
+          one.count += 1
+          const bucket = bucketsSeconds.findIndex(bound => seconds <= bound)
+          if (bucket >= 0) one.buckets[bucket]! += 1
+        },
+      }
     },
     text() {
       const lines = (Object.keys(declared) as Name[]).flatMap(name => {
@@ -61,11 +78,11 @@ export function openMetrics(): Metrics {
   }
 }
 
-function valueLines(name: Name, values: Map<Name, Map<string, number>>): string[] {
-  return [...(values.get(name) ?? [])].map(([labels, value]) => `${name}${braced(labels)} ${value}`)
+function valueLines(name: Name, values: Map<Name, Map<string, Value>>): string[] {
+  return [...(values.get(name) ?? [])].map(([labels, { value }]) => `${name}${braced(labels)} ${value}`)
 }
 
-function histogramLines(name: Name, histograms: Map<Name, Map<string, Histogram>>): string[] {
+function histogramLines(name: Name, histograms: Map<Name, Map<string, Buckets>>): string[] {
   return [...(histograms.get(name) ?? [])].flatMap(([labels, { buckets, sum, count }]) => {
     let below = 0
     const bucketLines = bucketsSeconds.map((bound, at) => {
@@ -81,9 +98,12 @@ function histogramLines(name: Name, histograms: Map<Name, Map<string, Histogram>
   })
 }
 
-function seriesOf<T>(all: Map<Name, Map<string, T>>, name: Name): Map<string, T> {
-  const known = all.get(name) ?? new Map<string, T>()
-  all.set(name, known)
+function series<T>(all: Map<Name, Map<string, T>>, name: Name, labels: Labels, make: () => T): T {
+  const named = all.get(name) ?? new Map<string, T>()
+  all.set(name, named)
+  const key = labelText(labels)
+  const known = named.get(key) ?? make()
+  named.set(key, known)
   return known
 }
 

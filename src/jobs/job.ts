@@ -257,8 +257,13 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 export function findTranscript(db: Db, id: string): Transcript | null {
-  const row = db.find<{ body: string }>('select body from transcripts where job_id = $id', { id })
-  return row ? (JSON.parse(row.body) as Transcript) : null
+  const json = findTranscriptJson(db, id)
+  return json === null ? null : (JSON.parse(json) as Transcript)
+}
+
+/** As it is stored, for whoever only passes it on. */
+export function findTranscriptJson(db: Db, id: string): string | null {
+  return db.find<{ body: string }>('select body from transcripts where job_id = $id', { id })?.body ?? null
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
