@@ -23,10 +23,13 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
+/** Ids spread over all that is stored. */
+type Stored = { read: string[]; failed: string[] }
+
 async function withJobs(jobs: number, hello: Ready): Promise<string[][]> {
-  let ids: string[] = []
+  let stored: Stored = { read: [], failed: [] }
   const data = prepareData((db, owner) => {
-    ids = fill(db, owner, jobs)
+    stored = fill(db, owner, jobs)
   })
   const startsMs: number[] = []
   for (let count = 0; count < 4; count++) {
@@ -38,7 +41,7 @@ async function withJobs(jobs: number, hello: Ready): Promise<string[][]> {
   try {
     const idleMb = await settledMemory(server)
     const rows: string[][] = []
-    for (const [name, requests] of Object.entries(requestsOf(data, ids, server.port))) {
+    for (const [name, requests] of Object.entries(requestsOf(data, stored, server.port))) {
       rows.push(row(name, jobs, await sideBySide(server, hello, requests)))
     }
     const memory = `${idleMb.toFixed(0)} idle, ${server.rssMb().toFixed(0)} after`
@@ -51,18 +54,23 @@ async function withJobs(jobs: number, hello: Ready): Promise<string[][]> {
   }
 }
 
-function requestsOf({ key }: Prepared, ids: string[], port: number): Record<string, string[]> {
+function requestsOf({ key }: Prepared, { read, failed }: Stored, port: number): Record<string, string[]> {
   const head = (method: string, path: string, more = '') =>
     `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`
   const body = '{"url": "https://media.invalid/talk.mp3"}'
-  const some = Array.from({ length: 500 }, (_, at) => ids[Math.floor((at / 500) * ids.length)]!)
   const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
   return {
-    'GET job': some.map(id => head('GET', `/v1/transcribe/${id}`)),
+    'GET job with 12 KB of words': spread(read).map(id => head('GET', `/v1/transcribe/${id}`)),
+    'GET job': spread(failed).map(id => head('GET', `/v1/transcribe/${id}`)),
     'GET list of 50': [head('GET', '/v1/transcriptions')],
     'GET list by status': [head('GET', '/v1/transcriptions?status=completed&limit=20&order=asc')],
     'POST transcribe': [head('POST', '/v1/transcribe', type) + body],
   }
+}
+
+/** Two hundred of them, from the oldest to the newest. */
+function spread(ids: string[]): string[] {
+  return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
 
 /** In turns, so that a machine that slows down slows both. */
@@ -92,14 +100,15 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
 }
 
 /** Ended jobs with a transcript of a minute each, every tenth of them failed. */
-function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): string[] {
-  const body = JSON.stringify(transcript())
-  const ids: string[] = []
+function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
+  const body = Buffer.from(JSON.stringify(transcript()))
+  const stored: Stored = { read: [], failed: [] }
+  const every = Math.max(1, Math.floor(jobs / 1000))
   db.tx(() => {
     for (let count = 0; count < jobs; count++) {
       const id = Bun.randomUUIDv7()
       const failed = count % 10 === 0
-      ids.push(id)
+      const isAsked = count % every === 0 || count % every === 1
       db.run(
         `insert into jobs (id, account_id, key_id, state, state_at, source_url, diarize, align, duration_ms,
            cost_units, created_at, started_at, completed_at, media_kept, error_code, error_message)
@@ -114,13 +123,16 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
           code: failed ? 'INVALID_MEDIA_FORMAT' : null,
         },
       )
-      // A million transcripts would only fill the disk; the ones that are read have one.
-      if (!failed && (jobs <= 1000 || count % Math.floor(jobs / 1000) === 0)) {
+      if (!isAsked) continue
+      if (failed) stored.failed.push(id)
+      else {
+        // A million transcripts would only fill the disk; the ones that are read have one.
+        stored.read.push(id)
         db.run('insert into transcripts (job_id, body) values ($id, $body)', { id, body })
       }
     }
   })
-  return ids.filter((_, count) => count % Math.max(1, Math.floor(jobs / 1000)) === 0)
+  return stored
 }
 
 function transcript() {

@@ -24,10 +24,14 @@ export function listedJob(job: Job) {
 }
 
 /** The result goes out as it is stored: a transcript of ten hours is not read only to be written again. */
-export function jobJson(job: Job, resultJson: string | null): string {
+export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
   const listed = JSON.stringify(listedJob(job))
-  return resultJson === null ? listed : `${listed.slice(0, -1)},"result":${resultJson}}`
+  return resultJson === null
+    ? listed
+    : Buffer.concat([Buffer.from(`${listed.slice(0, -1)},"result":`), resultJson, closingBrace])
 }
+
+const closingBrace = Buffer.from('}')
 
 export function jobError(job: Job) {
   return { code: job.errorCode ?? '', message: job.errorMessage ?? '' }

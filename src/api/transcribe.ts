@@ -55,14 +55,14 @@ export const transcribe = (service: Service) => {
 
     .get(
       '/transcribe/:id',
-      ({ caller, params, query, set }) => {
+      ({ caller, params, query }) => {
         const options = exportOptions(query)
         const job = findOwnJob(db, caller.accountId, params.id)
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
         const { format } = options
         if (format === 'json') {
-          set.headers['Content-Type'] = 'application/json'
-          return jobJson(job, findTranscriptJson(db, job.id))
+          const json = jobJson(job, findTranscriptJson(db, job.id))
+          return new Response(json, { headers: { 'Content-Type': 'application/json' } })
         }
         const result = findTranscript(db, job.id)
         if (!result)

@@ -258,12 +258,14 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 
 export function findTranscript(db: Db, id: string): Transcript | null {
   const json = findTranscriptJson(db, id)
-  return json === null ? null : (JSON.parse(json) as Transcript)
+  return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
 }
 
-/** As it is stored, for whoever only passes it on. */
-export function findTranscriptJson(db: Db, id: string): string | null {
-  return db.find<{ body: string }>('select body from transcripts where job_id = $id', { id })?.body ?? null
+/** The bytes as they are stored, for whoever only passes them on. */
+export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
+  return (
+    db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null
+  )
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {

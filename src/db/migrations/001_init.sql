@@ -125,7 +125,8 @@ create index jobs_deleted on jobs (deleted_at) where deleted_at is not null;
 
 create table transcripts (
   job_id text primary key references jobs (id) on delete cascade,
-  body text not null
+  -- JSON, kept as bytes: an answer passes them on as they are.
+  body blob not null
 ) strict;
 
 -- What is still to be told, and what was: an event of a job can be recorded once.
