@@ -105,6 +105,8 @@ export function openSource(ffmpeg: FFmpeg, place: Place = { file: stdin, from: 0
     drain: use => {
       feed(null, use)
       decoder.flushBuffers()
+      // Some decoders give nothing for the first packet after this.
+      source.lost = true
     },
     packetSpan: packet => ({ start: samples(packet.pts), length: Number(packet.duration) * tick }),
     frameSpan: frame => ({

@@ -1,0 +1,60 @@
+// The duration is what can be played, not what a header says. Files beyond half a minute are counted by their
+// packets; they are put together here from short ones.
+
+import { describe, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeAll, fixture, inspect, temporaryFolder } from './files.ts'
+import { sampleRate } from './tones.ts'
+
+const times = 25
+const repeated: { name: string; codec: string; slackMs?: number }[] = [
+  { name: 'adts.aac', codec: 'aac' },
+  { name: 'vbr-without-header.mp3', codec: 'mp3' },
+  // Every link of Opus begins with 6.5 ms that the decoder leaves out, without a word in the packets.
+  { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
+  { name: 'vorbis.ogg', codec: 'vorbis' },
+  { name: 'mpeg2-aac.ts', codec: 'aac' },
+  { name: 'h264-ac3.mts', codec: 'ac3' },
+  { name: 'mpeg2-ac3.vob', codec: 'ac3' },
+]
+
+describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 50 }) => {
+  test('is counted to be as long as it decodes to be', async () => {
+    await using folder = temporaryFolder()
+    const path = join(folder.path, name)
+    const once = readFileSync(fixture(name))
+    writeFileSync(path, Buffer.concat(Array.from({ length: times }, () => once)))
+    const inspection = await inspect(path)
+    const decodedMs = ((await decodeAll(path)).length / sampleRate) * 1000
+    expect(inspection.codec).toBe(codec)
+    expect(Math.abs(inspection.durationMs - decodedMs)).toBeLessThan(slackMs)
+    expect(Math.abs(inspection.durationMs - times * 2000)).toBeLessThan(times * 50)
+  })
+})
+
+test('45 seconds of plain samples are 45 seconds', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'long.wav')
+  const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
+  // The header still says two seconds; what follows the data it announces is believed only when it says nothing.
+  header.writeUInt32LE(0xffffffff, 40)
+  writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
+  expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })
+})
+
+const lies: { what: string; name: string; after: string; offset: number }[] = [
+  { what: 'the number of frames in a Xing header', name: 'cbr.mp3', after: 'Info', offset: 4 },
+  { what: 'the duration of a film', name: 'h264-aac.mp4', after: 'mvhd', offset: 16 },
+  { what: 'the length of a FLAC stream', name: 'flac.flac', after: 'fLaC', offset: 18 },
+  { what: 'the number of samples in AIFF', name: 'pcm.aiff', after: 'COMM', offset: 6 },
+]
+
+test.each(lies)('$what may lie', async ({ name, after, offset }) => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, name)
+  const bytes = readFileSync(fixture(name))
+  bytes.writeUInt32BE(0x00ffffff, bytes.indexOf(after) + after.length + offset)
+  writeFileSync(path, bytes)
+  expect(Math.abs((await inspect(path)).durationMs - 2000)).toBeLessThan(50)
+})
