@@ -15,8 +15,9 @@ export const limits = {
   durationMsMax: 10 * hour,
   mediaRedirectsMax: 5,
   mediaKeptMs: 24 * hour,
-  /** The child that reads a media file: its whole time for an inspection, and silence before it counts as hung. */
-  mediaInspectMs: 10 * minute,
+  /** The child that reads a media file: its whole time for an inspection (it has the lowest priority, and may have
+   *  to wait for engines that take every core), and silence before a decoding one counts as hung. */
+  mediaInspectMs: 25 * minute,
   mediaStallMs: 2 * minute,
   mediaCpuMs: 30 * minute,
   /** What it may allocate beyond what it starts with. The index of a 10 h film takes about 150 MB of it. */

@@ -23,7 +23,11 @@ export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: 
       resampler.flush()
       output.writeSilence(Math.round(timeline.position - length) - output.written)
     }
-    if (skip < length && !resampler.convert(frame, { skip })) damaged += 1
+    if (skip < length && !resampler.convert(frame, { skip })) {
+      damaged += 1
+      resampler.flush()
+      output.writeSilence(Math.round(timeline.position) - output.written)
+    }
   }
   const use = (link: Source, frame: Frame) => {
     const span = link.frameSpan(frame)

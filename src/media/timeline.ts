@@ -64,9 +64,11 @@ export class Timeline {
   settle(next: number | null): Placement {
     const { start, length } = this.#held!
     this.#held = null
-    const confirmed = next !== null && Math.abs(next - start - length) <= leap
     const drift = start + this.#offset - this.position
-    if (!confirmed) return this.#append(length, 0)
+    // A lie is over with the next span; a gap or a clock set back is not, however scattered what follows.
+    const lasts = (after: number) =>
+      drift > 0 ? after >= start + length - leap : after + this.#offset < this.position - leap
+    if (next === null || !lasts(next)) return this.#append(length, 0)
     const restarts = this.#clockRestarts && this.#begun && drift > restart
     if (drift > 0 && !restarts) return this.#append(length, drift)
     this.#offset -= drift
@@ -79,7 +81,7 @@ export class Timeline {
 
   #append(length: number, silence: number): Placement {
     this.#begun = true
-    this.#slipped = 0 < silence ? 0 : this.#slipped
+    if (silence > 0) this.#slipped = 0
     this.position += silence + length
     return { silence, skip: 0 }
   }

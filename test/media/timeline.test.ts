@@ -157,6 +157,22 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 2,
   },
   {
+    name: 'scattered packets in a long silence',
+    entries: [
+      [0, 0.1],
+      [2, 0.1],
+      [4, 0.1],
+      [4.1, 0.1],
+    ],
+    lines: [
+      [0, 0],
+      [1.9, 0],
+      [1.9, 0],
+      [0, 0],
+    ],
+    end: 4.2,
+  },
+  {
     name: 'one timestamp that lies',
     entries: [
       [0, 1],
