@@ -1,24 +1,21 @@
 // Which language is spoken: every window of speech has a vote, so that a foreign greeting at the start decides
 // nothing.
 
-import { makeDecoder } from './decoder.ts'
-import type { Runtime } from './runtime.ts'
+import type { Decoder } from './decoder.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
 /** More windows than this would cost time and change nothing. */
 const votersMax = 8
 
-export async function detect(
-  runtime: Runtime,
-  whisper: Whisper,
+export function detect(
+  { whisper: { facts }, decoder }: { whisper: Whisper; decoder: Decoder },
   states: Float32Array,
   windows: readonly Window[],
-): Promise<string> {
-  const { facts } = whisper
+): string {
   if (facts.languages.size === 0) return 'en'
   const rows = Math.min(votersMax, windows.length)
-  const batch = makeDecoder(runtime, whisper, false).begin(states, rows, [facts.start])
+  const batch = decoder.begin(states, rows, [facts.start])
   const ballots = Array.from({ length: rows }, (_, row) => ({
     odds: oddsOf(batch.logits(row), facts.languages),
     weight: windows[row]!.samples,

@@ -31,7 +31,8 @@ export type RecogniseOptions = {
   timestamps: boolean
   attention: boolean
   random: () => number
-  onStep: () => Promise<void>
+  /** Called at each step with the share of rows that are done. */
+  onShare: (share: number) => Promise<void>
 }
 
 const tokensMax = 224
@@ -87,7 +88,7 @@ async function decodeRows(
   states: Float32Array,
   rows: readonly Row[],
   temperature: number,
-  { whisper, decoder, prompt, timestamps, attention, random, onStep }: RecogniseOptions,
+  { whisper, decoder, prompt, timestamps, attention, random, onShare }: RecogniseOptions,
 ): Promise<Attempt[]> {
   const { facts } = whisper
   const rules = rulesOf(facts, timestamps)
@@ -99,7 +100,7 @@ async function decodeRows(
   try {
     const live = rows.map((_, index) => index)
     while (live.length > 0) {
-      await onStep()
+      await onShare(1 - live.length / rows.length)
       const next = live.map((index, row) => {
         const attempt = attempts[index]!
         const limit = Math.min(tokensMax, facts.positions - prompt.length - 1, tokensFor(rows[index]!))

@@ -4,20 +4,31 @@
 import { JobFailure } from '../errors.ts'
 import { spokenAs } from '../languages.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import { wordTimes } from './align.ts'
 import { assemble, type Said } from './assemble.ts'
-import { samplesPerFrame, seconds, windowSamples } from './audio.ts'
-import { makeDecoder } from './decoder.ts'
+import { samplesPerFrame, seconds, windowFrames, windowSamples } from './audio.ts'
+import { type Decoder, makeDecoder } from './decoder.ts'
 import { type Features, openFeatures } from './features.ts'
 import { detect } from './language.ts'
+import { missedSpeech } from './missed.ts'
+import { placeInRecording } from './place.ts'
 import type { TranscribeInput } from './protocol.ts'
 import { type Row, recognise, type Spoken } from './recognise.ts'
 import type { Runtime } from './runtime.ts'
 import { chunkSamples, openVad, Segments, type Vad } from './vad.ts'
-import { makeEncoder, type Whisper } from './whisper.ts'
-import { Packer, Recording, sampleOf, soundOf, type Window } from './windows.ts'
+import { type Encoder, makeEncoder, type Whisper } from './whisper.ts'
+import { Packer, Recording, soundOf, type Window } from './windows.ts'
 
-export type Room = { runtime: Runtime; whisper: Whisper; vad: Vad; features: Features; rows: number }
+export type Room = {
+  whisper: Whisper
+  vad: Vad
+  features: Features
+  encoder: Encoder
+  decoder: Decoder
+  /** Also tells where each token was read from. */
+  attendingDecoder: Decoder
+  /** Windows at once. */
+  rows: number
+}
 
 export type Listener = {
   /** Samples of sound that are done with. */
@@ -28,10 +39,12 @@ export type Listener = {
 /** All that stays loaded between jobs. */
 export function openRoom(runtime: Runtime, whisper: Whisper, vadModel: string | Uint8Array): Room {
   return {
-    runtime,
     whisper,
     vad: openVad(runtime, vadModel),
     features: openFeatures(runtime, whisper.facts.mels),
+    encoder: makeEncoder(runtime, whisper),
+    decoder: makeDecoder(runtime, whisper, false),
+    attendingDecoder: makeDecoder(runtime, whisper, true),
     rows: rowsFor(whisper),
   }
 }
@@ -62,13 +75,23 @@ export async function transcribe(
     const windows = block
     block = []
     if (windows.length === 0) return
-    const states = encodeAll(room, windows, recording)
-    language ??= await detect(room.runtime, room.whisper, states, windows)
-    const asked = language
-    const spoken = await recogniseBlock(room, states, windows, { ...input, language: asked }, listener)
-    for (const [index, window] of windows.entries())
-      said.push(...placeInRecording(room, window, spoken[index]!, asked, input.align))
-    await listener.onSamples(windows.at(-1)!.pieces.at(-1)!.to)
+    const getOn = progressWithin(windows, listener)
+    const states = await encodeAll(room, windows, recording, share => getOn(share / 2))
+    language ??= detect(room, states, windows)
+    const order = { language, align: input.align, onShare: (share: number) => getOn((1 + share) / 2) }
+    const spoken = await recogniseBlock(room, states, windows, order)
+    const heard = windows.map((window, index) =>
+      placeInRecording(room.whisper, window, spoken[index]!, order.language, input.align),
+    )
+    const missed = windows.flatMap((window, index) =>
+      spoken[index]!.verdict === 'silence' ? [] : missedSpeech(window, heard[index]!),
+    )
+    const found = await hearAgain(room, missed, recording, order, listener)
+    said.push(...[...heard, ...found].flat().toSorted((one, other) => one.from - other.from))
+    for (const [index, each] of spoken.entries()) {
+      const second = Math.round(seconds(windows[index]!.pieces[0]!.from))
+      if (each.verdict === 'doubtful') listener.onWarning('doubts what it heard', { second })
+    }
   }
 
   for await (const { windows, needed } of findWindows(room, sound, recording)) {
@@ -132,47 +155,86 @@ async function* chunksOf(sound: AsyncIterable<Float32Array>, size: number): Asyn
   if (filled > 0) yield chunk.slice(0, filled)
 }
 
-function encodeAll({ runtime, whisper, features }: Room, windows: readonly Window[], recording: Recording) {
-  const encoder = makeEncoder(runtime, whisper)
+/** Tells how far within a block the work is, as a sample of the recording. */
+function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
+  const from = windows[0]!.pieces[0]!.from
+  const to = windows.at(-1)!.pieces.at(-1)!.to
+  return share => listener.onSamples(Math.round(from + share * (to - from)))
+}
+
+async function encodeAll(
+  { encoder, features }: Room,
+  windows: readonly Window[],
+  recording: Recording,
+  onShare: (share: number) => Promise<void>,
+): Promise<Float32Array> {
   const states = new Float32Array(windows.length * encoder.rowSize)
   for (const [row, window] of windows.entries()) {
-    encoder.encode(features.logMel(soundOf(window, (from, to) => recording.slice(from, to))), states, row)
+    const sound = soundOf(window, (from, to) => recording.slice(from, to))
+    encoder.encode(features.logMel(sound), states, row)
+    await onShare((row + 1) / windows.length)
   }
   return states
 }
 
-async function recogniseBlock(
-  { runtime, whisper }: Room,
+type BlockOrder = { language: string; align: boolean; onShare: (share: number) => Promise<void> }
+
+function recogniseBlock(
+  { whisper, decoder, attendingDecoder }: Room,
   states: Float32Array,
   windows: readonly Window[],
-  { language, align }: { language: string; align: boolean },
-  listener: Listener,
+  { language, align, onShare }: BlockOrder,
 ): Promise<Spoken[]> {
   const { facts } = whisper
   const spoken = facts.languages.get(spokenAs(language, new Set(facts.languages.keys())) ?? '')
-  const task = facts.transcribe
-  const prompt = [facts.start, ...(spoken !== undefined && task !== null ? [spoken, task] : [])]
   const rows = windows.map(
     (window): Row => ({
-      frames: Math.min(1500, Math.ceil(window.samples / samplesPerFrame)),
+      frames: Math.min(windowFrames, Math.ceil(window.samples / samplesPerFrame)),
       speechSeconds: seconds(window.speech.reduce((sum, each) => sum + each.to - each.from, 0)),
     }),
   )
-  const results = await recognise(states, rows, {
+  const attention = align && facts.alignmentHeads !== null
+  return recognise(states, rows, {
     whisper,
-    decoder: makeDecoder(runtime, whisper, align),
-    prompt,
+    decoder: attention ? attendingDecoder : decoder,
+    prompt: [
+      facts.start,
+      ...(spoken !== undefined && facts.transcribe !== null ? [spoken, facts.transcribe] : []),
+    ],
     timestamps: true,
-    attention: align && facts.alignmentHeads !== null,
+    attention,
     random: seeded(),
-    onStep: () => listener.onSamples(-1),
+    onShare,
   })
-  for (const [index, each] of results.entries()) {
-    const { from } = windows[index]!.pieces[0]!
-    if (each.verdict === 'doubtful')
-      listener.onWarning('doubtful_window', { second: Math.round(seconds(from)) })
+}
+
+/** Speech that got no text has another chance in windows of its own; what stays without is said in the log. */
+async function hearAgain(
+  room: Room,
+  missed: readonly Window[],
+  recording: Recording,
+  order: BlockOrder,
+  listener: Listener,
+): Promise<Said[][]> {
+  const found: Said[][] = []
+  for (let at = 0; at < missed.length; at += room.rows) {
+    const windows = missed.slice(at, at + room.rows)
+    const states = await encodeAll(room, windows, recording, () => order.onShare(0))
+    const spoken = await recogniseBlock(room, states, windows, { ...order, onShare: () => order.onShare(0) })
+    for (const [index, window] of windows.entries()) {
+      const each = spoken[index]!
+      const words = placeInRecording(room.whisper, window, each, order.language, order.align)
+      if (each.verdict === 'good' && words.length > 0) found.push(words)
+      else {
+        const { from, to } = { from: window.pieces[0]!.from, to: window.pieces.at(-1)!.to }
+        listener.onWarning('speech without text', {
+          from_second: Math.round(seconds(from)),
+          to_second: Math.round(seconds(to)),
+        })
+      }
+    }
   }
-  return results
+  return found
 }
 
 /** The same words for the same file at every run. */
@@ -182,66 +244,4 @@ function seeded(): () => number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return state / 2 ** 32
   }
-}
-
-function placeInRecording(
-  { whisper }: Room,
-  window: Window,
-  spoken: Spoken,
-  language: string,
-  align: boolean,
-): Said[] {
-  if (spoken.verdict === 'silence') return []
-  const { facts, tokenizer } = whisper
-  const stretches = stretchesOf(spoken, facts.firstTimestamp, facts.end)
-  if (!align || spoken.attention.length === 0) {
-    return stretches.map(({ ids, from, to, logProbabilities }) => ({
-      text: tokenizer.decode(ids),
-      from: sampleOf(window, from),
-      to: sampleOf(window, to),
-      probability: logProbabilities.reduce((sum, each) => sum + Math.exp(each), 0) / logProbabilities.length,
-    }))
-  }
-  const text = spoken.tokens.map((id, index) => ({ id, index })).filter(({ id }) => id < facts.end)
-  const rows = [...text.map(({ index }) => index), spoken.attention.length - 1]
-  const words = wordTimes(
-    tokenizer,
-    language,
-    text.map(({ id }) => id),
-    text.map(({ index }) => spoken.logProbabilities[index]!),
-    rows.map(index => spoken.attention[index]!),
-    spoken.frames,
-  )
-  return words.map(({ text, from, to, probability }) => ({ text, ...spanOf(window, from, to), probability }))
-}
-
-/** A word's frames in the recording: in the piece where its middle lies, and not outside speech. */
-function spanOf(window: Window, from: number, to: number): { from: number; to: number } {
-  const middle = sampleOf(window, (from + to) / 2)
-  const piece = window.pieces.findLast(each => each.from <= middle) ?? window.pieces[0]!
-  const within = (at: number) => Math.min(Math.max(at, piece.from), piece.to)
-  const place = (frame: number) => within(piece.from + frame * samplesPerFrame - piece.at)
-  const [start, end] = [place(from), place(to)]
-  const heard = window.speech.filter(each => each.from < end && each.to > start)
-  if (heard.length === 0) return { from: start, to: end }
-  return { from: Math.max(start, heard[0]!.from), to: Math.min(end, heard.at(-1)!.to) }
-}
-
-type Stretch = { ids: number[]; logProbabilities: number[]; from: number; to: number }
-
-/** Text between timestamps, in frames; text after the last timestamp runs to the window's end. */
-function stretchesOf({ tokens, logProbabilities, frames }: Spoken, first: number, end: number): Stretch[] {
-  const stretches: Stretch[] = []
-  let open: Stretch = { ids: [], logProbabilities: [], from: 0, to: frames }
-  for (const [index, id] of tokens.entries()) {
-    if (id < end) {
-      open.ids.push(id)
-      open.logProbabilities.push(logProbabilities[index]!)
-    } else if (id >= first) {
-      const at = Math.min(id - first, frames)
-      if (open.ids.length > 0) stretches.push({ ...open, to: at })
-      open = { ids: [], logProbabilities: [], from: at, to: frames }
-    }
-  }
-  return open.ids.length > 0 ? [...stretches, open] : stretches
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { languages } from '../languages.ts'
 import { windowFrames, windowMelFrames } from './audio.ts'
 import type { Runtime } from './runtime.ts'
-import { type Device, openSession, type Session, type Tensor, tensor } from './session.ts'
+import { type Device, openSession, type Session, tensor } from './session.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 export type Facts = {
@@ -100,10 +100,14 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   }
 }
 
-/** What the encoder made of several windows, one row each, in memory of ours. */
-export type Encoded = { rows: number; states: Float32Array; facts: Facts }
+export type Encoder = {
+  /** Floats of one window's states. */
+  rowSize: number
+  /** One window at a time: on a CPU a batch of them only costs memory. */
+  encode(picture: Float32Array, into: Float32Array, row: number): void
+}
 
-export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper) {
+export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper): Encoder {
   const inputName = encoder.inputs[0]!.name
   const outputName = encoder.outputs[0]!.name
   const run = encoder.run([inputName], [outputName])
@@ -111,8 +115,7 @@ export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper) {
   if (encoder.inputs[0]!.type !== 'float32') throw new Error('an encoder that takes halves is not understood')
   return {
     rowSize,
-    /** One window at a time: on a CPU a batch of them only costs memory. */
-    encode(picture: Float32Array, into: Float32Array, row: number): void {
+    encode(picture, into, row) {
       const input = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
       const [output] = run([input])
       into.set(output!.floats(rowSize), row * rowSize)
@@ -121,5 +124,3 @@ export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper) {
     },
   }
 }
-
-export type { Session, Tensor }
