@@ -20,7 +20,7 @@ export function firstOf(...paths: string[]): string | null {
 }
 
 export const pocket = firstOf('models/pocket/whisper-pocket', '../shared/pocket/whisper-pocket')
-export const clips = firstOf('models/pocket/audio', 'test/fixtures/audio', '../shared/pocket/audio')
+export const clips = firstOf('test/fixtures/speech', '../shared/pocket/audio')
 
 /** For the name of a test that is skipped: says aloud what is missing. */
 export function unless(what: string | null, name: string): string {

@@ -1,0 +1,97 @@
+// A child of the benches: the engine's own pipeline over a file of samples, said `repeat` times over, with what
+// the machine gave for it. Times inside ONNX Runtime are those of the encoder and the decoder alone.
+
+import { runtimeLibrary, vadModel } from '../../../src/engine/native.ts'
+import { openRuntime } from '../../../src/engine/runtime.ts'
+import { type Run, Session } from '../../../src/engine/session.ts'
+import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
+import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+
+export type HearOrder = {
+  folder: string
+  variant: Variant
+  /** Raw 32-bit floats, 16 kHz, mono. */
+  sound: string
+  repeat: number
+  threads: number
+  language: string
+  align: boolean
+}
+
+export type Heard = {
+  wallMs: number
+  cpuMs: number
+  /** Within the encoder's and the decoder's runs. */
+  bareWallMs: number
+  bareCpuMs: number
+  peakBytes: number
+  text: string
+}
+
+if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2]!) as HearOrder)))
+
+async function hear(order: HearOrder): Promise<Heard> {
+  const bare = watchRuns()
+  const runtime = openRuntime(runtimeLibrary(), order.threads)
+  const whisper = await openWhisper(runtime, order.folder, { device: 'cpu', variant: order.variant })
+  const room = openRoom(runtime, whisper, vadModel())
+  const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
+  const input = {
+    path: '',
+    durationMs: 0,
+    language: order.language,
+    diarize: false,
+    speakerCount: null,
+    align: order.align,
+  }
+  bare.wallMs = 0
+  bare.cpuMs = 0
+  const before = clock()
+  const transcript = await transcribe(room, parts(samples, order.repeat), input, {
+    onSamples: async () => {},
+    onWarning: () => {},
+  })
+  const after = clock()
+  return {
+    wallMs: after.wallMs - before.wallMs,
+    cpuMs: after.cpuMs - before.cpuMs,
+    bareWallMs: bare.wallMs,
+    bareCpuMs: bare.cpuMs,
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+    text: transcript.full_transcript,
+  }
+}
+
+async function* parts(samples: Float32Array, repeat: number): AsyncGenerator<Float32Array> {
+  for (let turn = 0; turn < repeat; turn++) {
+    for (let at = 0; at < samples.length; at += 16_000) yield samples.slice(at, at + 16_000)
+  }
+}
+
+function clock() {
+  const { user, system } = process.cpuUsage()
+  return { wallMs: performance.now(), cpuMs: (user + system) / 1000 }
+}
+
+/** Adds up what the encoder and the decoder take, by their first input. */
+function watchRuns() {
+  const spent = { wallMs: 0, cpuMs: 0 }
+  const prepare = Session.prototype.run
+  Session.prototype.run = function (
+    this: Session,
+    inputs: readonly string[],
+    outputs: readonly string[],
+  ): Run {
+    const run = prepare.call(this, inputs, outputs)
+    if (!['input_features', 'input_ids'].includes(inputs[0]!)) return run
+    return values => {
+      const before = clock()
+      const results = run(values)
+      const after = clock()
+      spent.wallMs += after.wallMs - before.wallMs
+      spent.cpuMs += after.cpuMs - before.cpuMs
+      return results
+    }
+  }
+  return spent
+}
