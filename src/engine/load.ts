@@ -31,7 +31,7 @@ export async function openModel({ folder, device, threads }: Wish): Promise<Load
       continue
     }
     return {
-      room: openRoom(runtime, whisper, vadModel()),
+      room: openRoom(runtime, whisper, await Bun.file(vadModel()).bytes()),
       facts: {
         device: candidate,
         variant: variant.slice(1) || 'fp32',

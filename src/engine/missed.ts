@@ -2,7 +2,7 @@
 
 import type { Said } from './assemble.ts'
 import { sampleRate } from './audio.ts'
-import type { Span } from './vad.ts'
+import type { Span } from './segments.ts'
 import { type Window, windowOf } from './windows.ts'
 
 /** Words may begin and end this far from where the attention puts them. */

@@ -14,7 +14,8 @@ import { placeInRecording } from './place.ts'
 import type { TranscribeInput } from './protocol.ts'
 import { type Row, recognise, type Spoken } from './recognise.ts'
 import type { Runtime } from './runtime.ts'
-import { chunkSamples, openVad, Segments, type Vad } from './vad.ts'
+import { Segments } from './segments.ts'
+import { chunkSamples, openVad, type Vad } from './vad.ts'
 import { type Encoder, makeEncoder, type Whisper } from './whisper.ts'
 import { Packer, Recording, soundOf, type Window } from './windows.ts'
 
@@ -37,7 +38,7 @@ export type Listener = {
 }
 
 /** All that stays loaded between jobs. */
-export function openRoom(runtime: Runtime, whisper: Whisper, vadModel: string | Uint8Array): Room {
+export function openRoom(runtime: Runtime, whisper: Whisper, vadModel: Uint8Array): Room {
   return {
     whisper,
     vad: openVad(runtime, vadModel),

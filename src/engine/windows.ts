@@ -2,7 +2,7 @@
 // kept as it is up to a second and shortened beyond that; a window remembers where each piece came from.
 
 import { sampleRate, samplesPerFrame, windowSamples } from './audio.ts'
-import type { Span } from './vad.ts'
+import type { Span } from './segments.ts'
 
 /** `from`…`to` of the recording stands at `at` in the window. Samples. */
 export type Piece = Span & { at: number }

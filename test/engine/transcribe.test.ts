@@ -19,7 +19,7 @@ beforeAll(async () => {
   room = openRoom(
     runtime(),
     await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
-    vadModel(),
+    await Bun.file(vadModel()).bytes(),
   )
 })
 

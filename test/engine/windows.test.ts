@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { frameSamples, Segments } from '../../src/engine/vad.ts'
+import { Segments } from '../../src/engine/segments.ts'
+import { frameSamples } from '../../src/engine/vad.ts'
 import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../src/engine/windows.ts'
 
 const second = 16_000

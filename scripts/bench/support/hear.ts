@@ -34,7 +34,7 @@ async function hear(order: HearOrder): Promise<Heard> {
   const bare = watchRuns()
   const runtime = openRuntime(runtimeLibrary(), order.threads)
   const whisper = await openWhisper(runtime, order.folder, { device: 'cpu', variant: order.variant })
-  const room = openRoom(runtime, whisper, vadModel())
+  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes())
   const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
   const input = {
     path: '',
