@@ -1,0 +1,100 @@
+// Long test audio out of short clips: a recipe lists clips and the second at which each begins.
+// The result is the same bytes every time, and its truth is the clips' own, shifted.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const rate = 16000
+const headerBytes = 44
+
+export type SpokenWord = { word: string; start: number; end: number }
+export type SpokenSentence = {
+  start: number
+  end: number
+  text: string
+  speaker: string
+  language: string
+  voice: string
+  voice_unseen: boolean
+  sentence_unseen: boolean
+  words: SpokenWord[]
+}
+export type SpokenTruth = {
+  file: string
+  duration: number
+  language: string | null
+  note?: string
+  text: string
+  speakers: string[]
+  sentences: SpokenSentence[]
+}
+type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
+
+/** Writes the recipe's sound as 16 kHz mono WAV to `wavPath` and gives its truth. */
+export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth {
+  const folder = dirname(recipePath)
+  const recipe: Recipe = JSON.parse(readFileSync(recipePath, 'utf8'))
+  const sound = new Int16Array(recipe.duration * rate)
+  const clips = new Map<string, { samples: Int16Array; truth: SpokenTruth }>()
+  const sentences: SpokenSentence[] = []
+
+  for (const { clip, at } of recipe.parts) {
+    let loaded = clips.get(clip)
+    if (!loaded) {
+      const truth: SpokenTruth = JSON.parse(readFileSync(join(folder, `${clip}.json`), 'utf8'))
+      loaded = { samples: decodeClip(join(folder, truth.file)), truth }
+      clips.set(clip, loaded)
+    }
+    const first = Math.round(at * rate)
+    sound.set(loaded.samples.subarray(0, sound.length - first), first)
+    sentences.push(...loaded.truth.sentences.map((sentence) => shiftSentence(sentence, at)))
+  }
+
+  writeFileSync(wavPath, wavFile(sound))
+  return {
+    file: wavPath,
+    duration: recipe.duration,
+    language: recipe.language,
+    note: recipe.note,
+    text: sentences.map((sentence) => sentence.text).join(' '),
+    speakers: [...new Set(sentences.map((sentence) => sentence.speaker))].sort(),
+    sentences,
+  }
+}
+
+function decodeClip(path: string): Int16Array {
+  const ffmpeg = Bun.spawnSync(['ffmpeg', '-v', 'error', '-i', path, '-f', 's16le', '-ac', '1', '-ar', `${rate}`, '-'])
+  if (!ffmpeg.success) throw new Error(`ffmpeg could not read ${path}: ${ffmpeg.stderr}`)
+  const { buffer, byteOffset, byteLength } = ffmpeg.stdout
+  return new Int16Array(buffer.slice(byteOffset, byteOffset + byteLength))
+}
+
+function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentence {
+  const later = <T extends { start: number; end: number }>(span: T): T => ({
+    ...span,
+    start: round(span.start + seconds),
+    end: round(span.end + seconds),
+  })
+  return { ...later(sentence), words: sentence.words.map(later) }
+}
+
+const round = (seconds: number) => Math.round(seconds * 1000) / 1000
+
+function wavFile(samples: Int16Array): Uint8Array {
+  const file = new Uint8Array(headerBytes + samples.byteLength)
+  const header = new DataView(file.buffer)
+  const name = (at: number, text: string) => new TextEncoder().encodeInto(text, file.subarray(at))
+  name(0, 'RIFF')
+  header.setUint32(4, file.length - 8, true)
+  name(8, 'WAVEfmt ')
+  header.setUint32(16, 16, true)
+  header.setUint16(20, 1, true) // PCM
+  header.setUint16(22, 1, true) // one channel
+  header.setUint32(24, rate, true)
+  header.setUint32(28, rate * 2, true)
+  header.setUint16(32, 2, true)
+  header.setUint16(34, 16, true)
+  name(36, 'data')
+  header.setUint32(40, samples.byteLength, true)
+  file.set(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), headerBytes)
+  return file
+}
