@@ -1,0 +1,216 @@
+"""The figures of the README, measured on the exported files: python evaluate.py FOLDER [CLIPS] [SUFFIX]
+
+A clip is two held-out sentences of one voice, half a second apart, padded to thirty seconds. Decoding is greedy
+under Whisper's own rules (suppressed tokens, time tokens in pairs, the first within a second).
+"""
+import json
+import random
+import sys
+
+import numpy as np
+import onnxruntime
+import torch
+from scipy.ndimage import median_filter
+
+import tokens as T
+from model import LogMel
+from train import DATA, MEL, TOKENIZER
+from windows import Windows, load, plain
+
+LIMIT = 224
+
+
+class Recogniser:
+    def __init__(self, folder, suffix=""):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        open_ = lambda name: onnxruntime.InferenceSession(f"{folder}/onnx/{name}{suffix}.onnx", options)
+        self.encoder, self.decoder = open_("encoder_model"), open_("decoder_model_merged")
+        self.config = json.load(open(folder + "/config.json"))
+        self.generation = json.load(open(folder + "/generation_config.json"))
+        self.tokenizer = T.Tokenizer(TOKENIZER)
+        self.mel = LogMel(MEL)
+        self.outputs = [o.name for o in self.decoder.get_outputs()]
+        self.layers, self.heads = self.config["decoder_layers"], self.config["decoder_attention_heads"]
+
+    def encode(self, x):
+        whole = np.zeros(480000, np.float32)
+        whole[: len(x)] = x[:480000]
+        mel = self.mel(torch.from_numpy(whole)[None]).numpy()
+        return self.encoder.run(None, dict(input_features=mel))[0]
+
+    def step(self, ids, sound, past=None):
+        feeds = dict(input_ids=np.array([ids], np.int64), encoder_hidden_states=sound,
+                     use_cache_branch=np.array([past is not None]))
+        for i in range(self.layers):
+            for side in ("decoder", "encoder"):
+                for part in ("key", "value"):
+                    name = f"{i}.{side}.{part}"
+                    feeds["past_key_values." + name] = past[name] if past else np.zeros((1, self.heads, 0, 64), np.float32)
+        out = dict(zip(self.outputs, self.decoder.run(None, feeds)))
+        kept = {k[8:]: v for k, v in out.items() if k.startswith("present.")}
+        if past:
+            kept.update({k: v for k, v in past.items() if ".encoder." in k})
+        return out, kept
+
+    def language(self, sound):
+        """-> code, probability of no speech"""
+        logits = self.step([T.SOT], sound)[0]["logits"][0, 0]
+        ids = self.generation["lang_to_id"]
+        best = max(ids, key=lambda l: logits[ids[l]])
+        e = np.exp(logits - logits.max())
+        return best.strip("<|>"), float(e[T.NO_SPEECH] / e.sum())
+
+    def decode(self, sound, lang, timed, before=()):
+        start = list(before) + [T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE] + ([] if timed else [T.NO_TIMES])
+        out, past = self.step(start, sound)
+        said = []
+        while True:
+            logits = out["logits"][0, -1].astype(np.float64)
+            logits[self.config["suppress_tokens"]] = -np.inf
+            logits[T.NO_TIMES] = -np.inf
+            if not said:
+                logits[self.config["begin_suppress_tokens"]] = -np.inf
+            if timed:
+                last = said and said[-1] >= T.TIME
+                before_last = len(said) < 2 or said[-2] >= T.TIME
+                if last:
+                    if before_last:
+                        logits[T.TIME :] = -np.inf
+                    else:
+                        logits[: T.EOT] = -np.inf
+                stamps = [t for t in said if t >= T.TIME]
+                if stamps:
+                    logits[T.TIME : stamps[-1] + (0 if last and not before_last else 1)] = -np.inf
+                if not said:
+                    logits[: T.TIME] = -np.inf
+                    logits[T.TIME + 51 :] = -np.inf
+                e = logits - logits.max()
+                if np.log(np.exp(e[T.TIME :]).sum() + 1e-300) > e[: T.TIME].max():
+                    logits[: T.TIME] = -np.inf
+            token = int(logits.argmax())
+            if token == T.EOT or len(said) >= LIMIT:
+                return said
+            said.append(token)
+            out, past = self.step([token], sound, past)
+
+    def text(self, ids):
+        return self.tokenizer.decode([i for i in ids if i < T.EOT]).strip()
+
+    def word_starts(self, sound, lang, words, seconds):
+        """openai/whisper's alignment: the attention of the chosen heads, teacher-forced, then the cheapest path."""
+        pieces = [self.tokenizer.encode(" " + w) for w in words]
+        ids = [i for p in pieces for i in p]
+        out, _ = self.step([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE, T.NO_TIMES] + ids + [T.EOT], sound)
+        frames = min(1500, int(np.ceil(seconds / 0.02)))
+        heads = np.stack([out[f"cross_attentions.{l}"][0, h] for l, h in self.generation["alignment_heads"]])
+        heads = heads[:, 3 : 3 + len(ids) + 1, :frames]  # row i predicts text token i
+        heads = (heads - heads.mean(-2, keepdims=True)) / (heads.std(-2, keepdims=True) + 1e-9)
+        cost = -median_filter(heads, (1, 1, 7)).mean(0)
+        first = first_frames(cost)
+        at = np.cumsum([0] + [len(p) for p in pieces])[:-1]
+        return [first[i] * 0.02 for i in at]
+
+
+def first_frames(cost):
+    n, m = cost.shape
+    best, came = np.full((n + 1, m + 1), np.inf), np.zeros((n + 1, m + 1), int)
+    best[0, 0] = 0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            ways = (best[i - 1, j - 1], best[i - 1, j], best[i, j - 1])
+            k = int(np.argmin(ways))
+            best[i, j], came[i, j] = cost[i - 1, j - 1] + ways[k], k
+    i, j, first = n, m, {}
+    while i > 0 and j > 0:
+        first[i - 1] = j - 1
+        k = came[i, j]
+        i, j = (i - 1, j - 1) if k == 0 else (i - 1, j) if k == 1 else (i, j - 1)
+    return [first[k] for k in range(n)]
+
+
+def errors(truth, said):
+    truth, said = [plain(w) for w in truth.split()], [plain(w) for w in said.split()]
+    row = list(range(len(said) + 1))
+    for i, a in enumerate(truth):
+        new = [i + 1]
+        for j, b in enumerate(said):
+            new.append(min(row[j + 1] + 1, new[j] + 1, row[j] + (a != b)))
+        row = new
+    return row[-1], len(truth)
+
+
+def clips(shelf, count, seed=3):
+    r = random.Random(seed)
+    by_voice = {}
+    for samples, row in shelf:
+        by_voice.setdefault((row["lang"], row["voice"]), []).append((samples, row))
+    pool = [v for v in by_voice.values() if len(v) > 1]
+    for _ in range(count):
+        x, sentences, t = np.zeros(480000, np.float32), [], r.uniform(0.1, 0.6)
+        for samples, row in r.sample(r.choice(pool), 2):
+            speech = samples[row["at"] : row["at"] + row["length"]].astype(np.float32) / 32768
+            i = int(t * 16000)
+            x[i : i + len(speech)] += speech
+            sentences.append((row["text"], [(w, a + t, b + t) for w, a, b in row["words"]]))
+            t += len(speech) / 16000 + r.uniform(0.3, 0.8)
+        x[: int(t * 16000)] += np.random.RandomState(1).randn(int(t * 16000)) * 0.0005
+        yield row["lang"], row["voice"], x, t, sentences
+
+
+def measure(recogniser, name, shelf, count, timed_modes=(False, True)):
+    wrong, total, known, heard_as, off, word_off, loud = {False: 0, True: 0}, 0, 0, [], [], [], []
+    examples = []
+    for lang, voice, x, seconds, sentences in clips(shelf, count):
+        sound = recogniser.encode(x)
+        detected, no_speech = recogniser.language(sound)
+        known += detected == lang
+        loud.append(no_speech)
+        truth = " ".join(s[0] for s in sentences)
+        total += len(truth.split())
+        for timed in timed_modes:
+            ids = recogniser.decode(sound, lang, timed)
+            e = errors(truth, recogniser.text(ids))[0]
+            wrong[timed] += e
+            if e and len(examples) < 6:
+                examples.append(f"    {voice} {'timed' if timed else 'plain'}: {truth} => {recogniser.text(ids)}")
+            if timed:
+                stamps = [(i - T.TIME) * 0.02 for i in ids if i >= T.TIME]
+                edges = [t for _, words in sentences for t in (words[0][1], words[-1][2])]
+                off += [abs(a - b) for a, b in zip(stamps, edges)] if len(stamps) == len(edges) else [9.0] * len(edges)
+        words = [w for s in sentences for w in s[1]]
+        starts = recogniser.word_starts(sound, lang, [w for w, _, _ in words], seconds)
+        word_off += [abs(a - w[1]) for a, w in zip(starts, words)]
+    off, word_off = np.array(off), np.array(word_off)
+    print(f"{name}: {count} clips, {total} words | WER plain {100 * wrong[False] / total:.1f} %, timed {100 * wrong[True] / total:.1f} % | "
+          f"language right {100 * known / count:.1f} % | sentence edges within 0.2 s {100 * (off < 0.2).mean():.1f} %, median {np.median(off):.3f} s | "
+          f"word starts within 0.15 s {100 * (word_off < 0.15).mean():.1f} %, median {np.median(word_off):.3f} s | "
+          f"no-speech at most {max(loud):.3f}", flush=True)
+    print("\n".join(examples), flush=True)
+
+
+def measure_silence(recogniser, count=24):
+    source = Windows.__new__(Windows)
+    source.r, source.n = random.Random(8), np.random.RandomState(8)
+    source.noises = [source.make_noise(32 * 16000) for _ in range(8)]
+    source.musics = [source.make_tones(32 * 16000) for _ in range(8)]
+    texts, loud = [], []
+    for i in range(count):
+        n = random.Random(i).choice([80000, 240000, 320000, 480000])
+        x = (np.zeros(n), source.noises[i % 8][:n] * 0.02, source.musics[i % 8][:n] * 0.06)[i % 3].astype(np.float32)
+        sound = recogniser.encode(x)
+        loud.append(recogniser.language(sound)[1])
+        for timed in (False, True):
+            text = recogniser.text(recogniser.decode(sound, "en", timed))
+            if text:
+                texts.append(f"    {('silence', 'noise', 'tones')[i % 3]} {'timed' if timed else 'plain'}: {text}")
+    print(f"silence, noise, tones: {len(texts)} of {2 * count} decodings with text | no-speech at least {min(loud):.3f}, median {np.median(loud):.3f}")
+    print("\n".join(texts[:8]), flush=True)
+
+
+if __name__ == "__main__":
+    folder, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    recogniser = Recogniser(folder, sys.argv[3] if len(sys.argv) > 3 else "")
+    measure(recogniser, "held-out sentences, seen voices", load([DATA + "/held_sentences"]), count)
+    measure(recogniser, "held-out sentences, unseen voices", load([DATA + "/held_voices"]), count)
+    measure_silence(recogniser)
