@@ -1,0 +1,164 @@
+"""Builds the pool of voices that both diarization models learn from and are tested on: python pool.py OUT.pkl
+
+Synthetic voices from espeak-ng, flite and festival, and three (for training) and two (for testing) readers of
+LibriSpeech (CC BY 4.0; LIBRISPEECH names the folder). A copy played faster or slower is another voice: pitch and
+throat both scale. Every utterance is int16 at 16 kHz with a speech flag each 10 ms.
+"""
+import glob
+import os
+import pickle
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+import numpy as np
+from scipy.signal import resample_poly
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recogniser"))
+from sentences import LANGUAGES, sentence
+from voices import HELD
+
+RATE = 16000
+LIBRISPEECH = os.environ.get("LIBRISPEECH", "librispeech")
+HELD_ESPEAK = HELD + "f4 m3 max Gene antonio Alicia".split()
+SKIPPED = "fast whisper whisperf UniRobot anikaRobot Demonic croak".split() + ["Mr serious"]
+HELD_READERS = ["2033", "2414"]
+ACCENTS = [("en-us", "en"), ("en-us", "en"), ("en-gb-scotland", "en"), ("en-gb-x-rp", "en"), ("de", "de"), ("fr-fr", "fr"),
+           ("es", "es"), ("it", "es"), ("pt-br", "es"), ("nl", "de"), ("pl", "es"), ("sv", "de"), ("ro", "es"), ("fi", "es")]
+FLITE = dict(kal="train", kal16="train", rms="train", awb="test", slt="test")
+FESTIVAL = dict(pc_diphone="train", upc_ca_ona_hts="train", czech_ph="train", czech_krb="train", czech_machac="train",
+                suo_fi_lj_diphone="train", hy_fi_mv_diphone="train", msu_ru_nsh_clunits="train",
+                ked_diphone="test", lp_diphone="test", czech_dita="test")
+SPEEDS = [1.0, 0.84, 0.91, 1.09, 1.19]
+
+
+def decode(path):
+    command = ["ffmpeg", "-v", "quiet", "-i", path, "-ac", "1", "-ar", str(RATE), "-f", "s16le", "-"]
+    return np.frombuffer(subprocess.run(command, capture_output=True).stdout, np.int16).astype(np.float32) / 32768
+
+
+def speech_flags(x, below=32.0):
+    """Speech by energy, each 10 ms: louder than `below` dB under the loud parts, or than the floor by 9 dB. Gaps
+    under 250 ms are filled and bursts under 60 ms dropped."""
+    n = len(x) // 160
+    if n < 5:
+        return np.zeros(n, bool)
+    energy = 10 * np.log10((x[: n * 160].reshape(n, 160) ** 2).mean(1) + 1e-10)
+    energy = np.convolve(np.pad(energy, 2, mode="edge"), np.ones(5) / 5, "valid")
+    loud, floor = np.percentile(energy, 95), np.percentile(energy, 5)
+    flags = energy > max(loud - below, min(floor + 9, loud - 12))
+    for value, shortest in ((True, 6), (False, 25)):
+        edges = np.flatnonzero(np.diff(flags.astype(int))) + 1
+        for a, b in zip(edges, edges[1:]):
+            if flags[a] == value and b - a < shortest:
+                flags[a:b] = not value
+    return flags
+
+
+def tidy(x):
+    """Trimmed to its speech and brought to one loudness; None where hardly anything is said."""
+    flags = speech_flags(x)
+    said = np.flatnonzero(flags)
+    if len(said) < 50:
+        return None
+    x = x[max(0, said[0] - 3) * 160 : (said[-1] + 4) * 160]
+    flags = speech_flags(x)
+    power = np.sqrt((x[: len(flags) * 160].reshape(-1, 160)[flags] ** 2).mean() + 1e-9)
+    x = x * 0.07 / power
+    return x * min(1, 0.98 / np.abs(x).max())
+
+
+def faster(x, speed):
+    if speed == 1:
+        return x
+    f = Fraction(1 / speed).limit_denominator(60)
+    return resample_poly(x, f.numerator, f.denominator).astype(np.float32)
+
+
+def pieces(x, r):
+    """A long recording cut at pauses into 3 to 8 s."""
+    flags, out, i = speech_flags(x, 35), [], 0
+    while i < len(flags):
+        if not flags[i]:
+            i += 1
+            continue
+        j = min(len(flags), i + r.randint(300, 800))
+        k = j
+        while k < len(flags) and flags[k] and k < j + 150:
+            k += 1
+        out.append(x[i * 160 : k * 160])
+        i = k
+    return [p for p in out if len(p) > RATE]
+
+
+def main(out):
+    r = random.Random(7)
+    read = [l.split(" ", 1)[1].strip().lower() for l in open(LIBRISPEECH + "/all.trans.txt") if " " in l]
+    read = [" ".join(l.split(" ")[i : i + 16]) for l in read for i in range(0, len(l.split(" ")) - 5, 16)]
+
+    def line(lang):
+        if lang == "en" and r.random() < 0.6:
+            return r.choice(read)
+        return " ".join(sentence(lang, r) for _ in range(2))
+
+    pool = []
+
+    def add(name, split, kind, utterances):
+        kept = [u for u in (tidy(u) for u in utterances if len(u) > 8000) if u is not None]
+        if len(kept) > 1:
+            pool.append(dict(name=name, base=re.sub(r"^(espeak:[^:]+):.*", r"\1", name), split=split, kind=kind,
+                             speech=[speech_flags(u) for u in kept],
+                             utterances=[(np.clip(u, -1, 1) * 32767).astype(np.int16) for u in kept]))
+
+    folder = glob.glob("/usr/lib/*/espeak-ng-data/voices/!v")[0]
+    for variant in sorted(os.listdir(folder)):
+        if variant in SKIPPED:
+            continue
+        held = variant in HELD_ESPEAK
+        for copy in range(1 if held else 3):
+            accent, lang = ("en-us", "en") if held else r.choice(ACCENTS)
+            pitch = 50 if held else r.choice([15, 30, 40, 50, 50, 60, 75])
+            speed = 1.0 if not copy else r.uniform(0.87, 1.17)
+            said = []
+            for _ in range(10 if held else 8):
+                raw = subprocess.run(["espeak-ng", "-v", accent + "+" + variant, "-p", str(pitch), "-s",
+                                      str(r.randint(135, 190)), "--stdout", line(lang)], capture_output=True).stdout
+                x = np.frombuffer(raw[44:], np.int16).astype(np.float32) / 32768
+                said.append(faster(resample_poly(x, 320, 441).astype(np.float32), speed))
+            add(f"espeak:{variant}:{copy}", "test" if held else "train", "espeak", said)
+    print("espeak", len(pool), flush=True)
+
+    with tempfile.NamedTemporaryFile(suffix=".wav") as wav:
+        for names, command in ((FLITE, lambda v, t: ["flite", "-voice", v, "-t", t, "-o", wav.name]),
+                               (FESTIVAL, lambda v, t: ["text2wave", "-eval", f"(voice_{v})", "-o", wav.name])):
+            for voice, split in names.items():
+                said = []
+                lang = "en" if names is FLITE or "ked" in voice else "es"
+                for _ in range(11):
+                    text = line(lang).encode("ascii", "ignore").decode()
+                    subprocess.run(command(voice, text), input=text.encode(), capture_output=True)
+                    said.append(decode(wav.name))
+                for speed in SPEEDS if split == "train" else [1.0]:
+                    add(f"natural:{voice}:{speed}", split, "natural", [faster(x, speed) for x in said])
+    print("natural", len(pool), flush=True)
+
+    for reader in sorted(glob.glob(LIBRISPEECH + "/*/")):
+        name = reader.split("/")[-2]
+        said = [p for f in sorted(glob.glob(reader + "*.flac"))
+                for x in [decode(f)] for p in ([x] if len(x) < 10 * RATE else pieces(x, r))]
+        split = "test" if name in HELD_READERS else "train"
+        for speed in SPEEDS if split == "train" else [1.0]:
+            add(f"reader:{name}:{speed}", split, "reader", [faster(x, speed) for x in said])
+
+    pickle.dump(pool, open(out, "wb"), 4)
+    for split in ("train", "test"):
+        for kind in ("espeak", "natural", "reader"):
+            own = [p for p in pool if p["split"] == split and p["kind"] == kind]
+            print(split, kind, len(own), "voices", round(sum(len(u) for p in own for u in p["utterances"]) / RATE / 60, 1), "min")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,206 @@
+"""The segmentation model: ten seconds of sound -> who of up to three local speakers talks in each frame.
+
+A fixed bank of band filters, convolutions, two recurrent layers, and between them an attention that lets every
+frame see the frames of the same voice: telling voices apart inside the window is the hard part, and an
+auxiliary target on that attention is what makes it trainable in minutes.
+
+    python segmentation.py POOL.pkl MINUTES OUT.pt [RESUME.pt]
+"""
+import itertools
+import multiprocessing as mp
+import os
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from mixtures import CLASSES, Mixtures
+
+BANDS, KERNEL, STRIDE = 40, 541, 90
+
+
+def band_filters():
+    """Cosine and sine of 40 bands, spaced as hearing is from 60 to 7600 Hz, each as long as its band needs."""
+    mel = np.linspace(2595 * np.log10(1 + 60 / 700), 2595 * np.log10(1 + 7600 / 700), BANDS + 2)
+    hertz = 700 * (10 ** (mel / 2595) - 1)
+    t = np.arange(KERNEL) - KERNEL // 2
+    out = []
+    for low, centre, high in zip(hertz, hertz[1:], hertz[2:]):
+        width = np.clip(16000 / (high - low) * 0.75, 40, 120)
+        window = np.exp(-0.5 * (t / width) ** 2)
+        window /= window.sum()
+        out.append((np.cos(2 * np.pi * centre * t / 16000) * window, np.sin(2 * np.pi * centre * t / 16000) * window))
+    out = np.array(out, np.float32)
+    return torch.from_numpy(np.concatenate([out[:, 0], out[:, 1]]))[:, None]
+
+
+class Segmentation(nn.Module):
+    """[batch, 1, samples] -> [batch, (samples - 721) // 270, 7] log-probabilities"""
+
+    def __init__(self, channels=80, hidden=64, voice=32, out=64, speakers=1):
+        super().__init__()
+        self.register_buffer("filters", band_filters())
+        self.conv1, self.norm1 = nn.Conv1d(2 * BANDS, channels, 6, stride=3), nn.BatchNorm1d(channels)
+        self.conv2, self.norm2 = nn.Conv1d(channels, channels, 5, padding=2), nn.BatchNorm1d(channels)
+        self.conv3, self.norm3 = nn.Conv1d(channels, channels, 4, stride=2, padding=2), nn.BatchNorm1d(channels)
+        self.conv4, self.norm4 = nn.Conv1d(channels, channels, 3, padding=2, dilation=2), nn.BatchNorm1d(channels)
+        self.first = nn.GRU(channels, hidden, batch_first=True, bidirectional=True)
+        self.voice, self.weight = nn.Linear(2 * hidden, voice), nn.Linear(2 * hidden, 1)
+        self.sharpness = nn.Parameter(torch.tensor(6.0))
+        self.join = nn.Linear(4 * hidden, 96)
+        self.second = nn.GRU(96, hidden, batch_first=True, bidirectional=True)
+        self.conv5, self.classes = nn.Conv1d(2 * hidden + channels, out, 3, padding=1), nn.Conv1d(out, len(CLASSES), 1)
+        # training only: who is who among the pool, and when two frames are one voice
+        self.known = nn.Parameter(torch.randn(speakers, 2 * hidden) * 0.05)
+        self.same = nn.Parameter(torch.tensor([6.0, -3.0]))
+
+    def front(self, x):
+        z = F.conv1d(x, self.filters, stride=STRIDE)
+        z = z * z
+        energy = z[:, :BANDS] + z[:, BANDS:]
+        band = energy.mean(2, keepdim=True)
+        total = band.mean(1, keepdim=True) + 1e-7
+        even = torch.log(energy / (band + 0.01 * total) + 3e-4)  # each band against its own mean: the room cancels
+        plain = torch.log(energy / total + 3e-5)
+        return torch.cat([even * 0.35 + 0.7, plain * 0.3 + 0.7], 1)
+
+    def body(self, f):
+        x = F.relu(self.norm1(self.conv1(f)))
+        x = F.relu(self.norm2(self.conv2(x)) + x)
+        h = F.relu(self.norm3(self.conv3(x)))
+        h = F.relu(self.norm4(self.conv4(h)) + h)
+        h, _ = self.first(h.transpose(1, 2))
+        voice = self.voice(h)
+        voice = voice / torch.sqrt((voice * voice).sum(2, keepdim=True) + 1e-6)
+        alike = torch.softmax(torch.matmul(voice, voice.transpose(1, 2)) * self.sharpness + self.weight(h).transpose(1, 2), 2)
+        joined = F.relu(self.join(F.dropout(torch.cat([h, torch.matmul(alike, h)], 2), 0.1, self.training)))
+        k, _ = self.second(joined)
+        wide = k.transpose(1, 2).unsqueeze(3).expand(-1, -1, -1, 2).flatten(2)[:, :, : x.shape[2]]
+        y = self.classes(F.relu(self.conv5(torch.cat([wide, x], 1))))
+        return F.log_softmax(y.transpose(1, 2), 2), h, voice
+
+    def forward(self, x):
+        return self.body(self.front(x))[0]
+
+
+# The classes under each of the six orders of three speakers: the model may number them as it likes.
+ORDERS = list(itertools.permutations(range(3)))
+RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS])
+ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES]).float()
+
+
+def order_losses(log_probabilities, classes):
+    return torch.stack([F.nll_loss(log_probabilities.transpose(1, 2), RENAMED[k][classes], reduction="none").mean(1)
+                        for k in range(6)], 1)
+
+
+def voice_losses(net, h, voice, classes, numbers):
+    """Frames of one speaker alone: are two of them the same voice, and which of the pool is it."""
+    half = classes[:, ::2]
+    half = F.pad(half, (0, h.shape[1] - half.shape[1]))
+    alone = (half >= 1) & (half <= 3)
+    v, l, a = voice[:, ::2], half[:, ::2], alone[:, ::2]
+    likeness = torch.matmul(v, v.transpose(1, 2)) * net.same[0] + net.same[1]
+    same, both = l[:, :, None] == l[:, None], a[:, :, None] & a[:, None]
+    cost = F.softplus(likeness) - likeness * same
+    one, two = (both & same).float(), (both & ~same).float()
+    several = two.sum((1, 2)) > 0
+    cost = (cost * one).sum((1, 2)) / (one.sum((1, 2)) + 1) + (cost * two).sum((1, 2)) / (two.sum((1, 2)) + 1)
+    affinity = (cost * several).sum() / (several.sum() + 1e-3)
+    means, who = [], []
+    for k in range(3):
+        mask = (half == k + 1).float()
+        long = torch.where((mask.sum(1) > 15) & (numbers[:, k] >= 0))[0]
+        if len(long):
+            means.append((mask[long].unsqueeze(2) * h[long]).sum(1) / mask[long].sum(1, keepdim=True))
+            who.append(numbers[long, k])
+    means, who = F.normalize(torch.cat(means), dim=1), torch.cat(who)
+    return affinity, F.cross_entropy(15 * means @ F.normalize(net.known, dim=1).T, who)
+
+
+def error_parts(log_probabilities, classes):
+    """Missed, false and confused speech of the best order per window, and all speech, in frames."""
+    order = order_losses(log_probabilities, classes).argmin(1)
+    truth = ACTIVE[torch.stack([RENAMED[k][c] for k, c in zip(order, classes)])]
+    said = ACTIVE[log_probabilities.argmax(2)]
+    nt, ns, right = truth.sum(2), said.sum(2), (truth * said).sum(2)
+    return np.array([(nt - ns).clamp(min=0).sum(), (ns - nt).clamp(min=0).sum(),
+                     (torch.minimum(nt, ns) - right).sum(), nt.sum()])
+
+
+def serve(queue, path, seed, early):
+    torch.set_num_threads(1)
+    source = Mixtures(path, "train", seed)
+    while True:
+        simple = early.value > 0
+        made = [source.mixture(source.r.choice((2, 2, 3, None)) if simple else None) for _ in range(20)]
+        x, y, n = zip(*made)
+        queue.put((torch.from_numpy(np.stack(x))[:, None], torch.from_numpy(np.stack(y)), torch.tensor(n)))
+
+
+def main(path, minutes, out, resume=None):
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    early, queue = mp.Value("i", 0 if resume else 1), mp.Queue(4)
+    mp.Process(target=serve, args=(queue, path, int(time.time()) % 99999, early), daemon=True).start()
+    tests = [Mixtures(path, "test", 5)]
+    held = [tests[0].mixture() for _ in range(96)]
+    heldx, heldy = torch.from_numpy(np.stack([h[0] for h in held]))[:, None], torch.from_numpy(np.stack([h[1] for h in held]))
+    speakers = len(Mixtures(path, "train", 0).voices)
+    net = Segmentation(speakers=speakers)
+    if resume:
+        net.load_state_dict(torch.load(resume))
+    top = 1e-3 if resume else 2e-3
+    optimizer = torch.optim.AdamW(net.parameters(), lr=top, weight_decay=1e-3)
+    print("parameters", sum(p.numel() for p in net.parameters()) - net.known.numel() + net.filters.numel(), flush=True)
+
+    def held_error():
+        net.eval()
+        with torch.no_grad():
+            parts = sum(error_parts(net(heldx[i : i + 16]), heldy[i : i + 16]) for i in range(0, 96, 16))
+        net.train()
+        return parts[:3] / parts[3]
+
+    begin = saved = time.time()
+    step, sums, errors = 0, [], np.zeros(4)
+    while time.time() - begin < minutes * 60:
+        share = (time.time() - begin) / (minutes * 60)
+        early.value = int(not resume and share < 0.25)
+        for group in optimizer.param_groups:
+            group["lr"] = top * min(1, (step + 1) / 80) * (0.5 * (1 + np.cos(np.pi * share)) * 0.98 + 0.02)
+        x, y, numbers = queue.get()
+        with torch.no_grad():
+            f = net.front(x)
+        log_probabilities, h, voice = net.body(f)
+        losses = order_losses(log_probabilities, y)
+        # at first the speakers are to be numbered as they appear, which is easier to learn than any order
+        first = 0.0 if resume else max(0.0, 0.7 * (1 - share / 0.5))
+        main_loss = first * losses[:, 0].mean() + (1 - first) * losses.min(1).values.mean()
+        affinity, identity = voice_losses(net, h, voice, y, numbers)
+        loss = main_loss + (0.6 if resume else 1) * (0.25 * affinity + 0.08 * identity)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 3.0)
+        optimizer.step()
+        step += 1
+        sums.append([losses.min(1).values.mean().item(), affinity.item(), identity.item()])
+        with torch.no_grad():
+            errors = errors * 0.98 + error_parts(log_probabilities, y)
+        if step % 50 == 0:
+            print(f"{time.time() - begin:.0f}s {step} loss/affinity/identity {np.round(np.mean(sums[-50:], 0), 3)} "
+                  f"missed/false/confused {np.round(errors[:3] / errors[3], 3)}", flush=True)
+        if time.time() - saved > 120:
+            saved = time.time()
+            e = held_error()
+            print("  unseen voices", np.round(e, 3), round(e.sum(), 3), flush=True)
+            torch.save(net.state_dict(), out)
+    torch.save(net.state_dict(), out)
+    e = held_error()
+    print("end: unseen voices", np.round(e, 3), round(e.sum(), 3))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]), *sys.argv[3:])
