@@ -46,7 +46,7 @@ export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth 
     }
     const first = Math.round(at * rate)
     sound.set(loaded.samples.subarray(0, sound.length - first), first)
-    sentences.push(...loaded.truth.sentences.map((sentence) => shiftSentence(sentence, at)))
+    sentences.push(...loaded.truth.sentences.map(sentence => shiftSentence(sentence, at)))
   }
 
   writeFileSync(wavPath, wavFile(sound))
@@ -55,14 +55,27 @@ export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth 
     duration: recipe.duration,
     language: recipe.language,
     note: recipe.note,
-    text: sentences.map((sentence) => sentence.text).join(' '),
-    speakers: [...new Set(sentences.map((sentence) => sentence.speaker))].sort(),
+    text: sentences.map(sentence => sentence.text).join(' '),
+    speakers: [...new Set(sentences.map(sentence => sentence.speaker))].sort(),
     sentences,
   }
 }
 
 function decodeClip(path: string): Int16Array {
-  const ffmpeg = Bun.spawnSync(['ffmpeg', '-v', 'error', '-i', path, '-f', 's16le', '-ac', '1', '-ar', `${rate}`, '-'])
+  const ffmpeg = Bun.spawnSync([
+    'ffmpeg',
+    '-v',
+    'error',
+    '-i',
+    path,
+    '-f',
+    's16le',
+    '-ac',
+    '1',
+    '-ar',
+    `${rate}`,
+    '-',
+  ])
   if (!ffmpeg.success) throw new Error(`ffmpeg could not read ${path}: ${ffmpeg.stderr}`)
   const { buffer, byteOffset, byteLength } = ffmpeg.stdout
   return new Int16Array(buffer.slice(byteOffset, byteOffset + byteLength))
