@@ -4,7 +4,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
 import { type RequestErrorCode, requestErrors } from '../errors.ts'
 import type { RateName } from '../limits.ts'
-import { errorBody } from './shapes.ts'
+import { errorBody, events } from './shapes.ts'
 
 /** What a route says of itself beyond its shapes. The gate adds its part. */
 export type RouteDetail = {
@@ -79,7 +79,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
     },
     servers: [{ url: baseUrl }],
     paths,
-    webhooks: webhooks(),
+    webhooks: webhooks(components),
     components: {
       schemas: Object.fromEntries(components),
       headers: headerComponents,
@@ -260,28 +260,40 @@ const idempotencyParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function webhooks(): object {
-  const event = (summary: string) => ({
-    post: {
-      summary,
-      description:
-        'Signed: X-Service-Signature is the hex HMAC-SHA256 of `timestamp.body`, keyed by the hex SHA-256 of the API key.',
-      parameters: ['X-Service-Signature', 'X-Service-Timestamp'].map(name => ({
-        name,
-        in: 'header',
-        required: true,
-        schema: { type: 'string' },
-      })),
-      requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
-      responses: { 200: { description: 'Anything in the two hundreds; nothing is sent again' } },
-    },
-  })
-  return {
-    'transcription.processing': event('The file is good and goes to an engine'),
-    'transcription.completed': event('The transcript is there'),
-    'transcription.failed': event('The job ended without a transcript'),
-  }
+function webhooks(components: Map<string, Schema>): object {
+  const parameters = ['X-Service-Signature', 'X-Service-Timestamp'].map(name => ({
+    name,
+    in: 'header',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  return Object.fromEntries(
+    Object.entries(events).map(([event, schema]) => [
+      event,
+      {
+        post: {
+          summary: eventSummaries[event],
+          description: signatureRule,
+          parameters,
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: reference(schema, components) } },
+          },
+          responses: { 200: { description: 'Anything in the two hundreds; nothing is sent again' } },
+        },
+      },
+    ]),
+  )
 }
+
+const eventSummaries: Record<string, string> = {
+  'transcription.processing': 'The file is good and goes to an engine',
+  'transcription.completed': 'The transcript is there',
+  'transcription.failed': 'The job ended without a transcript',
+}
+
+const signatureRule =
+  'X-Service-Signature is the hex HMAC-SHA256 of `timestamp.body`, keyed by the lowercase hex SHA-256 of the API key.'
 
 /** A named schema is written once, among the components. */
 function reference(schema: TSchema | Schema, components: Map<string, Schema>): Schema {

@@ -15,33 +15,46 @@ export const description = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
   const openapi = () => (document ??= describe(whole(), service.config.baseUrl))
 
-  return new Elysia({ tags: ['Service'] })
-    .use(gate(service))
+  return (
+    new Elysia({ tags: ['Service'] })
+      .use(gate(service))
 
-    .get(
-      '/v1',
-      ({ set }) => {
-        set.headers['Access-Control-Allow-Origin'] = '*'
-        set.headers['Access-Control-Expose-Headers'] = '*'
-        return introduction(service, whole())
-      },
-      {
-        open: 'service',
-        response: { 200: shapes.introduction },
-        detail: about({ summary: 'What this service is' }),
-      },
-    )
+      .get(
+        '/v1',
+        ({ set }) => {
+          set.headers['Access-Control-Allow-Origin'] = '*'
+          set.headers['Access-Control-Expose-Headers'] = '*'
+          return introduction(service, whole())
+        },
+        {
+          open: 'service',
+          response: { 200: shapes.introduction },
+          detail: about({ summary: 'What this service is' }),
+        },
+      )
 
-    .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-    .get('/docs', () => docsPage(openapi()), { visitor: true, detail: about({ hide: true }) })
-    .get(
-      '/',
-      () => new Response(null, { status: 302, headers: { Location: `${service.config.baseUrl}/docs` } }),
-      {
-        visitor: true,
-        detail: about({ hide: true }),
-      },
-    )
+      .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
+      // Where a 401 points. Keys are made by whoever runs the service, so there is no authorization server to name.
+      .get(
+        '/.well-known/oauth-protected-resource',
+        () => ({
+          resource: service.config.baseUrl,
+          resource_name: 'steno',
+          resource_documentation: `${service.config.baseUrl}/docs`,
+          bearer_methods_supported: ['header'],
+        }),
+        { visitor: true, detail: about({ hide: true }) },
+      )
+      .get('/docs', () => docsPage(openapi()), { visitor: true, detail: about({ hide: true }) })
+      .get(
+        '/',
+        () => new Response(null, { status: 302, headers: { Location: `${service.config.baseUrl}/docs` } }),
+        {
+          visitor: true,
+          detail: about({ hide: true }),
+        },
+      )
+  )
 }
 
 function introduction({ config, rateLimiter, engine }: Service, app: AnyElysia) {

@@ -212,7 +212,7 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
     settle(db, job.accountId, id, job.costUnits ?? 0)
     db.run('insert into transcripts (job_id, body) values ($id, $body)', {
       id,
-      body: JSON.stringify(transcript),
+      body: new TextEncoder().encode(JSON.stringify(transcript)),
     })
     db.run('update jobs set language = $language where id = $id', { id, language: transcript.language })
     recordEvent(db, id, 'transcription.completed')

@@ -1,0 +1,228 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { jobErrors, requestErrors } from '../../src/errors.ts'
+import { limits } from '../../src/limits.ts'
+import { startTestService } from '../support/service.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at any depth
+type Anything = any
+
+const root = join(import.meta.dir, '../..')
+
+test('GET /v1 tells a stranger what this is, from any page', async () => {
+  const service = await startTestService()
+  const { status, body, headers } = await service.fetch('/v1')
+  expect(status).toBe(200)
+  expect(headers.get('access-control-allow-origin')).toBe('*')
+  expect(body).toMatchObject({
+    name: 'steno',
+    authentication: { headers: ['Authorization', 'X-Api-Key'] },
+    rate_limits: { window_seconds: 60, per_address: 300 },
+    engine: { model: 'steered' },
+  })
+  const shown = body.endpoints.map(({ method, path }: Anything) => `${method} ${path}`)
+  for (const each of ['POST /v1/upload', 'GET /v1/transcribe/{id}', 'DELETE /v1/transcribe/{id}']) {
+    expect(shown).toContain(each)
+  }
+  const ana = service.account('ana')
+  for (const path of ['/v1/balance', '/v1/openapi.json', '/docs']) {
+    expect((await ana.get(path)).headers.get('access-control-allow-origin')).toBeNull()
+  }
+})
+
+test('the document is valid OpenAPI 3.1, needs no key, and every reference in it leads somewhere', async () => {
+  const document = await readDocument()
+  expect(document.openapi).toStartWith('3.1')
+  expect(document.info.version).toBe('1.0.0')
+  const validation = await new Validator().validate(structuredClone(document))
+  expect(validation.errors ?? []).toEqual([])
+  expect(validation.valid).toBe(true)
+
+  for (const reference of referencesIn(document)) {
+    const target = reference
+      .split('/')
+      .slice(1)
+      .reduce((at: Anything, key) => at?.[key], document)
+    expect([reference, target === undefined]).toEqual([reference, false])
+  }
+  expect(JSON.stringify(document)).not.toContain('nullable')
+})
+
+test('every endpoint of the service is described, with its parameters, bounds and errors', async () => {
+  const { paths } = await readDocument()
+  const operations = Object.entries(paths as Anything).flatMap(([path, methods]: Anything) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  expect(operations.toSorted()).toEqual([
+    'DELETE /v1/transcribe/{id}',
+    'GET /v1',
+    'GET /v1/balance',
+    'GET /v1/health',
+    'GET /v1/ready',
+    'GET /v1/transcribe/{id}',
+    'GET /v1/transcriptions',
+    'POST /v1/accounts',
+    'POST /v1/transcribe',
+    'POST /v1/transcribe/{id}/cancel',
+    'POST /v1/upload',
+    'PUT /v1/upload/{id}',
+  ])
+  const parameter = (path: string, method: string, name: string): Anything =>
+    paths[path][method].parameters.find((each: Anything) => each.name === name)
+  expect(parameter('/v1/transcribe/{id}', 'get', 'max_words').schema).toMatchObject({
+    type: 'integer',
+    minimum: limits.cueWords.min,
+    maximum: limits.cueWords.max,
+    default: limits.cueWords.default,
+  })
+  expect(parameter('/v1/transcribe/{id}', 'get', 'format').schema.enum).toEqual([
+    'json',
+    'srt',
+    'vtt',
+    'text',
+  ])
+  expect(parameter('/v1/transcriptions', 'get', 'limit').schema).toMatchObject({
+    minimum: 1,
+    maximum: 200,
+    default: 50,
+  })
+  expect(parameter('/v1/upload', 'post', 'Idempotency-Key')).toMatchObject({ in: 'header', required: false })
+
+  const submit = paths['/v1/transcribe'].post
+  expect(Object.keys(submit.responses).toSorted()).toEqual(
+    ['200', '400', '401', '402', '403', '404', '405', '409', '413', '415', '422', '429', '500'].toSorted(),
+  )
+  expect(submit.responses['429'].headers['Retry-After']).toBeDefined()
+  expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
+  expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
+  const told = JSON.stringify(paths)
+  for (const code of Object.keys(requestErrors)) if (code !== 'NOT_FOUND') expect(told).toContain(code)
+})
+
+test('events are described with their fields', async () => {
+  const { webhooks, components } = await readDocument()
+  expect(Object.keys(webhooks)).toEqual([
+    'transcription.processing',
+    'transcription.completed',
+    'transcription.failed',
+  ])
+  expect(Object.keys(components.schemas.CompletedEvent.properties)).toEqual([
+    'event',
+    'transcription_id',
+    'status',
+    'duration_seconds',
+    'cost_cents',
+    'result',
+  ])
+})
+
+test('a client generated from the document needs no hand-written type', async () => {
+  const document = await readDocument()
+  const types = astToString(await openapiTS(document))
+  const folder = mkdtempSync(join(tmpdir(), 'steno-client-'))
+  try {
+    writeFileSync(join(folder, 'api.ts'), types)
+    writeFileSync(join(folder, 'use.ts'), clientCode)
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig))
+    mkdirSync(join(folder, 'node_modules'))
+    const tsc = Bun.spawnSync([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+    expect(tsc.stdout.toString()).toBe('')
+    expect(tsc.exitCode).toBe(0)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}, 60_000)
+
+test('/docs can be read without a network, and every error has its place there', async () => {
+  const service = await startTestService()
+  const { text, headers } = await service.fetch('/docs')
+  expect(headers.get('content-type')).toContain('text/html')
+  expect(text.match(/(?:src|href)="(?!#|\/v1)[^"]*"/g) ?? []).toEqual([])
+  for (const code of [...Object.keys(requestErrors), ...Object.keys(jobErrors)]) {
+    expect(text).toContain(`id="${code}"`)
+  }
+  const { body } = await service.fetch('/v1/balance')
+  expect(body.error.docs_url).toBe(`${service.url}/docs#INVALID_API_KEY`)
+  expect((await service.account('ana').balance()).deposit_url).toBe(`${service.url}/docs#deposits`)
+  expect(text).toContain('id="deposits"')
+})
+
+test('the pointer of a challenge leads to what it promises', async () => {
+  const service = await startTestService()
+  const challenge = (await service.fetch('/v1/balance')).headers.get('www-authenticate') ?? ''
+  const [, pointer = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? []
+  const { status, body } = await service.fetch(new URL(pointer).pathname)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ resource: service.url, bearer_methods_supported: ['header'] })
+})
+
+test('the root leads people to the docs', async () => {
+  const service = await startTestService()
+  const { status, headers } = await service.fetch('/')
+  expect([status, headers.get('location')]).toEqual([302, `${service.url}/docs`])
+})
+
+const clientConfig = {
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: 'ESNext',
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    types: [],
+  },
+  include: ['*.ts'],
+}
+
+const clientCode = `
+import type { components, paths, webhooks } from './api'
+type Body<P extends { requestBody?: unknown }> = P extends { requestBody: { content: { 'application/json': infer B } } } ? B : never
+type Ok<R, S extends keyof R> = R[S] extends { content: { 'application/json': infer B } } ? B : never
+
+const upload: Body<paths['/v1/upload']['post']> = { filename: 'a.mp3' }
+declare const made: Ok<paths['/v1/upload']['post']['responses'], 200>
+const headers: Record<string, string> = made.headers
+const url: string = made.upload_url
+const submit: Body<paths['/v1/transcribe']['post']> = { upload_id: made.upload_id, language: null, speaker_count: 2, diarize: true }
+// @ts-expect-error an unknown format
+const wrong: NonNullable<paths['/v1/transcribe/{id}']['get']['parameters']['query']>['format'] = 'doc'
+declare const job: Ok<paths['/v1/transcribe/{id}']['get']['responses'], 200>
+const status: 'created' | 'downloading' | 'pending' | 'processing' | 'completed' | 'failed' = job.status
+const cost: number | null = job.cost_cents
+const words: string[] = job.result?.utterances.flatMap(utterance => utterance.words.map(({ word, start, end }) => word + start + end)) ?? []
+const speaker: string | null | undefined = job.result?.utterances[0]?.speaker
+declare const page: Ok<paths['/v1/transcriptions']['get']['responses'], 200>
+const next: string | null = page.next_cursor
+// @ts-expect-error a list has no results
+page.items[0].result
+declare const balance: components['schemas']['Balance']
+const hours: number | null = balance.estimated_hours_available
+declare const failure: Ok<paths['/v1/balance']['get']['responses'], 401>
+const code: string = failure.error.code
+declare const cancelled: Ok<paths['/v1/transcribe/{id}/cancel']['post']['responses'], 200>
+const released: number = cancelled.released_cents
+const account: Body<paths['/v1/accounts']['post']> = { email: 'a@example.org', password: 'long enough here' }
+declare const pending: Ok<paths['/v1/accounts']['post']['responses'], 202>
+const outcome: 'pending_verification' = pending.status
+declare const event: NonNullable<webhooks['transcription.completed']['post']['requestBody']>['content']['application/json']
+const told: string = event.result.full_transcript
+export { account, code, cost, headers, hours, next, outcome, released, speaker, status, submit, told, upload, url, words, wrong }
+`
+
+async function readDocument(): Promise<Anything> {
+  const service = await startTestService()
+  const { status, body } = await service.fetch('/v1/openapi.json')
+  expect(status).toBe(200)
+  return body
+}
+
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    key === '$ref' ? [each as string] : referencesIn(each),
+  )
+}
