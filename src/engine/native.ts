@@ -32,7 +32,7 @@ export function pocketModel(): string | null {
 /** A spoken clip and a file that says what is heard in it, or null in a build without one. */
 export function pocketClip(): { sound: string; truth: string } | null {
   const [sound, truth] = ['flac', 'json'].map(extension =>
-    fileURLToPath(new URL(`models/pocket/audio/en_short_us.${extension}`, root)),
+    fileURLToPath(new URL(`test/fixtures/speech/doctor.${extension}`, root)),
   ) as [string, string]
   return existsSync(sound) && existsSync(truth) ? { sound, truth } : null
 }

@@ -31,7 +31,7 @@ test.skipIf(!builtIn)(
   `all is well and ends with a transcript${unless(builtIn, 'built-in model and clip')}`,
   async () => {
     const { code, of } = await doctor()
-    expect(of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('call') })
+    expect(of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('cloudy') })
     expect(of('device').found).toContain('cpu')
     expect(code).toBe(0)
   },

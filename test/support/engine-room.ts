@@ -19,8 +19,8 @@ export function firstOf(...paths: string[]): string | null {
   return paths.map(path => fileURLToPath(new URL(path, project))).find(existsSync) ?? null
 }
 
-export const pocket = firstOf('models/pocket/whisper-pocket', '../shared/pocket/whisper-pocket')
-export const clips = firstOf('test/fixtures/speech', '../shared/pocket/audio')
+export const pocket = firstOf('models/pocket/whisper-pocket')
+export const clips = firstOf('test/fixtures/speech')
 
 /** For the name of a test that is skipped: says aloud what is missing. */
 export function unless(what: string | null, name: string): string {
