@@ -1,0 +1,278 @@
+// The commands as an operator uses them, beside a server in a process of its own.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { findCommand } from '../support/command.ts'
+
+let folder = ''
+const servers: { stop(signal?: NodeJS.Signals): Promise<number> }[] = []
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-cli-'))
+})
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop('SIGKILL')
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('the first start makes an account and shows its key once; the next does not', async () => {
+  const data = join(folder, 'first')
+  const first = await serve(data)
+  const [, key = ''] = /(sk_live_\S+)/.exec(first.out()) ?? []
+  const balance = await fetch(`${first.url}/v1/balance`, { headers: { Authorization: key } })
+  expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
+  expect(first.err()).not.toContain(key)
+  expect(statSync(data).mode & 0o777).toBe(0o700)
+  await first.stop('SIGTERM')
+
+  const second = await serve(data)
+  expect(second.out()).not.toContain('sk_live_')
+  expect((await fetch(`${second.url}/v1/balance`, { headers: { Authorization: key } })).status).toBe(200)
+})
+
+test('accounts and keys made beside a running server work at once, and stop at once', async () => {
+  const data = join(folder, 'beside')
+  const server = await serve(data)
+  const run = (...args: string[]) => findCommand(data, ...args)
+
+  const made = (await run('accounts', 'create', 'Ana@Example.org', '--credit', '10.00', '--json')).json()
+  expect(made).toEqual({ account_id: expect.any(String), email: 'Ana@example.org', balance_cents: 1000 })
+  const email = made.email
+  const key = (await run('keys', 'create', email, '--name', 'ci', '--json')).json()
+  expect(key).toEqual({
+    key_id: expect.any(String),
+    key: expect.stringMatching(/^sk_live_/),
+    account_id: made.account_id,
+  })
+  const ask = () => fetch(`${server.url}/v1/balance`, { headers: { 'X-Api-Key': key.key } })
+  expect(await (await ask()).json()).toMatchObject({ balance_cents: 1000 })
+
+  expect((await run('accounts', 'credit', email, '5.00', '--json')).json()).toMatchObject({
+    balance_cents: 1500,
+  })
+  expect(await (await ask()).json()).toMatchObject({ balance_cents: 1500 })
+  const webhook = 'https://hooks.example/steno'
+  expect((await run('accounts', 'webhook', email, webhook, '--json')).json().webhook_url).toBe(webhook)
+  expect((await run('accounts', 'webhook', email, 'none', '--json')).json().webhook_url).toBeNull()
+
+  const [shown, listed] = [
+    (await run('accounts', 'show', email, '--json')).json(),
+    (await run('accounts', 'list', '--json')).json(),
+  ]
+  expect(shown).toEqual({
+    account_id: made.account_id,
+    email,
+    verified: true,
+    balance_cents: 1500,
+    reserved_cents: 0,
+    webhook_url: null,
+    created_at: expect.stringMatching(/Z$/),
+  })
+  expect(listed).toContainEqual(shown)
+  expect((await run('keys', 'list', email, '--json')).json()).toEqual([
+    {
+      key_id: key.key_id,
+      name: 'ci',
+      prefix: key.key.slice(0, 12),
+      created_at: expect.stringMatching(/Z$/),
+      revoked_at: null,
+    },
+  ])
+  expect((await run('keys', 'revoke', key.key_id)).code).toBe(0)
+  const refused = await ask()
+  expect([refused.status, await refused.json()]).toEqual([
+    401,
+    { error: expect.objectContaining({ code: 'API_KEY_REVOKED' }) },
+  ])
+})
+
+test('what must not be is refused with one clear line', async () => {
+  const data = join(folder, 'refused')
+  const run = (...args: string[]) => findCommand(data, ...args)
+  await run('accounts', 'create', 'a@example.org')
+  const cases: [string[], number, string][] = [
+    [['accounts', 'create', 'a@example.org'], 1, 'already an account'],
+    [['accounts', 'create', 'nobody'], 2, 'not an e-mail address'],
+    [['accounts', 'create'], 2, 'EMAIL'],
+    [['accounts', 'create', 'b@example.org', '--password', 'short'], 1, 'at least 10'],
+    [['accounts', 'credit', 'a@example.org', '4.99'], 1, 'at least 5'],
+    [['accounts', 'create', 'c@example.org', '--credit', '1.00'], 1, 'at least 5'],
+    [['accounts', 'credit', 'a@example.org', 'much'], 2, 'not an amount'],
+    [['accounts', 'show', 'x@example.org'], 1, 'no account'],
+    [['accounts', 'webhook', 'a@example.org', 'http://a.example/'], 1, 'https'],
+    [['accounts', 'fly'], 2, 'needs a command'],
+    [['keys', 'revoke', 'x'], 1, 'no key'],
+    [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
+    [['fly'], 2, 'no command'],
+  ]
+  for (const [args, code, words] of cases) {
+    const { code: exit, err, out } = await run(...args)
+    expect([args, exit, out]).toEqual([args, code, ''])
+    expect(err.split('\n')[0]).toStartWith('steno: ')
+    expect(err).toContain(words)
+  }
+  for (let count = 0; count < 5; count++) expect((await run('keys', 'create', 'a@example.org')).code).toBe(0)
+  const sixth = await run('keys', 'create', 'a@example.org')
+  expect([sixth.code, sixth.out]).toEqual([1, ''])
+  expect(sixth.err).toContain('5 active keys')
+})
+
+test('a backup of a running server is of use in an empty folder', async () => {
+  const data = join(folder, 'backed-up')
+  const server = await serve(data)
+  const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
+  const file = join(folder, 'backup.db')
+  expect((await findCommand(data, 'backup', file)).code).toBe(0)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const again = await findCommand(data, 'backup', file)
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('exists already')])
+
+  const restored = join(folder, 'restored')
+  await Bun.write(join(restored, 'steno.db'), Bun.file(file))
+  await Bun.write(join(restored, 'secret.key'), Bun.file(`${file}.key`))
+  const other = await serve(restored)
+  expect(other.out()).not.toContain('sk_live_')
+  const balance = await fetch(`${other.url}/v1/balance`, { headers: { Authorization: key } })
+  expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
+})
+
+test('a second server on the same folder is told that one is running', async () => {
+  const data = join(folder, 'locked')
+  await serve(data)
+  const second = Bun.spawnSync(selfCommand('serve', '--port', '0'), { env: environment(data) })
+  expect(second.exitCode).toBe(1)
+  expect(second.stderr.toString()).toContain('already serving')
+})
+
+test('every wrong setting is named at once; a flag wins over its variable', async () => {
+  const bad = Bun.spawnSync(selfCommand('serve', '--upload-ttl', 'soon'), {
+    env: { ...environment(join(folder, 'bad')), STENO_PORT: 'x', STENO_MAX_FILE_SIZE: 'big' },
+  })
+  expect(bad.exitCode).toBe(1)
+  for (const each of ['STENO_PORT', 'STENO_MAX_FILE_SIZE', 'STENO_UPLOAD_TTL']) {
+    expect(bad.stderr.toString()).toContain(each)
+  }
+  expect(existsSync(join(folder, 'bad'))).toBe(false)
+  const good = await serve(join(folder, 'flag'), ['--price-per-hour-cents', '7'], {
+    STENO_PRICE_PER_HOUR_CENTS: '9',
+  })
+  const [, key = ''] = /(sk_live_\S+)/.exec(good.out()) ?? []
+  const balance = await fetch(`${good.url}/v1/balance`, { headers: { Authorization: key } })
+  expect(await balance.json()).toMatchObject({ price_per_hour_cents: 7 })
+})
+
+test('SIGTERM lets a request in flight finish, then the server is gone with 0', async () => {
+  const server = await serve(join(folder, 'stop'))
+  const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
+  const body = '{"filename": "a.mp3"}'
+  const { port, hostname } = new URL(server.url)
+  const slow = connect(Number(port), hostname)
+  const answered = new Promise<string>((resolve, reject) => {
+    slow.once('data', data => resolve(`${data}`))
+    slow.once('error', reject)
+    slow.once('close', () => reject(new Error('closed without an answer')))
+  })
+  slow.write(
+    `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+  )
+  // The request is in flight as soon as another with its Idempotency-Key is told so.
+  const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
+  const isInFlight = async () =>
+    (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
+  while (!(await isInFlight()));
+
+  const gone = server.stop('SIGTERM')
+  await server.told('stopping')
+  slow.write(body.slice(5))
+  expect(await answered).toStartWith('HTTP/1.1 200')
+  slow.destroy()
+  expect(await gone).toBe(0)
+})
+
+test('help says what there is', async () => {
+  const help = await findCommand(folder, 'help')
+  for (const each of [
+    'serve',
+    'accounts create',
+    'keys revoke',
+    'backup',
+    'openapi',
+    'transcribe',
+    'doctor',
+  ]) {
+    expect(help.out).toContain(each)
+  }
+  for (const args of [['serve'], ['accounts', 'create'], ['keys', 'list'], ['backup'], ['openapi']]) {
+    const { code, out } = await findCommand(folder, ...args, '--help')
+    expect([args, code]).toEqual([args, 0])
+    expect(out).toContain(`usage: steno ${args.join(' ')}`)
+  }
+  expect((await findCommand(folder, 'serve', '--help')).out).toContain('--upload-ttl')
+})
+
+test('openapi prints the document', async () => {
+  const { code, json } = await findCommand(join(folder, 'openapi'), 'openapi')
+  expect([code, json().openapi]).toEqual([0, '3.1.0'])
+})
+
+test('the page of settings is the table of settings', async () => {
+  const { settingsPage } = await import('../../scripts/settings-docs.ts')
+  const page = readFileSync(join(import.meta.dir, '../../docs/settings.md'), 'utf8')
+  expect(page).toBe(settingsPage())
+})
+
+function environment(data: string): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
+  return {
+    PATH,
+    HOME,
+    STENO_DATA_DIR: data,
+    STENO_PORT: '0',
+    STENO_MODEL: join(folder, 'none'),
+    STENO_LOG: 'json',
+  }
+}
+
+async function serve(data: string, args: string[] = [], more: Record<string, string> = {}) {
+  const child = Bun.spawn(selfCommand('serve', ...args), {
+    env: { ...environment(data), ...more },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const out = collect(child.stdout)
+  const err = collect(child.stderr)
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    return await child.exited
+  }
+  servers.push({ stop })
+  await err.until('listening')
+  const [, url = ''] = /listens on (\S+)/.exec(out.text()) ?? []
+  return { url, out: out.text, err: err.text, told: err.until, stop }
+}
+
+/** What a stream has said so far, and a way to wait for a word in it. */
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = ''
+  const waiting: { word: string; resolve: () => void }[] = []
+  const done = (async () => {
+    for await (const chunk of stream) {
+      text += new TextDecoder().decode(chunk)
+      for (const each of waiting) if (text.includes(each.word)) each.resolve()
+    }
+  })()
+  return {
+    text: () => text,
+    until: (word: string) =>
+      text.includes(word)
+        ? Promise.resolve()
+        : Promise.race([new Promise<void>(resolve => waiting.push({ word, resolve })), done]),
+  }
+}
