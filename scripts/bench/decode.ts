@@ -57,7 +57,7 @@ function child(job: Order['job'], path: string): Promise<Usage> {
   const { mediaCpuMs: cpuMs, mediaMemoryBytes: memoryBytes } = limits
   // Ten hours and the padding of every hour's end.
   const durationMsMax = 2 * limits.durationMsMax
-  const order: Order = { job, parent: process.pid, cpuMs, memoryBytes, durationMsMax }
+  const order: Order = { job, parent: process.pid, priority: 0, cpuMs, memoryBytes, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)
 }
 

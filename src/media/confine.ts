@@ -5,15 +5,14 @@ import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-export type Confinement = { parent: number; cpuMs: number; memoryBytes: number }
+export type Confinement = { parent: number; priority: number; cpuMs: number; memoryBytes: number }
 
-const lowestPriority = 19
 const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, openFiles: 7 } as const
 const prSetParentDeathSignal = 1
 const sigkill = 9n
 
-export function confine({ parent, cpuMs, memoryBytes }: Confinement): void {
-  setPriority(lowestPriority)
+export function confine({ parent, priority, cpuMs, memoryBytes }: Confinement): void {
+  setPriority(priority)
   if (process.platform !== 'linux') return
   const { symbols } = dlopen('libc.so.6', {
     prctl: { args: ['i32', 'u64'], returns: 'i32' },

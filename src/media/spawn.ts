@@ -1,6 +1,7 @@
 // Starts the child that reads one media file, listens to it, and makes sure that it ends.
 
 import { closeSync, openSync } from 'node:fs'
+import { constants } from 'node:os'
 import { errorFields, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
@@ -13,6 +14,8 @@ export type Bounds = {
   stallMs: number
   cpuMs: number
   memoryBytes: number
+  /** As `nice` has it: 19 waits for everything else. */
+  priority: number
 }
 
 export type SpawnOptions = {
@@ -27,6 +30,7 @@ const usual: Bounds = {
   stallMs: limits.mediaStallMs,
   cpuMs: limits.mediaCpuMs,
   memoryBytes: limits.mediaMemoryBytes,
+  priority: constants.priority.PRIORITY_LOW,
 }
 
 /** Gives each body of samples as it comes, then what the job says at its end. However it ends, the child has too. */
@@ -36,8 +40,8 @@ export async function* runChild(
   { signal, durationMsMax, bounds, command = selfCommand('media') }: SpawnOptions,
 ): AsyncGenerator<Uint8Array, unknown> {
   signal.throwIfAborted()
-  const { stallMs, cpuMs, memoryBytes } = { ...usual, ...bounds }
-  const order: Order = { job, parent: process.pid, cpuMs, memoryBytes, durationMsMax }
+  const { stallMs, ...confinement } = { ...usual, ...bounds }
+  const order: Order = { job, parent: process.pid, ...confinement, durationMsMax }
   const child = start([...command, JSON.stringify(order)], path)
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill)

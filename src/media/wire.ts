@@ -4,6 +4,7 @@
 export type Order = {
   job: 'inspect' | 'decode'
   parent: number
+  priority: number
   cpuMs: number
   memoryBytes: number
   durationMsMax: number

@@ -1,15 +1,17 @@
 // The child may crash, hang or say anything: that one job fails, with the right code, and nothing stays behind.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 import { type Bounds, runChild } from '../../src/media/spawn.ts'
-import { failureOf, fixture, forever, media, temporaryFolder } from './files.ts'
+import { failureOf, fixture, forever, media, patienceMs, temporaryFolder } from './files.ts'
 import { childrenOf, isRunning } from './processes.ts'
+
+setDefaultTimeout(patienceMs)
 
 const { durationMsMin, durationMsMax } = limits
 const wav = fixture('pcm.wav')
@@ -102,7 +104,9 @@ test('samples without end are cut off', async () => {
 
 test('an endless loop runs into its limit of CPU time', async () => {
   const command = standIn('confine(order); for (;;) {}')
-  expect(await failureOf(inspectWith(command, { cpuMs: 1000 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
+  expect(await failureOf(inspectWith(command, { cpuMs: 1000, priority: 0 }))).toMatchObject({
+    code: 'PROCESSING_ERROR',
+  })
 })
 
 test('a file that wants more memory than there is for it is refused', async () => {
@@ -155,6 +159,11 @@ test('the child gets the file, no environment and nothing that is open here', as
   expect(value.open.filter(target => /socket|steno|^\/(?!dev|proc)/.test(target))).toEqual([])
   expect(value.env).toEqual(['BUN_ENABLE_CRASH_REPORTING'])
   expect(value).toMatchObject({ cwd: '/', nice: 19 })
+})
+
+test('FFmpeg is never loaded here', async () => {
+  await media.inspect(wav, { signal: forever })
+  expect(readFileSync('/proc/self/maps', 'utf8')).not.toContain('node-av')
 })
 
 test('a confined child can write no file', async () => {

@@ -1,11 +1,13 @@
 // The duration is what can be played, not what a header says. Files beyond half a minute are counted by their
 // packets; they are put together here from short ones.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeAll, fixture, inspect, temporaryFolder } from './files.ts'
+import { decodeAll, fixture, inspect, patienceMs, temporaryFolder } from './files.ts'
 import { sampleRate } from './tones.ts'
+
+setDefaultTimeout(patienceMs)
 
 const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [

@@ -9,8 +9,12 @@ import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 
 const { durationMsMin, durationMsMax } = limits
+/** For each test: other work may keep children waiting. */
+export const patienceMs = 60_000
+/** The usual priority is the lowest; beside other work the tests would take minutes. */
+export const bounds = { priority: 0 }
 export const forever = new AbortController().signal
-export const media = openMedia({ durationMsMin, durationMsMax })
+export const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
 export function fixture(name: string): string {
   return join(import.meta.dir, '../fixtures/media', name)
@@ -22,7 +26,7 @@ export function inspect(path: string) {
 
 export async function decodeAll(path: string): Promise<Float32Array> {
   const parts: Float32Array[] = []
-  for await (const part of decode(path, { signal: forever, durationMsMax })) parts.push(part)
+  for await (const part of decode(path, { signal: forever, durationMsMax, bounds })) parts.push(part)
   const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

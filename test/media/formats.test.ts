@@ -1,10 +1,12 @@
 // Every container that we take, with the codecs that are usual in it.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { formats } from '../../src/media/formats.ts'
-import { decodeAll, fixture, inspect } from './files.ts'
+import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 import { expectTune, later, sampleRate, tune } from './tones.ts'
+
+setDefaultTimeout(patienceMs)
 
 test('every extension has its file', () => {
   const extensions = new Set(mediaFixtures.map(({ name }) => name.split('.').at(-1)))

@@ -1,10 +1,12 @@
 // A media file may name other files and addresses: playlists, manifests, references in containers. The child
 // opens none of them.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failureOf, fixture, inspect, temporaryFolder } from './files.ts'
+import { failureOf, fixture, inspect, patienceMs, temporaryFolder } from './files.ts'
+
+setDefaultTimeout(patienceMs)
 
 let callers = 0
 let port = 0

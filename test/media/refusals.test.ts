@@ -1,12 +1,14 @@
 // What is not taken, and what is said of it.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { openMedia } from '../../src/media/inspect.ts'
-import { decodeAll, failureOf, fixture, forever, inspect, temporaryFolder } from './files.ts'
-import { expectTune, level, tune } from './tones.ts'
+import { decodeAll, failureOf, fixture, forever, inspect, patienceMs, temporaryFolder } from './files.ts'
+import { expectTune, level, sampleRate, tune } from './tones.ts'
+
+setDefaultTimeout(patienceMs)
 
 const refused = [
   { name: 'picture.png', message: 'The file is not audio or video that can be read.' },
@@ -64,6 +66,27 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
+
+test('samples that are no numbers become silence', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'float.wav')
+  const seconds = 2
+  const samples = new Float32Array(seconds * sampleRate).map(
+    (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
+  )
+  const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
+  // Format 3 is floats: four bytes a sample.
+  header.writeUInt16LE(3, 20)
+  header.writeUInt32LE(sampleRate, 24)
+  header.writeUInt32LE(4 * sampleRate, 28)
+  header.writeUInt16LE(4, 32)
+  header.writeUInt16LE(32, 34)
+  header.writeUInt32LE(samples.byteLength, 40)
+  writeFileSync(path, Buffer.concat([header, new Uint8Array(samples.buffer)]))
+  const decoded = await decodeAll(path)
+  expect(decoded).toHaveLength(seconds * sampleRate)
+  expect(decoded.every(sample => sample >= -1 && sample <= 1)).toBe(true)
+})
 
 test('damage in the middle becomes silence and what follows stays in its place', async () => {
   await using folder = temporaryFolder()

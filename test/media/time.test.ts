@@ -1,8 +1,10 @@
 // A word at 12:34 in a player is at 12:34 in the samples, whatever the file does to its clock.
 
-import { describe, expect, test } from 'bun:test'
-import { decodeAll, fixture, inspect } from './files.ts'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
+
+setDefaultTimeout(patienceMs)
 
 /** The tune, and once more from so many seconds on: encoders add their delay to each. */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
