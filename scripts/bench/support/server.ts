@@ -10,7 +10,7 @@ import { openSecrets } from '../../../src/base/seal.ts'
 import { selfCommand } from '../../../src/base/self.ts'
 import { type Db, openDb } from '../../../src/db/db.ts'
 
-export type Ready = { port: number; startMs: number; rssMb(): number; stop(): Promise<void> }
+export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
 /** Starts a command and waits for its first line that ends in a port. */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
@@ -29,6 +29,7 @@ export async function start(command: string[], environment: Record<string, strin
   }
   return {
     port: Number(/:(\d+)\n/.exec(text)![1]),
+    pid: child.pid,
     startMs: performance.now() - startedAt,
     rssMb: () => memory(child.pid, 'VmRSS'),
     async stop() {

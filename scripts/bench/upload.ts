@@ -1,0 +1,48 @@
+// A 5 GB PUT to a signed address: how much the server's memory grows, and how fast it goes.
+
+import { statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { formatSize } from '../../src/base/words.ts'
+import { limits } from '../../src/limits.ts'
+import { pour } from './support/pour.ts'
+import { memory, prepareData, serve } from './support/server.ts'
+
+export const bench = { name: 'Uploads: memory and speed', run }
+
+const chunkBytes = 4 * 1024 ** 2
+
+async function run(): Promise<string[][]> {
+  const rows = [['upload', 'seconds', 'MB per second', 'idle MB', 'peak MB', 'growth MB']]
+  const { bavail, bsize } = statfsSync(tmpdir())
+  const room = Math.floor((bavail * bsize * 0.8) / chunkBytes) * chunkBytes
+  const bytes = Math.min(limits.fileBytesMax, room)
+  rows.push(await measure(formatSize(bytes), [bytes]))
+  rows.push(await measure('4 at once of a tenth each', Array(4).fill(Math.floor(bytes / 10))))
+  return rows
+}
+
+async function measure(name: string, sizes: number[]): Promise<string[]> {
+  const data = prepareData()
+  const server = await serve(data)
+  try {
+    // Once around with a little, so that what every first request costs is not counted.
+    await pour({ port: server.port, key: data.key, bytes: chunkBytes })
+    const idleMb = server.rssMb()
+    const start = performance.now()
+    await Promise.all(sizes.map(bytes => pour({ port: server.port, key: data.key, bytes })))
+    const seconds = (performance.now() - start) / 1000
+    const megabytes = sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024 ** 2
+    const peakMb = memory(server.pid, 'VmHWM')
+    return [
+      name,
+      seconds.toFixed(1),
+      (megabytes / seconds).toFixed(0),
+      idleMb.toFixed(0),
+      peakMb.toFixed(0),
+      (peakMb - idleMb).toFixed(0),
+    ]
+  } finally {
+    await server.stop()
+    data.remove()
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { pour } from '../../scripts/bench/support/pour.ts'
+import { memory, prepareData, serve } from '../../scripts/bench/support/server.ts'
+
+const MB = 1024 ** 2
+const uploadBytes = 300 * MB
+const growthMbMax = 64
+
+test("a large upload does not show in the server's memory", async () => {
+  const data = prepareData()
+  const server = await serve(data)
+  try {
+    await pour({ port: server.port, key: data.key, bytes: MB })
+    const idle = server.rssMb()
+    await pour({ port: server.port, key: data.key, bytes: uploadBytes })
+    expect(memory(server.pid, 'VmHWM') - idle).toBeLessThan(growthMbMax)
+  } finally {
+    await server.stop()
+    data.remove()
+  }
+}, 60_000)
