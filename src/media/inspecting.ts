@@ -19,18 +19,18 @@ export function inspect(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Task)
   const packets = Array.from({ length: tailPackets }, () => new ffmpeg.Packet())
   for (const packet of packets) packet.alloc()
   let frames = 0
+  let heard: Pick<Inspection, 'sampleRate' | 'channels'> | null = null
 
   for (const link of linksOf(source)) {
     follow(link)
+    heard ??= { sampleRate: link.decoder.sampleRate, channels: link.decoder.channels }
     if (timeline.holds) timeline.settle(null)
     timeline.continue()
     if (timeline.position > samplesMax) break
   }
-  if (frames === 0) throw new Refused('undecodable')
-  const { container, codec, decoder } = source
-  const { sampleRate: rate, channels } = decoder
-  const durationMs = Math.round((timeline.position / sampleRate) * 1000)
-  return { container, codec, sampleRate: rate, channels, durationMs }
+  if (frames === 0 || !heard) throw new Refused('undecodable')
+  const { container, codec } = source
+  return { container, codec, ...heard, durationMs: Math.round((timeline.position / sampleRate) * 1000) }
 
   function follow(link: Source): void {
     const headEnd = timeline.position + headSamples

@@ -1,6 +1,6 @@
 // An open media file inside the child: its container, the audio stream that is taken, and its decoder.
 
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib'
 import type { FFmpeg } from './child.ts'
 import { findLink } from './links.ts'
@@ -17,7 +17,7 @@ export type Source = {
   clockRestarts: boolean
   /** Reads the next packet of the audio stream; false at the end of the file. */
   read(packet: Packet): boolean
-  /** What follows at the end, where FFmpeg could not go on into the next link of a chain. */
+  /** What follows at the end, where FFmpeg could not go on into the next link of a chain; this one is gone then. */
   successor(): Source | null
   /** Hands on what the decoder makes of a packet. The frame is gone afterwards. */
   decode(packet: Packet, use: (frame: Frame) => void): void
@@ -88,7 +88,7 @@ export function openSource(ffmpeg: FFmpeg, place: Place = { file: stdin, from: 0
           failed += 1
           spoilt(result)
         } else if (packet.streamIndex === index) {
-          if (chained) reached = Number(packet.pos)
+          if (chained) reached = Math.max(reached, Number(packet.pos))
           return true
         }
       }
@@ -97,7 +97,12 @@ export function openSource(ffmpeg: FFmpeg, place: Place = { file: stdin, from: 0
       stuck = true
       return false
     },
-    successor: () => (chained && stuck ? openLink(ffmpeg, reached + 1) : null),
+    successor: () => {
+      if (!chained || !stuck) return null
+      decoder.freeContext()
+      format.closeInputSync()
+      return openLink(ffmpeg, reached + 1)
+    },
     decode: (packet, use) => {
       // To the decoder an empty packet is the end of the stream.
       if (packet.size > 0) feed(packet, use)
@@ -127,12 +132,15 @@ export function* linksOf(first: Source): Generator<Source> {
 function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   const from = findLink(stdin, after)
   if (from === null) return null
+  // Under a number of its own, because FFmpeg moves about in the file; it makes itself another from that.
+  const file = openSync(`/proc/self/fd/${stdin}`, 'r')
   try {
-    // A number of its own, because FFmpeg moves about in the file.
-    return openSource(ffmpeg, { file: openSync(`/proc/self/fd/${stdin}`, 'r'), from })
+    return openSource(ffmpeg, { file, from })
   } catch (error) {
     if (error instanceof Refused) return openLink(ffmpeg, from + 1)
     throw error
+  } finally {
+    closeSync(file)
   }
 }
 

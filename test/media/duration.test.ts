@@ -35,6 +35,15 @@ describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 
   })
 })
 
+test('a chain may have more links than a process may have files open', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'chain.ogg')
+  const three = readFileSync(fixture('chain-of-others.ogg'))
+  const links = 270
+  writeFileSync(path, Buffer.concat(Array.from({ length: links / 3 }, () => three)))
+  expect((await inspect(path)).durationMs).toBeGreaterThan(links * 1990)
+})
+
 test('45 seconds of plain samples are 45 seconds', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'long.wav')
