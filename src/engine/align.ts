@@ -2,6 +2,7 @@
 // walked through from corner to corner by dynamic time warping. The row used for a token is the one that
 // predicts it, as openai/whisper does.
 
+import { framesPerSecond } from './audio.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 export type AlignedWord = {
@@ -12,33 +13,113 @@ export type AlignedWord = {
   probability: number
 }
 
-const medianWidth = 7
+/** Text that the model put between two timestamps: where it may have been said, and what its tokens looked at. */
+export type Stretch = {
+  ids: readonly number[]
+  logProbabilities: readonly number[]
+  /** `rows[i]` predicts the i-th token, one more the end; each holds heads × frames of the window. */
+  rows: readonly Float32Array[]
+  from: number
+  to: number
+}
 
-/** `rows[i]` predicts the i-th text token, the last one the end; each holds heads × frames. */
+const medianWidth = 7
+/** Timestamps are this far off now and then, */
+const slackFrames = 0.5 * framesPerSecond
+/** and this far as a rule. */
+const edgeFrames = 0.1 * framesPerSecond
+
+/**
+ * Each stretch is walked through on its own: a word cannot be drawn into speech that the model has left out, and
+ * the work grows with the length of the text rather than with its square.
+ */
 export function wordTimes(
   tokenizer: Tokenizer,
   language: string,
-  ids: readonly number[],
-  logProbabilities: readonly number[],
-  rows: readonly Float32Array[],
+  stretches: readonly Stretch[],
   frames: number,
 ): AlignedWord[] {
-  if (ids.length === 0) return []
-  const starts = tokenStarts(attentionMatrix(rows, frames), rows.length, frames)
-  const words: AlignedWord[] = []
-  let at = 0
-  for (const word of tokenizer.words(ids, language)) {
-    const next = at + word.ids.length
-    const mean =
-      logProbabilities.slice(at, next).reduce((sum, each) => sum + Math.exp(each), 0) / word.ids.length
-    words.push({ text: word.text, from: starts[at]!, to: starts[next]!, probability: mean })
-    at = next
-  }
-  return mergePunctuation(words)
+  const bands = stretches.map(({ from, to }) => {
+    const begin = Math.max(0, Math.min(from - slackFrames, frames - 1))
+    return { begin, end: Math.min(frames, Math.max(to + slackFrames, begin + 1)) }
+  })
+  const rows = stretches.flatMap(each => each.rows)
+  if (rows.length === 0) return []
+  const matrix = attentionMatrix(
+    rows,
+    frames,
+    stretches.flatMap(({ rows }, index) => rows.map(() => bands[index]!)),
+  )
+  let row = 0
+  const words = stretches.flatMap((stretch, index) => {
+    const { begin, end } = bands[index]!
+    const width = end - begin
+    const part = new Float32Array(stretch.rows.length * width)
+    for (let at = 0; at < part.length; at += width, row++) {
+      part.set(matrix.subarray(row * frames + begin, row * frames + end), at)
+    }
+    const starts = tokenStarts(part, stretch.rows.length, width).map(each => each + begin)
+    return withinEdges(
+      wordsOf(tokenizer.words(stretch.ids, language), stretch.logProbabilities, starts),
+      stretch,
+    )
+  })
+  return notTooLong(mergePunctuation(words))
 }
 
-/** Tokens × frames: each head smoothed and put on one scale, then their mean. */
-export function attentionMatrix(rows: readonly Float32Array[], frames: number): Float32Array {
+/** The path begins and ends at the band's corners; the first and last word do so at the timestamps. */
+function withinEdges(words: AlignedWord[], { from, to }: Stretch): AlignedWord[] {
+  const [first, last] = [words[0], words.at(-1)]
+  if (first && from - edgeFrames < first.to) first.from = Math.max(first.from, from - edgeFrames)
+  if (last && to + edgeFrames > last.from) last.to = Math.min(last.to, to + edgeFrames)
+  return words
+}
+
+function wordsOf(
+  words: readonly { text: string; ids: number[] }[],
+  logProbabilities: readonly number[],
+  starts: Int32Array,
+): AlignedWord[] {
+  let at = 0
+  return words.map(({ text, ids }) => {
+    const next = at + ids.length
+    const sum = logProbabilities.slice(at, next).reduce((total, each) => total + Math.exp(each), 0)
+    const word = { text, from: starts[at]!, to: starts[next]!, probability: sum / ids.length }
+    at = next
+    return word
+  })
+}
+
+const sentenceEnd = /[.!?。！？…]["'”’)\]]*$/u
+const medianMax = 0.7 * framesPerSecond
+const anywhereMax = 2 * framesPerSecond
+
+/**
+ * At the edges of a sentence the path dwells in the silence around it: no word there takes twice the usual, and
+ * none anywhere takes seconds, as the last one does when the model has left out what follows.
+ */
+function notTooLong(words: readonly AlignedWord[]): AlignedWord[] {
+  const lengths = words.map(({ from, to }) => to - from).filter(each => each > 0)
+  const median = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0
+  const longest = 2 * Math.min(median, medianMax)
+  return words.map((word, index) => {
+    const length = word.to - word.from
+    if (length <= longest) return word
+    if (sentenceEnd.test(word.text)) return { ...word, to: word.from + longest }
+    const begins = index === 0 || sentenceEnd.test(words[index - 1]!.text)
+    if (begins) return { ...word, from: word.to - longest }
+    return length > anywhereMax ? { ...word, to: word.from + longest } : word
+  })
+}
+
+type Band = { begin: number; end: number }
+
+/** Tokens × frames: each head put on one scale and smoothed, then their mean; zero outside a row's band. */
+export function attentionMatrix(
+  rows: readonly Float32Array[],
+  frames: number,
+  bands: readonly Band[],
+): Float32Array {
   const tokens = rows.length
   const heads = rows[0]!.length / frames
   const matrix = new Float32Array(tokens * frames)
@@ -53,7 +134,8 @@ export function attentionMatrix(rows: readonly Float32Array[], frames: number): 
       for (let frame = 0; frame < frames; frame++) plane[token * frames + frame] = row[frame]! * scale
     }
     standardise(plane, tokens, frames)
-    for (let token = 0; token < tokens; token++) addMedians(plane, matrix, token * frames, frames, heads)
+    for (let token = 0; token < tokens; token++)
+      addMedians(plane, matrix, token * frames, frames, heads, bands[token]!)
   }
   return matrix
 }
@@ -79,13 +161,14 @@ function standardise(plane: Float32Array, tokens: number, frames: number): void 
   }
 }
 
-/** Adds the running median of seven of one row, mirrored at its ends, to the matrix. */
+/** Adds the running median of seven of one row's band to the matrix; the row is mirrored at its ends. */
 function addMedians(
   plane: Float32Array,
   matrix: Float32Array,
   from: number,
   frames: number,
   heads: number,
+  { begin, end }: Band,
 ): void {
   const reach = (medianWidth - 1) / 2
   if (frames <= reach) {
@@ -96,11 +179,11 @@ function addMedians(
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     plane[from + (frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame)]!
-  for (let place = 0; place < medianWidth; place++) sorted[place] = at(place - reach)
+  for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)
   sorted.sort()
-  for (let frame = 0; ; frame++) {
+  for (let frame = begin; ; frame++) {
     matrix[from + frame]! += sorted[reach]! / heads
-    if (frame === frames - 1) return
+    if (frame >= end - 1) return
     const gone = at(frame - reach)
     const come = at(frame + reach + 1)
     let place = 0

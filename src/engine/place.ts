@@ -3,10 +3,14 @@
 
 import { wordTimes } from './align.ts'
 import type { Said } from './assemble.ts'
-import { samplesPerFrame } from './audio.ts'
+import { sampleRate, samplesPerFrame } from './audio.ts'
 import type { Spoken } from './recognise.ts'
+import { speechPad } from './segments.ts'
 import type { Whisper } from './whisper.ts'
 import { sampleOf, type Window } from './windows.ts'
+
+/** Soft sounds begin a little before voice detection hears them. */
+const tolerance = 0.08 * sampleRate
 
 export function placeInRecording(
   { facts, tokenizer }: Whisper,
@@ -25,16 +29,11 @@ export function placeInRecording(
       probability: logProbabilities.reduce((sum, each) => sum + Math.exp(each), 0) / logProbabilities.length,
     }))
   }
-  const text = spoken.tokens.map((id, index) => ({ id, index })).filter(({ id }) => id < facts.end)
-  const rows = [...text.map(({ index }) => index), spoken.attention.length - 1]
-  const words = wordTimes(
-    tokenizer,
-    language,
-    text.map(({ id }) => id),
-    text.map(({ index }) => spoken.logProbabilities[index]!),
-    rows.map(index => spoken.attention[index]!),
-    spoken.frames,
-  )
+  const parts = stretches.map(({ first, ...stretch }) => ({
+    ...stretch,
+    rows: spoken.attention.slice(first, first + stretch.ids.length + 1),
+  }))
+  const words = wordTimes(tokenizer, language, parts, spoken.frames)
   return words.map(({ text, from, to, probability }) => ({ text, ...spanOf(window, from, to), probability }))
 }
 
@@ -47,23 +46,38 @@ function spanOf(window: Window, from: number, to: number): { from: number; to: n
   const [start, end] = [place(from), place(to)]
   const heard = window.speech.filter(each => each.from < end && each.to > start)
   if (heard.length === 0) return { from: start, to: end }
-  return { from: Math.max(start, heard[0]!.from), to: Math.min(end, heard.at(-1)!.to) }
+  const [onset, rest] = [heard[0]!.from + speechPad - tolerance, heard.at(-1)!.to - speechPad + tolerance]
+  return {
+    from: onset < end ? Math.max(start, onset) : start,
+    to: rest > start ? Math.min(end, rest) : end,
+  }
 }
 
-type Stretch = { ids: number[]; logProbabilities: number[]; from: number; to: number }
+type Stretch = {
+  /** Place of its first token among all. */
+  first: number
+  ids: number[]
+  logProbabilities: number[]
+  from: number
+  to: number
+}
 
 /** Text between timestamps, in frames; text after the last timestamp runs to the window's end. */
-function stretchesOf({ tokens, logProbabilities, frames }: Spoken, first: number, end: number): Stretch[] {
+function stretchesOf(
+  { tokens, logProbabilities, frames }: Spoken,
+  timestamp: number,
+  end: number,
+): Stretch[] {
   const stretches: Stretch[] = []
-  let open: Stretch = { ids: [], logProbabilities: [], from: 0, to: frames }
+  let open: Stretch = { first: 0, ids: [], logProbabilities: [], from: 0, to: frames }
   for (const [index, id] of tokens.entries()) {
     if (id < end) {
       open.ids.push(id)
       open.logProbabilities.push(logProbabilities[index]!)
-    } else if (id >= first) {
-      const at = Math.min(id - first, frames)
+    } else if (id >= timestamp) {
+      const at = Math.min(id - timestamp, frames)
       if (open.ids.length > 0) stretches.push({ ...open, to: at })
-      open = { ids: [], logProbabilities: [], from: at, to: frames }
+      open = { first: index + 1, ids: [], logProbabilities: [], from: at, to: frames }
     }
   }
   return open.ids.length > 0 ? [...stretches, open] : stretches

@@ -6,7 +6,9 @@ import { frameSamples } from './vad.ts'
 export type Span = { from: number; to: number }
 
 /** Silero's own thresholds and faster-whisper's, in frames of 32 ms where they are times. */
-const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4, padSamples: 0.2 * sampleRate }
+const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
+/** Added to both ends of a span. */
+export const speechPad = 0.2 * sampleRate
 
 /**
  * Probabilities, as they come, to spans of speech in samples. No span is longer than `samplesMax`: a longer one
@@ -34,7 +36,7 @@ export class Segments {
   /** Nothing before this sample can still become speech. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
-    return Math.max(0, frame * frameSamples - speech.padSamples)
+    return Math.max(0, frame * frameSamples - speechPad)
   }
 
   private hear(probability: number): void {
@@ -48,7 +50,7 @@ export class Segments {
       else if (probability < speech.ends && this.quietSince < 0) this.quietSince = this.frame
       if (this.quietSince >= 0 && this.frame + 1 - this.quietSince >= speech.silenceFrames) {
         this.close(this.quietSince)
-      } else if ((this.heard.length + 1) * frameSamples + 2 * speech.padSamples > this.samplesMax) {
+      } else if ((this.heard.length + 1) * frameSamples + 2 * speechPad > this.samplesMax) {
         this.cut()
       }
     }
@@ -73,8 +75,8 @@ export class Segments {
 
   private add(begin: number, end: number): void {
     this.ready.push({
-      from: Math.max(0, begin * frameSamples - speech.padSamples),
-      to: end * frameSamples + speech.padSamples,
+      from: Math.max(0, begin * frameSamples - speechPad),
+      to: end * frameSamples + speechPad,
     })
   }
 }

@@ -74,8 +74,24 @@ test('attention is cleaned as written down plainly', () => {
     noise((heads * frames) / 16_000, 1, token + 1).map(each => each + 1.001),
   )
   const plain = plainMatrix(rows, frames).flat()
-  const ours = attentionMatrix(rows, frames)
+  const all = { begin: 0, end: frames }
+  const ours = attentionMatrix(
+    rows,
+    frames,
+    rows.map(() => all),
+  )
   expect(Math.max(...plain.map((each, index) => Math.abs(each - ours[index]!)))).toBeLessThan(1e-4)
+
+  const banded = attentionMatrix(
+    rows,
+    frames,
+    rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 })),
+  )
+  for (const [index, value] of banded.entries()) {
+    const [row, frame] = [Math.floor(index / frames), index % frames]
+    const inside = frame >= 3 * row && frame < 3 * row + 20
+    expect(value).toBeCloseTo(inside ? ours[index]! : 0, 4)
+  }
 })
 
 const word = (text: string) => ({ text, from: 0, to: 1, probability: 1 })
