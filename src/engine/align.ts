@@ -90,7 +90,11 @@ function wordsOf(
   })
 }
 
-const sentenceEnd = /[.!?。！？…]["'”’)\]]*$/u
+const sentenceMark = /[.!?。！？…]["'”’)\]]*$/u
+export function endsSentence(text: string): boolean {
+  return sentenceMark.test(text)
+}
+
 const medianMax = 0.7 * framesPerSecond
 const anywhereMax = 2 * framesPerSecond
 
@@ -105,8 +109,8 @@ function notTooLong(words: readonly AlignedWord[]): AlignedWord[] {
   return words.map((word, index) => {
     const length = word.to - word.from
     if (length <= longest) return word
-    if (sentenceEnd.test(word.text)) return { ...word, to: word.from + longest }
-    const begins = index === 0 || sentenceEnd.test(words[index - 1]!.text)
+    if (endsSentence(word.text)) return { ...word, to: word.from + longest }
+    const begins = index === 0 || endsSentence(words[index - 1]!.text)
     if (begins) return { ...word, from: word.to - longest }
     return length > anywhereMax ? { ...word, to: word.from + longest } : word
   })

@@ -1,7 +1,7 @@
 // What was said in a window, put back into the recording: words by their attention, or stretches of text by the
 // timestamps around them.
 
-import { wordTimes } from './align.ts'
+import { type AlignedWord, endsSentence, wordTimes } from './align.ts'
 import type { Said } from './assemble.ts'
 import { sampleRate, samplesPerFrame } from './audio.ts'
 import type { Spoken } from './recognise.ts'
@@ -34,16 +34,29 @@ export function placeInRecording(
     rows: spoken.attention.slice(first, first + stretch.ids.length + 1),
   }))
   const words = wordTimes(tokenizer, language, parts, spoken.frames)
-  return words.map(({ text, from, to, probability }) => ({ text, ...spanOf(window, from, to), probability }))
+  return words.map(word => ({ text: word.text, ...spanOf(window, word), probability: word.probability }))
 }
 
-/** A word's frames in the recording: in the piece where its middle lies, and not outside speech. */
-function spanOf(window: Window, from: number, to: number): { from: number; to: number } {
-  const middle = sampleOf(window, (from + to) / 2)
-  const piece = window.pieces.findLast(each => each.from <= middle) ?? window.pieces[0]!
-  const within = (at: number) => Math.min(Math.max(at, piece.from), piece.to)
-  const place = (frame: number) => within(piece.from + frame * samplesPerFrame - piece.at)
-  const [start, end] = [place(from), place(to)]
+/**
+ * A word's frames in the recording: in the piece whose speech it shares most of its time with, and within speech.
+ * One that the attention puts into silence belongs to what follows, unless it ends a sentence.
+ */
+function spanOf(window: Window, { from, to, text }: AlignedWord): { from: number; to: number } {
+  const [begin, finish] = [from * samplesPerFrame, to * samplesPerFrame]
+  const placed = window.speech.map(span => {
+    const piece = window.pieces.findLast(each => each.from <= span.from) ?? window.pieces[0]!
+    const shift = piece.at - piece.from
+    return { piece, begin: span.from + speechPad + shift, end: span.to - speechPad + shift }
+  })
+  const shared = (each: { begin: number; end: number }) =>
+    Math.min(finish, each.end) - Math.max(begin, each.begin)
+  const longest = placed.toSorted((one, other) => shared(other) - shared(one))[0]!
+  const around = endsSentence(text)
+    ? placed.findLast(each => each.begin < finish)
+    : placed.find(each => each.end > begin)
+  const { piece } = shared(longest) > 0 ? longest : (around ?? longest)
+  const place = (at: number) => Math.min(Math.max(at - piece.at + piece.from, piece.from), piece.to)
+  const [start, end] = [place(begin), place(finish)]
   const heard = window.speech.filter(each => each.from < end && each.to > start)
   if (heard.length === 0) return { from: start, to: end }
   const [onset, rest] = [heard[0]!.from + speechPad - tolerance, heard.at(-1)!.to - speechPad + tolerance]
