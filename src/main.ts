@@ -3,7 +3,8 @@
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'
 
-const [name = 'help', ...args] = process.argv.slice(2)
+const [given = 'help', ...args] = process.argv.slice(2)
+const name = given === '--version' ? 'version' : given
 const child = children[name]
 if (child) {
   await (await child())()

@@ -21,7 +21,7 @@ import { download } from './net/download.ts'
 import type { Resolve } from './net/fetch.ts'
 import { type Sweeper, startSweeps } from './sweeps.ts'
 import { makeMediaFolders, removeLeftovers } from './uploads/disk.ts'
-import { listKnownFiles } from './uploads/known-files.ts'
+import { knownFiles } from './uploads/known-files.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 
@@ -86,7 +86,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     })
     closers.push(() => runner.close())
 
-    const removed = removeLeftovers(dataDir, listKnownFiles(db, dataDir))
+    const removed = removeLeftovers(dataDir, knownFiles(db, dataDir))
     if (removed > 0) log.info('leftovers removed', { files: removed })
 
     const mailer = openMailer({ ...config, baseUrl: config.baseUrl ?? `http://${config.host}` })

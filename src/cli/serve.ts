@@ -1,6 +1,7 @@
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
+import { setDataDir } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
@@ -16,6 +17,7 @@ export const serve: Command = {
     need(positionals)
     const config = configOf(values)
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
+    setDataDir(config.dataDir)
     const running = await startService(config)
     const key = welcome(running)
     console.log(`steno listens on ${running.listening}`)

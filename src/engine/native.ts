@@ -1,16 +1,14 @@
-// Where the engine's native library and built-in models lie. A door: the build puts unpacked files in its place.
+// Where the engine's native library and built-in models lie: in the project, or unpacked from the binary.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const root = new URL('../../', import.meta.url)
+import { findCarried } from '../base/carried.ts'
 
 /** ONNX Runtime's shared library, as the npm package carries it; provider libraries lie beside it. */
 export function runtimeLibrary(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
-  return fileURLToPath(new URL(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`, root))
+  return mustFind(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`)
 }
 
 /** Whether the provider library that CUDA needs has been put beside the runtime. */
@@ -20,19 +18,23 @@ export function hasCuda(): boolean {
 
 /** Silero VAD v6, from a package made for it. */
 export function vadModel(): string {
-  return fileURLToPath(new URL('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx', root))
+  return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
 /** The built-in pocket model's folder, or null in a build without one. */
 export function pocketModel(): string | null {
-  const folder = fileURLToPath(new URL('models/pocket/whisper-pocket', root))
-  return existsSync(folder) ? folder : null
+  return findCarried('models/pocket/whisper-pocket')
 }
 
 /** A spoken clip and a file that says what is heard in it, or null in a build without one. */
 export function pocketClip(): { sound: string; truth: string } | null {
-  const [sound, truth] = ['flac', 'json'].map(extension =>
-    fileURLToPath(new URL(`test/fixtures/speech/doctor.${extension}`, root)),
-  ) as [string, string]
-  return existsSync(sound) && existsSync(truth) ? { sound, truth } : null
+  const sound = findCarried('test/fixtures/speech/doctor.flac')
+  const truth = findCarried('test/fixtures/speech/doctor.json')
+  return sound && truth ? { sound, truth } : null
+}
+
+function mustFind(path: string): string {
+  const found = findCarried(path)
+  if (found === null) throw new Error(`${path} is not here: install the packages, or build again`)
+  return found
 }
