@@ -2,13 +2,13 @@
 // What a plugin replaces must be there, or the build fails: a package that changed is looked at, not guessed at.
 
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BunPlugin } from 'bun'
 import { formatSize } from '../src/base/words.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const outfile = join(root, 'dist/steno')
+const outfile = process.argv[2] ?? join(root, 'dist/steno')
 const addon = 'node_modules/@seydx/node-av-linux-x64/node-av.node'
 
 const carried = [
@@ -81,4 +81,4 @@ if (!success) {
   for (const each of logs) console.error(each)
   process.exit(1)
 }
-console.log(`dist/steno: ${formatSize(statSync(outfile).size)}`)
+console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)

@@ -1,0 +1,75 @@
+// The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
+const folder = mkdtempSync(join(tmpdir(), 'steno-binary-'))
+const binary = join(folder, 'steno')
+const cutOff = Bun.spawnSync(['unshare', '-rn', 'true']).exitCode === 0 ? ['unshare', '-rn'] : []
+
+beforeAll(() => {
+  const build = Bun.spawnSync([process.execPath, 'scripts/build.ts', binary], { cwd: root })
+  if (build.exitCode !== 0) throw new Error(build.stderr.toString())
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
+  const place = emptyFolder('doctor')
+  const doctor = Bun.spawnSync([...cutOff, binary, 'doctor'], { cwd: place, env: {} })
+  expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
+  expect(doctor.stdout.toString()).toContain('If it is cloudy this evening')
+  expect(readdirSync(place)).toEqual(['steno-data'])
+}, 60_000)
+
+test('it serves, hears an upload and writes subtitles', async () => {
+  const place = emptyFolder('serve')
+  const server = Bun.spawn([binary, 'serve', '--port', '0', '--data-dir', join(place, 'data')], {
+    cwd: place,
+    env: { STENO_MODEL: 'pocket', STENO_LOG: 'json' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  try {
+    let text = ''
+    for await (const chunk of server.stdout) {
+      text += new TextDecoder().decode(chunk)
+      if (text.includes('sk_live_') && text.endsWith('\n')) break
+    }
+    const [, url = ''] = /listens on (\S+)/.exec(text) ?? []
+    const [, key = ''] = /(sk_live_\S+)/.exec(text) ?? []
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(url + path, { ...init, headers: { Authorization: key, 'Content-Type': 'application/json' } })
+    const json = async (path: string, init: RequestInit = {}) =>
+      (await (await ask(path, init)).json()) as Record<string, string>
+    const upload = await json('/v1/upload', { method: 'POST', body: '{"filename": "a.flac"}' })
+    const put = { method: 'PUT', headers: { 'Content-Type': 'audio/flac' }, body: Bun.file(clip) }
+    expect((await fetch(upload.upload_url!, put)).status).toBe(200)
+    const body = JSON.stringify({ upload_id: upload.upload_id })
+    const { id } = await json('/v1/transcribe', { method: 'POST', body })
+    let job = await json(`/v1/transcribe/${id}`)
+    while (!['completed', 'failed'].includes(job.status!)) {
+      await Bun.sleep(50)
+      job = await json(`/v1/transcribe/${id}`)
+    }
+    expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4 })
+    const srt = await (await ask(`/v1/transcribe/${id}?format=srt&max_words=50`)).text()
+    expect(srt).toMatch(
+      /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n$/,
+    )
+    expect(readdirSync(place)).toEqual(['data'])
+  } finally {
+    server.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+  }
+}, 60_000)
+
+function emptyFolder(name: string): string {
+  const place = join(folder, name)
+  mkdirSync(place)
+  return place
+}
