@@ -142,7 +142,7 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: Extend): n
   const { spoken } = attempt
   const { tokens, logProbabilities, attention, frames } = spoken
   const { rules, temperature, random, limit, end } = options
-  const { token, logProbability } = choose(rules, batch.logits(row), tokens, temperature, random)
+  const { token, logProbability } = choose(rules, batch.logits(row), spoken, temperature, random)
   if (options.attention) attention.push(batch.attention(row, frames))
   spoken.logProbability += logProbability
   if (token === end) {

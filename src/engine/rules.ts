@@ -12,6 +12,9 @@ const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
+/** What has been said so far, and how many model frames of sound there are: no later time is said. */
+export type Said = { tokens: readonly number[]; frames: number }
+
 export function rulesOf(facts: Facts, timestamps: boolean): Rules {
   const marks = [facts.noTimestamps, facts.noSpeech, facts.start].filter(each => each !== null)
   return { facts, suppressed: new Set([...facts.suppressed, ...marks]), timestamps }
@@ -21,7 +24,7 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 export function choose(
   { facts, suppressed, timestamps }: Rules,
   scores: Float32Array,
-  before: readonly number[],
+  { tokens: before, frames }: Said,
   temperature = 0,
   random: () => number = Math.random,
 ): Choice {
@@ -32,7 +35,7 @@ export function choose(
   const textMax = Math.min(end, first)
   const text = { allowed: true, score: Number.NEGATIVE_INFINITY, token: -1 }
   const stop = { allowed: before.length > 0 || !timestamps, score: scores[end]! }
-  const times = { from: first, to: Math.min(vocabulary, first + 1501) }
+  const times = { from: first, to: Math.min(vocabulary, first + frames + 1) }
 
   if (!timestamps) {
     times.to = times.from

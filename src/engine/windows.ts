@@ -17,6 +17,8 @@ export type Window = {
 /** A pause longer than this is shortened: half of what is kept stands on either side. */
 const pauseMax = sampleRate
 const pauseKept = 0.5 * sampleRate
+/** After this one somebody begins anew: joined to what was before, it would be taken for the same sentence. */
+const pauseEnds = 10 * sampleRate
 
 /** Collects spans and gives a window whenever one is full. */
 export class Packer {
@@ -33,9 +35,9 @@ export class Packer {
   add(span: Span): Window[] {
     const from = Math.max(span.from, this.last)
     if (span.to <= from) return []
+    const full = from - this.last >= pauseEnds ? this.end() : []
     this.last = span.to
     this.spans.push({ from, to: span.to })
-    const full: Window[] = []
     while (lengthOf(this.spans) > this.samplesMax) {
       const count = this.cut()
       full.push(windowOf(this.spans.splice(0, count)))

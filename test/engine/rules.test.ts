@@ -22,7 +22,9 @@ function scores(given: Record<number, number>): Float32Array {
 }
 
 const next = (given: Record<number, number>, before: number[], timestamps = true) =>
-  choose(rulesOf(facts, timestamps), scores(given), before).token
+  choose(rulesOf(facts, timestamps), scores(given), { tokens: before, frames: 1000 }).token
+
+const one = { tokens: [6], frames: 1000 }
 
 test.each([
   ['the first is a timestamp', { 5: 9, 20: 1 }, [], 20],
@@ -31,6 +33,12 @@ test.each([
   ['after a closing timestamp comes one like it', { 5: 9, 21: 1 }, [15, 5, 20], 21],
   ['which may be the same', { 20: 1, 19: 9 }, [15, 5, 20], 20],
   ['or the end', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
+  [
+    'nor is a time that the sound does not reach',
+    { [first + 1001]: 9, [first + 1000]: 8 },
+    [15, 6],
+    first + 1000,
+  ],
   ['timestamps only go forward', { 16: 9, 5: 1 }, [15, 5, 20, 20], 5],
   ['suppressed words are not said', { 3: 9, 5: 1 }, [15, 6], 5],
   ['nor special tokens', { 11: 9, 12: 9, 13: 9, 14: 9, 5: 1 }, [15, 6], 5],
@@ -46,7 +54,7 @@ test('without timestamps there are none, and some words do not come first', () =
 })
 
 test('the probability is among what is allowed', () => {
-  const { logProbability } = choose(rulesOf(facts, false), scores({ 3: 50, 20: 50, 5: 2, 6: 2 }), [6])
+  const { logProbability } = choose(rulesOf(facts, false), scores({ 3: 50, 20: 50, 5: 2, 6: 2 }), one)
   expect(Math.exp(logProbability)).toBeCloseTo(0.5, 4)
   expect(probabilityOf(scores({ 12: 2, 5: 2 }), 12)).toBeCloseTo(0.5, 4)
 })
@@ -55,7 +63,7 @@ test('a warm choice follows the odds and the rules', () => {
   const counts = new Map<number, number>()
   for (let turn = 0; turn < 1000; turn++) {
     const random = () => (turn + 0.5) / 1000
-    const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), [6], 1, random)
+    const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), one, 1, random)
     counts.set(token, (counts.get(token) ?? 0) + 1)
   }
   expect(counts.get(5)).toBeCloseTo(750, -1)

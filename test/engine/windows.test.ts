@@ -25,6 +25,19 @@ test('spans are packed up to the longest pause in the last third', () => {
   ])
 })
 
+test('a pause of ten seconds ends a window', () => {
+  const packer = new Packer()
+  const spans = [span(0, 2), span(11.9, 13), span(23, 24)]
+  const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
+  expect(windows.map(each => each.speech.map(inSeconds))).toEqual([
+    [
+      [0, 2],
+      [11.9, 13],
+    ],
+    [[23, 24]],
+  ])
+})
+
 test('no window is longer than 30 s and no speech is lost, whatever comes', () => {
   let seed = 7
   const random = (to: number) => {
