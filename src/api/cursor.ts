@@ -2,7 +2,7 @@
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
-import type { ListFilter, Place } from '../jobs/job.ts'
+import type { ListFilter, Place } from '../jobs/list.ts'
 
 const purpose = 'cursor'
 const signatureLength = 32

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { countJobs } from '../jobs/job.ts'
+import { countJobs } from '../jobs/list.ts'
 import { jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
 import type { Service } from '../service.ts'

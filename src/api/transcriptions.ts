@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { parseInstant } from '../base/instant.ts'
 import { ApiError } from '../errors.ts'
-import { type ListFilter, listJobs } from '../jobs/job.ts'
+import { type ListFilter, listJobs } from '../jobs/list.ts'
 import { limits } from '../limits.ts'
 import type { Service } from '../service.ts'
 import { readCursor, writeCursor } from './cursor.ts'

@@ -3,7 +3,7 @@
 import { release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
-import type { Db, Params } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { ApiError, type JobErrorCode, jobErrors } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { recordEvent } from './events.ts'
@@ -46,7 +46,7 @@ export type JobRequest = {
   webhookUrl: string | null
 }
 
-const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
+export const jobColumns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
   upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
@@ -75,59 +75,18 @@ export function createJob(db: Db, accountId: string, request: JobRequest): Job {
 }
 
 export function findJob(db: Db, id: string): Job | null {
-  return db.find<Job>(`select ${columns} from jobs where id = $id`, { id })
+  return db.find<Job>(`select ${jobColumns} from jobs where id = $id`, { id })
 }
 
 /** The caller's own job; another's, or a deleted one, does not exist. */
 export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return db.find<Job>(
-    `select ${columns} from jobs where id = $id and account_id = $accountId and deleted_at is null`,
+    `select ${jobColumns} from jobs where id = $id and account_id = $accountId and deleted_at is null`,
     { id, accountId },
   )
 }
 
 type Failure = { code: JobErrorCode; message?: string }
-
-export type ListFilter = {
-  state: JobState | null
-  fromMs: number | null
-  toMs: number | null
-  order: 'asc' | 'desc'
-}
-export type Place = { createdAt: number; seq: number }
-
-/** A page of jobs after a place in the order. New jobs never shift what follows. */
-export function listJobs(
-  db: Db,
-  accountId: string,
-  filter: ListFilter,
-  { after, limit }: { after: Place | null; limit: number },
-): Job[] {
-  const beyond = filter.order === 'asc' ? '>' : '<'
-  const where = ['account_id = $accountId', 'deleted_at is null']
-  const params: Params = { accountId, limit }
-  if (filter.state !== null) {
-    where.push('state = $state')
-    params.state = filter.state
-  }
-  if (filter.fromMs !== null) {
-    where.push('created_at >= $fromMs')
-    params.fromMs = filter.fromMs
-  }
-  if (filter.toMs !== null) {
-    where.push('created_at < $toMs')
-    params.toMs = filter.toMs
-  }
-  if (after) {
-    where.push(`(created_at, seq) ${beyond} ($createdAt, $seq)`)
-    Object.assign(params, after)
-  }
-  return db.list<Job>(
-    `select ${columns} from jobs where ${where.join(' and ')}
-     order by created_at ${filter.order}, seq ${filter.order} limit $limit`,
-    params,
-  )
-}
 
 /** One step along the life of a job. Null when the table has no such step from where the job now stands. */
 function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
@@ -139,7 +98,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
        started_at = case when $to = 'processing' then $now else started_at end,
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
-     where id = $id and state in (${from}) returning ${columns}`,
+     where id = $id and state in (${from}) returning ${jobColumns}`,
     {
       id,
       to,
@@ -265,32 +224,6 @@ export function findTranscript(db: Db, id: string): Transcript | null {
 export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   return (
     db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null
-  )
-}
-
-export function listUnfinishedJobs(db: Db): Job[] {
-  return db.list<Job>(`select ${columns} from jobs where completed_at is null order by seq`)
-}
-
-export function countJobs(db: Db): { state: JobState; jobs: number }[] {
-  return db.list<{ state: JobState; jobs: number }>(
-    'select state, count(*) as jobs from jobs where completed_at is null group by state',
-  )
-}
-
-export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; beforeMs: number }): Job[] {
-  return db.list<Job>(
-    `select ${columns} from jobs where state = $state and state_at < $beforeMs and completed_at is null`,
-    { state, beforeMs },
-  )
-}
-
-/** Ended jobs whose media has been kept long enough, or whose deletion was cut short by a crash. */
-export function listJobsWithOldMedia(db: Db, { beforeMs }: { beforeMs: number }): Job[] {
-  return db.list<Job>(
-    `select ${columns} from jobs where media_kept = 1 and completed_at is not null
-     and (completed_at <= $beforeMs or deleted_at is not null) limit 1000`,
-    { beforeMs },
   )
 }
 

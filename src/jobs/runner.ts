@@ -15,12 +15,11 @@ import {
   findJob,
   forgetMedia,
   type Job,
-  listStuckJobs,
-  listUnfinishedJobs,
   queueJob,
   setProgress,
   startNextJob,
 } from './job.ts'
+import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import { throttled } from './progress.ts'
 import { timeouts } from './states.ts'
 

@@ -1,0 +1,72 @@
+// Many jobs at once: pages for callers, and what sweeps and restarts look for.
+
+import type { Db, Params } from '../db/db.ts'
+import { type Job, jobColumns } from './job.ts'
+import type { JobState } from './states.ts'
+
+export type ListFilter = {
+  state: JobState | null
+  fromMs: number | null
+  toMs: number | null
+  order: 'asc' | 'desc'
+}
+export type Place = { createdAt: number; seq: number }
+
+/** A page of jobs after a place in the order. New jobs never shift what follows. */
+export function listJobs(
+  db: Db,
+  accountId: string,
+  filter: ListFilter,
+  { after, limit }: { after: Place | null; limit: number },
+): Job[] {
+  const beyond = filter.order === 'asc' ? '>' : '<'
+  const where = ['account_id = $accountId', 'deleted_at is null']
+  const params: Params = { accountId, limit }
+  if (filter.state !== null) {
+    where.push('state = $state')
+    params.state = filter.state
+  }
+  if (filter.fromMs !== null) {
+    where.push('created_at >= $fromMs')
+    params.fromMs = filter.fromMs
+  }
+  if (filter.toMs !== null) {
+    where.push('created_at < $toMs')
+    params.toMs = filter.toMs
+  }
+  if (after) {
+    where.push(`(created_at, seq) ${beyond} ($createdAt, $seq)`)
+    Object.assign(params, after)
+  }
+  return db.list<Job>(
+    `select ${jobColumns} from jobs where ${where.join(' and ')}
+     order by created_at ${filter.order}, seq ${filter.order} limit $limit`,
+    params,
+  )
+}
+
+export function listUnfinishedJobs(db: Db): Job[] {
+  return db.list<Job>(`select ${jobColumns} from jobs where completed_at is null order by seq`)
+}
+
+export function countJobs(db: Db): { state: JobState; jobs: number }[] {
+  return db.list<{ state: JobState; jobs: number }>(
+    'select state, count(*) as jobs from jobs where completed_at is null group by state',
+  )
+}
+
+export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; beforeMs: number }): Job[] {
+  return db.list<Job>(
+    `select ${jobColumns} from jobs where state = $state and state_at < $beforeMs and completed_at is null`,
+    { state, beforeMs },
+  )
+}
+
+/** Ended jobs whose media has been kept long enough, or whose deletion was cut short by a crash. */
+export function listJobsWithOldMedia(db: Db, { beforeMs }: { beforeMs: number }): Job[] {
+  return db.list<Job>(
+    `select ${jobColumns} from jobs where media_kept = 1 and completed_at is not null
+     and (completed_at <= $beforeMs or deleted_at is not null) limit 1000`,
+    { beforeMs },
+  )
+}
