@@ -1,0 +1,74 @@
+// Fifty jobs in a row through the supervisor, its child killed within each third of them: every job must end with
+// the same words, and neither the children nor this process may grow.
+
+import { join } from 'node:path'
+import { openEngine } from '../../src/engine/supervisor.ts'
+import { clips, pocket } from '../../test/support/engine-room.ts'
+import type { Truth } from '../../test/support/words.ts'
+
+export const bench = { name: 'engine: fifty jobs, its child killed in each third', run }
+
+const jobs = 50
+const killedAt = new Set([8, 25, 42])
+
+async function run(): Promise<string[][]> {
+  const rows = [
+    ['jobs', 'kills', 'ended alike', 'failed', 'child MB after job 5', 'child MB after job 50', 'own MB'],
+  ]
+  if (!pocket || !clips) return [...rows, ['-', 'skipped: the pocket model or its clips are not here']]
+  const truth = (await Bun.file(join(clips, 'doctor.json')).json()) as Truth
+  const engine = openEngine({
+    model: pocket,
+    modelsDir: null,
+    dataDir: '/nowhere',
+    device: 'cpu',
+    workers: 1,
+    threads: 2,
+    durationMsMax: 36_000_000,
+  })
+  const texts: string[] = []
+  let failed = 0
+  const sizes: number[] = []
+  try {
+    for (let job = 1; job <= jobs; job++) {
+      const onProgress = () => {
+        // The first sign of work is the moment to strike; each job is struck once.
+        if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
+      }
+      const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
+      await engine
+        .transcribe(
+          { ...input, diarize: false, speakerCount: null, align: true },
+          { signal: new AbortController().signal, onProgress },
+        )
+        .then(
+          ({ full_transcript }) => texts.push(full_transcript),
+          () => failed++,
+        )
+      if (job === 5 || job === jobs) sizes.push(await megabytesOf(childOf(process.pid)))
+    }
+  } finally {
+    await engine.close()
+  }
+  const alike = texts.filter(each => each === texts[0]).length
+  const own = await megabytesOf(process.pid)
+  return [
+    ...rows,
+    [`${jobs}`, '3', `${alike}`, `${failed}`, ...sizes.map(each => each.toFixed(0)), own.toFixed(0)],
+  ]
+}
+
+/** The one child that is an engine. */
+function childOf(parent: number): number {
+  const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
+  const row = stdout
+    .toString()
+    .split('\n')
+    .find(each => each.trim().endsWith(' engine'))
+  return Number(row!.trim().split(/\s+/)[0])
+}
+
+async function megabytesOf(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text()
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
+}

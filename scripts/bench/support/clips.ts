@@ -1,0 +1,19 @@
+// Ten minutes of speech with truth, put together from the project's clips.
+
+import { join } from 'node:path'
+import { composeSpeech } from '../../../test/support/compose-speech.ts'
+import { clips } from '../../../test/support/engine-room.ts'
+import type { Truth } from '../../../test/support/words.ts'
+
+export type LongClip = { truth: Truth; wav: string; samples: Float32Array }
+
+/** Null where the clips are not here. */
+export async function longestClip(folder: string): Promise<LongClip | null> {
+  const recipe = join(clips ?? '', 'monologue.recipe.json')
+  if (!clips || !(await Bun.file(recipe).exists())) return null
+  const wav = join(folder, 'monologue.wav')
+  const truth = composeSpeech(recipe, wav) as Truth
+  const headerBytes = 44
+  const whole = new Int16Array((await Bun.file(wav).arrayBuffer()).slice(headerBytes))
+  return { truth, wav, samples: Float32Array.from(whole, each => each / 32_768) }
+}
