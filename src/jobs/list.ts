@@ -46,7 +46,8 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  return db.list<Job>(`select ${jobColumns} from jobs where completed_at is null order by seq`)
+  // The plus keeps SQLite from walking all jobs in their order instead of the few unfinished ones.
+  return db.list<Job>(`select ${jobColumns} from jobs where completed_at is null order by +seq`)
 }
 
 export function countJobs(db: Db): { state: JobState; jobs: number }[] {
