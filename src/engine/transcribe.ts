@@ -88,6 +88,8 @@ export async function transcribe(
       spoken[index]!.verdict === 'silence' ? [] : missedSpeech(window, heard[index]!),
     )
     const found = await hearAgain(room, missed, recording, order, listener)
+    // Sound, pictures and attention of a block are tens of megabytes outside the collector's sight.
+    Bun.gc(true)
     said.push(...[...heard, ...found].flat().toSorted((one, other) => one.from - other.from))
     for (const [index, each] of spoken.entries()) {
       const second = Math.round(seconds(windows[index]!.pieces[0]!.from))
