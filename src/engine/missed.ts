@@ -8,7 +8,7 @@ import { type Window, windowOf } from './windows.ts'
 /** Words may begin and end this far from where the attention puts them. */
 const slack = 0.5 * sampleRate
 /** Shorter gaps are breath, laughter, or times that are a little off. */
-const shortest = 3 * sampleRate
+const shortest = 1.5 * sampleRate
 
 /** Windows over what no word covers. */
 export function missedSpeech(window: Window, said: readonly Said[]): Window[] {

@@ -12,7 +12,7 @@ const found = (words: ReturnType<typeof word>[]) =>
 
 test.each([
   ['words all over it', [word(10, 20), word(22, 30), word(31, 38)], []],
-  ['short gaps', [word(11, 14), word(16.5, 19.5), word(22.5, 28), word(30.5, 36)], []],
+  ['short gaps', [word(11, 14), word(16, 19.5), word(22.5, 28), word(30, 36.5)], []],
   [
     'no word at all',
     [],
