@@ -27,19 +27,12 @@ const table = {
   GetDimensionsCount: [61, 'pp'],
   GetDimensions: [62, 'ppn'],
   GetTensorTypeAndShape: [65, 'pp'],
-  CreateMemoryInfo: [68, 'piiip'],
   CreateCpuMemoryInfo: [69, 'iip'],
   AllocatorFree: [76, 'pp'],
   GetAllocatorWithDefaultOptions: [78, 'p'],
   CreateEnvWithGlobalThreadPools: [119, 'ippp'],
   DisablePerSessionThreads: [120, 'p'],
   CreateThreadingOptions: [121, 'p'],
-  AddSessionConfigEntry: [130, 'ppp'],
-  RunWithBinding: [133, 'ppp'],
-  CreateIoBinding: [134, 'pp'],
-  BindInput: [136, 'ppp'],
-  BindOutputToDevice: [138, 'ppp'],
-  GetBoundOutputValues: [140, 'pppp'],
   SetGlobalIntraOpNumThreads: [147, 'pi'],
   SetGlobalInterOpNumThreads: [148, 'pi'],
   SetGlobalSpinControl: [149, 'pi'],
@@ -56,7 +49,6 @@ const silentTable = {
   ReleaseTypeInfo: [98, 'p'],
   ReleaseTensorTypeAndShapeInfo: [99, 'p'],
   ReleaseSessionOptions: [100, 'p'],
-  ReleaseIoBinding: [135, 'p'],
 } as const
 
 type Argument = Pointer | NodeJS.TypedArray | number | null

@@ -1,7 +1,7 @@
 // A model in ONNX Runtime, and the tensors that go in and come out. What a run gives stays in the library's
 // memory and can be fed to the next run as it is: a decoder's cache never passes through JavaScript.
 
-import { CString, type Pointer, ptr, read, toArrayBuffer } from 'bun:ffi'
+import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import { pointerFrom, type Runtime, text, texts } from './runtime.ts'
 
 /** The C API's numbers for the element types that models here use, and their bytes. */
@@ -210,12 +210,7 @@ function describe(runtime: Runtime, info: Pointer, owned = true): { type: Elemen
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** How many of a float's bytes lie at an address: for copying one row over another. */
+/** Copies memory of the library over other memory of it: one row of a batch over another. */
 export function copyBytes(from: Pointer, to: Pointer, bytes: number): void {
   new Uint8Array(toArrayBuffer(to, 0, bytes)).set(new Uint8Array(toArrayBuffer(from, 0, bytes)))
-}
-
-/** The three values of a float32 scalar at an address are seldom needed; one is. */
-export function floatAt(address: Pointer, index: number): number {
-  return read.f32(address, index * 4)
 }
