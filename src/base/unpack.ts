@@ -1,0 +1,73 @@
+// Puts files into a folder named after their hash: whole or not at all, whoever else does so, whenever power fails.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+type Files = { hash: string; files: Record<string, string> }
+
+/** No unpacking takes this long: what a killed process has left is older. */
+export const draftKeptMs = 3_600_000
+
+/** The folder below `home` that has the files; `onStart` is told when they have to be written first. */
+export function unpack(home: string, { hash, files }: Files, onStart: (folder: string) => void): string {
+  const folder = join(home, hash)
+  if (existsSync(folder)) return folder
+  onStart(folder)
+  // Not named after the process: two containers on one folder may both be the first of theirs.
+  const draft = `${folder}.${crypto.randomUUID()}.part`
+  try {
+    for (const [name, inside] of Object.entries(files)) {
+      mkdirSync(dirname(join(draft, name)), { recursive: true, mode: 0o700 })
+      write(join(draft, name), readFileSync(inside))
+    }
+    renameSync(draft, folder)
+    sync(home)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    // Another process was first.
+    if (!existsSync(folder)) throw error
+  }
+  for (const old of readdirSync(home)) {
+    if (old !== hash && !isDraftOfAnother(join(home, old))) {
+      rmSync(join(home, old), { recursive: true, force: true })
+    }
+  }
+  return folder
+}
+
+/** On the disk before the rename is: otherwise a power cut leaves the folder's name over empty files. */
+function write(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, 'wx', 0o700)
+  try {
+    writeFileSync(file, bytes)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function sync(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function isDraftOfAnother(path: string): boolean {
+  const found = path.endsWith('.part') ? statSync(path, { throwIfNoEntry: false }) : undefined
+  return found !== undefined && Date.now() - found.mtimeMs < draftKeptMs
+}
