@@ -29,7 +29,7 @@ export const backup: Command = {
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it callbacks cannot be signed`,
-      'To restore: put them into an empty data folder as steno.db and secret.key. Media is not copied.',
+      `To restore: steno restore ${file}, with an empty data folder. Media is not copied.`,
     ])
   },
 }

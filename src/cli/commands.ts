@@ -19,6 +19,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'models remove': async () => (await import('./models.ts')).remove,
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./restore.ts')).restore,
   version: async () => (await import('./version.ts')).version,
   openapi: async () => (await import('./openapi.ts')).openapi,
 }

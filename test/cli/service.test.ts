@@ -134,12 +134,28 @@ test('a backup of a running server is of use in an empty folder', async () => {
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('exists already')])
 
   const restored = join(folder, 'restored')
-  await Bun.write(join(restored, 'steno.db'), Bun.file(file))
-  await Bun.write(join(restored, 'secret.key'), Bun.file(`${file}.key`))
+  expect((await findCommand(restored, 'restore', file)).code).toBe(0)
+  for (const name of ['steno.db', 'secret.key']) {
+    expect(statSync(join(restored, name)).mode & 0o777).toBe(0o600)
+  }
+  const twice = await findCommand(restored, 'restore', file)
+  expect([twice.code, twice.err]).toEqual([1, expect.stringContaining('exists already')])
   const other = await serve(restored)
   expect(other.out()).not.toContain('sk_live_')
   const balance = await fetch(`${other.url}/v1/balance`, { headers: { Authorization: key } })
   expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
+})
+
+test('a backup that is damaged, or lacks its key, is not restored', async () => {
+  const data = join(folder, 'unrestored')
+  const file = join(folder, 'damaged.db')
+  await Bun.write(file, 'not a database, though it is long enough to look like one'.repeat(100))
+  const keyless = await findCommand(data, 'restore', file)
+  expect([keyless.code, keyless.err]).toEqual([1, expect.stringContaining('damaged.db.key')])
+  await Bun.write(`${file}.key`, new Uint8Array(32))
+  const damaged = await findCommand(data, 'restore', file)
+  expect([damaged.code, damaged.err]).toEqual([1, expect.stringContaining('no sound backup')])
+  expect(existsSync(data)).toBe(false)
 })
 
 test('a second server on the same folder is told that one is running', async () => {
