@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { type Config, ConfigError, flagOf, readConfig, settings } from '../src/config.ts'
+import { limits, rates } from '../src/limits.ts'
+
+test('without a word from the operator the settings are those of the limits', () => {
+  expect(readConfig({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    baseUrl: null,
+    dataDir: resolve('steno-data'),
+    workers: null,
+    pricePerHourCents: limits.pricePerHourCents,
+    fileBytesMax: limits.fileBytesMax,
+    durationMsMin: limits.durationMsMin,
+    durationMsMax: limits.durationMsMax,
+    createdTimeoutMs: limits.createdTimeoutMs,
+    downloadingTimeoutMs: limits.downloadingTimeoutMs,
+    processingTimeoutMs: limits.processingTimeoutMs,
+    sweepEveryMs: limits.sweepEveryMs,
+    uploadTtlMs: limits.uploadTtlMs,
+    idempotencyTtlMs: limits.idempotencyKeptMs,
+    deletedRetentionMs: limits.deletedJobKeptMs,
+    mediaRetentionMs: limits.mediaKeptMs,
+    webhookTimeoutMs: limits.webhookTimeoutMs,
+    rateLimits: rates,
+    log: null,
+  })
+})
+
+const accepted: [string, string, keyof Config, unknown][] = [
+  ['STENO_PORT', '0', 'port', 0],
+  ['STENO_PORT', '65535', 'port', 65_535],
+  ['STENO_BASE_URL', 'https://steno.example/', 'baseUrl', 'https://steno.example'],
+  ['STENO_BASE_URL', 'HTTPS://Steno.example/a//', 'baseUrl', 'https://steno.example/a'],
+  ['STENO_DATA_DIR', 'here', 'dataDir', join(process.cwd(), 'here')],
+  ['STENO_WORKERS', '2', 'workers', 2],
+  ['STENO_DEVICE', 'cuda', 'device', 'cuda'],
+  ['STENO_PRICE_PER_HOUR_CENTS', '0', 'pricePerHourCents', 0],
+  ['STENO_MAX_FILE_SIZE', '100KB', 'fileBytesMax', 102_400],
+  ['STENO_SWEEP_EVERY', '250ms', 'sweepEveryMs', 250],
+  ['STENO_UPLOAD_TTL', '', 'uploadTtlMs', limits.uploadTtlMs],
+  ['STENO_RATE_LIMITS', 'off', 'rateLimits', 'off'],
+  ['STENO_RATE_LIMITS', 'ip=1000, jobs.create=600', 'rateLimits', { ...rates, ip: 1000, 'jobs.create': 600 }],
+  ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],
+  ['STENO_LOG', 'json', 'log', 'json'],
+]
+test.each(accepted)('%s=%s is understood', (variable, given, name, wanted) => {
+  expect(readConfig({ [variable]: given })[name] as unknown).toEqual(wanted)
+})
+
+const refused: [string, string][] = [
+  ['STENO_PORT', '65536'],
+  ['STENO_PORT', '-1'],
+  ['STENO_PORT', '80.5'],
+  ['STENO_PORT', '0x50'],
+  ['STENO_PORT', ' 80'],
+  ['STENO_BASE_URL', 'steno.example'],
+  ['STENO_BASE_URL', 'ftp://steno.example'],
+  ['STENO_BASE_URL', 'https://steno.example/?a=1'],
+  ['STENO_BASE_URL', 'https://steno.example/#a'],
+  ['STENO_WORKERS', '0'],
+  ['STENO_DEVICE', 'CUDA'],
+  ['STENO_PRICE_PER_HOUR_CENTS', '0.5'],
+  ['STENO_PRICE_PER_HOUR_CENTS', '-20'],
+  ['STENO_MAX_FILE_SIZE', '0GB'],
+  ['STENO_MAX_FILE_SIZE', '5'],
+  ['STENO_UPLOAD_TTL', '0s'],
+  ['STENO_UPLOAD_TTL', '-1h'],
+  ['STENO_UPLOAD_TTL', '1w'],
+  ['STENO_RATE_LIMITS', 'ip=0'],
+  ['STENO_RATE_LIMITS', 'constructor=5'],
+  ['STENO_RATE_LIMITS', 'ip=5;jobs.get=1'],
+  ['STENO_ALLOW_NETS', '10.0.0.0/33'],
+  ['STENO_DENY_IPS', 'nobody'],
+  ['STENO_TRUST_PROXY', '10.0.0.0/8;127.0.0.1'],
+  ['STENO_SMTP_URL', 'mail.example:25'],
+  ['STENO_LOG', 'xml'],
+]
+test.each(refused)('%s=%s is refused by name', (variable, given) => {
+  expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
+})
+
+test('all that is wrong is told at once', () => {
+  const problems = problemsOf({ STENO_PORT: 'x', STENO_DEVICE: 'gpu', STENO_UPLOAD_TTL: 'soon' })
+  expect(problems.map(line => line.split('=')[0])).toEqual(['STENO_PORT', 'STENO_DEVICE', 'STENO_UPLOAD_TTL'])
+})
+
+test('what fits alone but not together is refused', () => {
+  const [problem] = problemsOf({ STENO_MIN_DURATION: '2h', STENO_MAX_DURATION: '1h' })
+  expect(problem).toContain('STENO_MIN_DURATION')
+})
+
+test('each setting has a variable and a flag of its own', () => {
+  const variables = Object.values(settings).map(({ variable }) => variable)
+  expect(new Set(variables).size).toBe(variables.length)
+  expect(variables.every(variable => /^STENO_[A-Z_]+$/.test(variable))).toBe(true)
+  expect(flagOf('STENO_UPLOAD_TTL')).toBe('upload-ttl')
+})
+
+function problemsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
