@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import { errorFields, log, setLogFormat } from '../../src/base/log.ts'
+import { startTestService } from '../support/service.ts'
+
+let written: string[] = []
+let stderr: { mockRestore(): void }
+
+beforeEach(() => {
+  written = []
+  stderr = spyOn(process.stderr, 'write').mockImplementation(text => {
+    written.push(String(text))
+    return true
+  })
+})
+
+afterEach(() => {
+  stderr.mockRestore()
+  setLogFormat('silent')
+})
+
+test('nothing is logged until somebody serves', () => {
+  log.error('lost', { a: 1 })
+  expect(written).toEqual([])
+})
+
+test('each event is one line of JSON, whatever is in it', () => {
+  setLogFormat('json')
+  log.info('job ended', { job_id: '1', ms: 12, code: null })
+  log.warn('odd', { text: 'two\nlines "quoted"' })
+  log.error('broken', errorFields(new Error('why')))
+  log.error('thrown', errorFields('a word'))
+  expect(written).toHaveLength(4)
+  for (const line of written) expect(line).toMatch(/^\{[^\n]*\}\n$/)
+  const lines = written.map(line => JSON.parse(line))
+  expect(lines).toMatchObject([
+    { time: expect.stringMatching(/Z$/), level: 'info', event: 'job ended', job_id: '1', ms: 12, code: null },
+    { level: 'warn', text: 'two\nlines "quoted"' },
+    { level: 'error', error: 'why', stack: expect.stringContaining('log.test.ts') },
+    { level: 'error', error: 'a word' },
+  ])
+})
+
+test('for people it is a line too, with what holds spaces in quotes', () => {
+  setLogFormat('pretty')
+  log.warn('odd', { file: 'a b\nc', ms: 3 })
+  expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d warn odd file="a b\\nc" ms=3\n$/)])
+})
+
+test('the life of a job leaves neither key, password, signed address nor transcript in the log', async () => {
+  setLogFormat('json')
+  const service = await startTestService({
+    parts: { resolve: async () => ['127.0.0.1'] },
+  })
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'secret-talk.mp3' })
+  const put = await fetch(body.upload_url, {
+    method: 'PUT',
+    headers: body.headers,
+    body: 'steno-test 12.000',
+  })
+  expect(put.status).toBe(200)
+  const { id } = (await ana.post('/v1/transcribe', { upload_id: body.upload_id })).body
+  service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
+  await ana.until(id, 'completed')
+  await service.fetch(`/v1/balance?key=${ana.key}`, { headers: { Authorization: 'sk_live_wrong' } })
+  await service.fetch('/v1/accounts', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'ben@example.org', password: 'open sesame please' }),
+  })
+  const far = await ana.post('/v1/transcribe', { url: 'https://media.example/x.mp3?token=hidden-token' })
+  await ana.until(far.body.id, 'failed')
+
+  const all = written.join('')
+  expect(all).toContain(id)
+  const { search } = new URL(body.upload_url)
+  for (const secret of [ana.key, 'sk_live_', search, 'unmistakable', 'open sesame', 'hidden-token']) {
+    expect([secret, all.includes(secret)]).toEqual([secret, false])
+  }
+})

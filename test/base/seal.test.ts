@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSecrets, secretPath } from '../../src/base/seal.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-seal-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('what one opening sealed another one opens, and nobody reads it', () => {
+  const sealed = openSecrets(folder).seal('the signing secret ✓')
+  expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('signing')
+  expect(openSecrets(folder).open(sealed)).toBe('the signing secret ✓')
+})
+
+test('the same text never looks the same sealed', () => {
+  const secrets = openSecrets(folder)
+  expect(new Set(Array.from({ length: 20 }, () => secrets.seal('again'))).size).toBe(20)
+})
+
+test('a sealed text with any byte changed does not open', () => {
+  const secrets = openSecrets(folder)
+  const bytes = Buffer.from(secrets.seal('whole'), 'base64')
+  for (const at of bytes.keys()) {
+    const changed = Buffer.from(bytes)
+    changed[at]! ^= 1
+    expect(() => secrets.open(changed.toString('base64'))).toThrow()
+  }
+  expect(() => secrets.open('')).toThrow()
+})
+
+test('a signature is good for one purpose, one text and one folder', () => {
+  const secrets = openSecrets(folder)
+  const signature = secrets.sign('upload', 'a.mp3')
+  expect(secrets.isSigned('upload', 'a.mp3', signature)).toBe(true)
+  expect(secrets.isSigned('cursor', 'a.mp3', signature)).toBe(false)
+  expect(secrets.isSigned('upload', 'b.mp3', signature)).toBe(false)
+  expect(secrets.isSigned('upload', 'a.mp3', '')).toBe(false)
+  const other = mkdtempSync(join(tmpdir(), 'steno-seal-'))
+  expect(openSecrets(other).isSigned('upload', 'a.mp3', signature)).toBe(false)
+  rmSync(other, { recursive: true })
+})
+
+test('the secret is for its owner alone, and no draft of it stays', () => {
+  openSecrets(folder)
+  expect(statSync(secretPath(folder)).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder)).toEqual(['secret.key'])
+})
+
+test('a damaged secret is not taken for one', () => {
+  writeFileSync(secretPath(folder), 'short')
+  expect(() => openSecrets(folder)).toThrow('damaged')
+})
