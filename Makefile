@@ -3,6 +3,8 @@ BUN_VERSION := 1.4.5
 BUN := $(shell scripts/bun-path $(BUN_VERSION))
 export PATH := $(dir $(BUN)):$(PATH)
 export ONNXRUNTIME_NODE_INSTALL := skip
+# Tests and benches load ONNX Runtime into their own process too.
+export ORT_DISABLE_TELEMETRY := 1
 
 .PHONY: run test check build bench install
 

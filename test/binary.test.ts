@@ -1,9 +1,9 @@
 // The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
@@ -25,6 +25,43 @@ test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a netwo
   expect(doctor.stdout.toString()).toContain('If it is cloudy this evening')
   expect(readdirSync(place)).toEqual(['steno-data'])
 }, 60_000)
+
+const strace = Bun.which('strace')
+test.skipIf(strace === null)(
+  `it asks nobody for anything and writes into its data folder alone${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
+  () => {
+    const place = emptyFolder('traced')
+    const home = emptyFolder('home')
+    const trace = join(folder, 'trace')
+    const calls =
+      'connect,openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat'
+    const doctor = Bun.spawnSync(
+      [strace!, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, binary, 'doctor'],
+      {
+        cwd: place,
+        env: { HOME: home },
+      },
+    )
+    expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
+    const lines = readFileSync(trace, 'utf8').split('\n')
+    expect(lines.length).toBeGreaterThan(100)
+    // A name service cache is asked for the user's name, through a file.
+    expect(lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))).toEqual([])
+    const changes = lines.filter(line =>
+      line.includes('open')
+        ? /O_WRONLY|O_RDWR|O_CREAT/.test(line)
+        : !/connect\(|^\d+ (\+\+\+|---)/.test(line),
+    )
+    const outside = changes
+      .flatMap(line => /"([^"]*)"/.exec(line)?.[1] ?? [])
+      .map(path => resolve(place, path))
+      .filter(path => !path.startsWith(join(place, 'steno-data')) && !path.startsWith('/dev/'))
+    expect(outside).toEqual([])
+    expect(changes.length).toBeGreaterThan(20)
+    expect(readdirSync(home)).toEqual([])
+  },
+  60_000,
+)
 
 test('it serves, hears an upload and writes subtitles', async () => {
   const place = emptyFolder('serve')

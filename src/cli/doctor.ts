@@ -1,5 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
@@ -14,7 +13,7 @@ import { configOf } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
-type Patient = { config: Config; scratch: string; engine: OneEngine | null }
+type Patient = { config: Config; engine: OneEngine | null }
 
 /** Free space below this is not enough for one upload. */
 const diskBytesMin = limits.fileBytesMax
@@ -40,8 +39,8 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     db.close()
     return 'opened and closed'
   },
-  decoder: async ({ config, scratch }) => {
-    const { path } = await clipIn(scratch)
+  decoder: async ({ config }) => {
+    const { path } = await builtInClip()
     const { codec, durationMs } = await openMedia(config).inspect(path, {
       signal: new AbortController().signal,
     })
@@ -63,9 +62,9 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     if (!engine) throw new Error('the runtime did not start')
     return [`${engine.device} (${config.device} was asked for)`, ...engine.notes].join('; ')
   },
-  transcription: async ({ engine, config, scratch }) => {
+  transcription: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    const { path, text } = await clipIn(scratch)
+    const { path, text } = await builtInClip()
     const { durationMs } = await openMedia(config).inspect(path, { signal: new AbortController().signal })
     const { full_transcript: heard } = await engine.transcribe(
       { path, durationMs, language: null, diarize: false, speakerCount: null, align: true },
@@ -83,8 +82,7 @@ export const doctor: Command = {
   help: { json: 'one JSON document' },
   async run(positionals, values) {
     need(positionals)
-    const scratch = mkdtempSync(join(tmpdir(), 'steno-doctor-'))
-    const patient: Patient = { config: configOf(), scratch, engine: null }
+    const patient: Patient = { config: configOf(), engine: null }
     const findings: Finding[] = []
     try {
       for (const [check, look] of Object.entries(checks)) {
@@ -97,7 +95,6 @@ export const doctor: Command = {
       }
     } finally {
       await patient.engine?.close()
-      rmSync(scratch, { recursive: true })
     }
     print(values, findings, () =>
       findings.map(({ check, ok, found }) => `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`),
@@ -107,13 +104,10 @@ export const doctor: Command = {
   },
 }
 
-/** A copy on disk: inside the binary the clip is no file that a child could open. */
-async function clipIn(scratch: string): Promise<Clip> {
+async function builtInClip(): Promise<Clip> {
   const clip = pocketClip()
   if (clip === null) throw new Error('this build carries no clip to try')
-  const path = join(scratch, 'clip.flac')
-  await Bun.write(path, Bun.file(clip.sound))
-  return { path, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
+  return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
 function plain(text: string): string {
