@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BunPlugin } from 'bun'
 import { formatSize } from '../src/base/words.ts'
+import { noticesOf } from '../src/cli/notices.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const outfile = process.argv[2] ?? join(root, 'dist/steno')
@@ -74,7 +75,10 @@ const { success, logs } = await Bun.build({
   compile: { outfile },
   target: 'bun',
   minify: true,
-  define: { STENO_COMMIT: JSON.stringify(commit || 'unknown') },
+  define: {
+    STENO_COMMIT: JSON.stringify(commit || 'unknown'),
+    STENO_NOTICES: JSON.stringify(noticesOf(root.replace(/\/$/, ''))),
+  },
   plugins: [embed, openAddon],
 })
 if (!success) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { noticesOf } from '../src/cli/notices.ts'
 
 const root = join(import.meta.dir, '..')
 const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
@@ -62,6 +63,13 @@ test.skipIf(strace === null)(
   },
   60_000,
 )
+
+test('it knows its licences by heart', () => {
+  const place = emptyFolder('licenses')
+  const { exitCode, stdout } = Bun.spawnSync([binary, 'licenses'], { cwd: place, env: {} })
+  expect([exitCode, stdout.toString().trimEnd()]).toEqual([0, noticesOf(root)])
+  expect(readdirSync(place)).toEqual([])
+})
 
 test('it serves, hears an upload and writes subtitles', async () => {
   const place = emptyFolder('serve')

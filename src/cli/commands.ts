@@ -20,6 +20,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
+  licenses: async () => (await import('./licenses.ts')).licenses,
   version: async () => (await import('./version.ts')).version,
   openapi: async () => (await import('./openapi.ts')).openapi,
 }

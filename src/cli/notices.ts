@@ -1,0 +1,124 @@
+// The licences of everything in the binary: of each package that the lockfile has installed, and of the native parts.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+type Package = {
+  name: string
+  version: string
+  license?: string
+  homepage?: string
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+type Notice = { title: string; licence: string; text: string }
+
+/** A package made for the build, but a file of it is in the binary. */
+const carriedFromDevelopment = ['@ricky0123/vad-web']
+
+/** What no package.json tells: parts inside native files, with where their source is. */
+const native: Notice[] = [
+  {
+    title: 'FFmpeg (in node-av)',
+    licence: 'GPL-3.0-or-later',
+    text: [
+      'Built by the node-av project with --enable-gpl and --enable-version3, so that it holds parts under the GNU General',
+      'Public License, x264 and x265 among them; its configuration names libfdk-aac too, which has a licence of its own',
+      '(Fraunhofer) that the Free Software Foundation does not hold compatible with the GPL. Using the program asks nothing',
+      'of you. Whoever passes the binary on owes its receivers the source of these parts: https://github.com/seydx/node-av',
+      'and https://ffmpeg.org. The GNU General Public License, version 3, is at the end.',
+    ].join('\n'),
+  },
+  {
+    title: 'ONNX Runtime',
+    licence: 'MIT',
+    text: 'Copyright Microsoft Corporation. https://github.com/microsoft/onnxruntime',
+  },
+  {
+    title: 'Silero VAD',
+    licence: 'MIT',
+    text: 'Copyright Silero Team. https://github.com/snakers4/silero-vad',
+  },
+  {
+    title: 'Bun',
+    licence: 'MIT, with JavaScriptCore and others under LGPL-2.1 and more',
+    text: 'Copyright Oven. https://bun.com/docs/project/licensing',
+  },
+]
+
+export function noticesOf(root: string): string {
+  const packages = listPackages(root)
+  const sections = [
+    { title: 'steno', licence: 'Apache-2.0', text: read(join(root, 'LICENSE')) },
+    ...native,
+    ...packages.map(({ folder, about }) => ({
+      title: `${about.name} ${about.version}`,
+      licence: about.license ?? 'not stated',
+      text: licenceText(folder) ?? `No text in the package; see ${about.homepage ?? about.name}.`,
+    })),
+    {
+      title: 'GNU General Public License',
+      licence: 'version 3',
+      text: read(join(root, 'licences/GPL-3.0.txt')),
+    },
+  ]
+  const overview = sections.map(({ title, licence }) => `${title.padEnd(40)} ${licence}`)
+  const rule = '-'.repeat(80)
+  return [
+    'What this program is made of, and under which licences.',
+    '',
+    ...overview,
+    ...sections.flatMap(({ title, licence, text }) => [
+      '',
+      rule,
+      `${title} (${licence})`,
+      rule,
+      '',
+      text.trim(),
+    ]),
+  ].join('\n')
+}
+
+/** Every package that the program's own packages lead to, as they are installed here. */
+export function listPackages(root: string): { folder: string; about: Package }[] {
+  const found = new Map<string, { folder: string; about: Package }>()
+  const visit = (from: string, name: string, mustBeHere: boolean) => {
+    const folder = resolvePackage(root, from, name)
+    if (folder === null) {
+      // A part for another machine.
+      if (!mustBeHere) return
+      throw new Error(`${name} is not installed`)
+    }
+    if (found.has(folder)) return
+    const about = JSON.parse(read(join(folder, 'package.json'))) as Package
+    found.set(folder, { folder, about })
+    for (const each of Object.keys(about.dependencies ?? {})) {
+      visit(folder, each, !(each in (about.optionalDependencies ?? {})))
+    }
+    for (const each of Object.keys(about.optionalDependencies ?? {})) visit(folder, each, false)
+  }
+  const { dependencies = {} } = JSON.parse(read(join(root, 'package.json'))) as Package
+  for (const name of [...Object.keys(dependencies), ...carriedFromDevelopment]) visit(root, name, true)
+  return [...found.values()].toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
+}
+
+/** As a module is looked for: beside the one that asks, then one folder up, to the root. */
+function resolvePackage(root: string, from: string, name: string): string | null {
+  for (let at = from; ; at = dirname(at)) {
+    const folder = join(at, 'node_modules', name)
+    if (existsSync(join(folder, 'package.json'))) return folder
+    if (at === root || at === dirname(at)) return null
+  }
+}
+
+function licenceText(folder: string): string | null {
+  const names = readdirSync(folder, { withFileTypes: true })
+    .filter(each => each.isFile() && /^(licen[cs]e|copying|notice|third.?party)/i.test(each.name))
+    .map(each => each.name)
+    .toSorted()
+  return names.length > 0 ? names.map(name => read(join(folder, name)).trim()).join('\n\n') : null
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8')
+}
