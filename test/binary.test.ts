@@ -1,7 +1,7 @@
 // The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { noticesOf } from '../src/cli/notices.ts'
@@ -63,6 +63,19 @@ test.skipIf(strace === null)(
   },
   60_000,
 )
+
+test('it installs itself below a folder, twice, and keeps what an operator has set', () => {
+  const place = emptyFolder('image')
+  const install = () => Bun.spawnSync([binary, 'install', '--root', '.'], { cwd: place, env: {} }).exitCode
+  expect(install()).toBe(0)
+  writeFileSync(join(place, 'etc/steno.env'), 'STENO_PORT=9090\n')
+  expect(install()).toBe(0)
+  expect(readFileSync(join(place, 'etc/steno.env'), 'utf8')).toBe('STENO_PORT=9090\n')
+  expect(readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')).toContain('User=steno')
+  const { exitCode } = Bun.spawnSync([join(place, 'usr/local/bin/steno'), 'version'], { cwd: place, env: {} })
+  expect(exitCode).toBe(0)
+  expect(readdirSync(join(place, 'usr/local/bin'))).toEqual(['steno'])
+})
 
 test('it knows its licences by heart', () => {
   const place = emptyFolder('licenses')

@@ -21,6 +21,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
   licenses: async () => (await import('./licenses.ts')).licenses,
+  install: async () => (await import('./install.ts')).install,
   version: async () => (await import('./version.ts')).version,
   openapi: async () => (await import('./openapi.ts')).openapi,
 }

@@ -1,0 +1,77 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isCompiled } from '../base/carried.ts'
+import { type Command, need } from './command.ts'
+import { unitText } from './unit.ts'
+
+const binary = '/usr/local/bin/steno'
+const environmentFile = '/etc/steno.env'
+const unitFile = '/etc/systemd/system/steno.service'
+
+export const install: Command = {
+  usage: 'steno install [--dry-run] [--data-dir /var/lib/steno] [--root DIR]',
+  summary: 'Install this program as a systemd service with a user of its own.',
+  options: { 'dry-run': { type: 'boolean' }, 'data-dir': { type: 'string' }, root: { type: 'string' } },
+  help: {
+    'dry-run': 'print the unit and do nothing',
+    'data-dir': 'where everything is kept (/var/lib/steno)',
+    root: 'write the files below DIR, as for an image, and start nothing',
+  },
+  async run(positionals, values) {
+    need(positionals)
+    const dataDir = resolve(String(values['data-dir'] ?? '/var/lib/steno'))
+    // A unit would read a space as the end, a per cent sign as a specifier.
+    if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
+    const unit = unitText({ binary, dataDir, environmentFile })
+    if (values['dry-run']) {
+      console.log(unit.trimEnd())
+      return
+    }
+    const root = values.root === undefined ? null : resolve(String(values.root))
+    if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
+    if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
+
+    const below = (path: string) => join(root ?? '/', path)
+    putProgram(process.execPath, below(binary))
+    put(below(environmentFile), '# STENO_…=… settings; steno serve --help lists them\n', {
+      mode: 0o600,
+      keep: true,
+    })
+    put(below(unitFile), unit, { mode: 0o644, keep: false })
+    if (root !== null) {
+      console.log(`${root}: installed; it needs a user steno that owns ${dataDir}`)
+      return
+    }
+    if (!succeeds('id', 'steno')) must('useradd', '--system', '--user-group', '--home-dir', dataDir, 'steno')
+    must('install', '-d', '-m', '700', '-o', 'steno', '-g', 'steno', dataDir)
+    must('systemctl', 'daemon-reload')
+    must('systemctl', 'enable', 'steno')
+    must('systemctl', 'restart', 'steno')
+    console.log('steno runs; journalctl -u steno shows its address and, the first time, its API key')
+  },
+}
+
+/** Beside its place, then renamed: a program that runs cannot be written over. */
+function putProgram(from: string, to: string): void {
+  if (from === to) return
+  mkdirSync(dirname(to), { recursive: true })
+  const draft = `${to}.${process.pid}`
+  copyFileSync(from, draft)
+  chmodSync(draft, 0o755)
+  renameSync(draft, to)
+}
+
+function put(path: string, text: string, { mode, keep }: { mode: number; keep: boolean }): void {
+  if (keep && existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text, { mode })
+}
+
+function succeeds(...command: string[]): boolean {
+  return Bun.spawnSync(command, { stdout: 'ignore', stderr: 'ignore' }).exitCode === 0
+}
+
+function must(...command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString().trim()}`)
+}

@@ -1,0 +1,57 @@
+// The systemd unit: a user of its own, a file system that is read-only but for the data folder, and still CUDA.
+
+export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
+
+export function unitText({ binary, dataDir, environmentFile }: UnitPlace): string {
+  return `[Unit]
+Description=steno, a transcription service
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart=${binary} serve
+User=steno
+Group=steno
+Environment=STENO_DATA_DIR=${dataDir}
+EnvironmentFile=-${environmentFile}
+WorkingDirectory=${dataDir}
+Restart=on-failure
+RestartSec=2
+# Only the server is told to stop; it ends its children itself.
+KillMode=mixed
+TimeoutStopSec=60
+LimitNOFILE=65536
+# An engine that runs out of memory fails its job, not the service.
+OOMPolicy=continue
+MemoryMax=90%
+
+ProtectSystem=strict
+ReadWritePaths=${dataDir}
+ProtectHome=yes
+PrivateTmp=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+UMask=0077
+# Compiled JavaScript is memory that is written and then run, so MemoryDenyWriteExecute cannot be set. PrivateDevices
+# would hide the graphics cards: they alone are let through.
+DevicePolicy=closed
+DeviceAllow=char-nvidia* rw
+DeviceAllow=char-drm rw
+
+[Install]
+WantedBy=multi-user.target
+`
+}
