@@ -97,7 +97,8 @@ export function openApp(service: Service): AnyElysia {
 
   const unrouted = (request: Request): ApiError => {
     const methods = listMethods(app, new URL(request.url).pathname)
-    return methods.length === 0
+    // The router takes an address as it was written, the list as it is meant: /v1/x/../balance is not /v1/balance.
+    return methods.length === 0 || methods.includes(request.method)
       ? new ApiError('NOT_FOUND')
       : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
   }

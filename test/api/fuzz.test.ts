@@ -208,6 +208,45 @@ test('rubbish on the wire does not hurt the next caller', async () => {
   }
 })
 
+test('an address is taken as it is written, however it is written', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+  const ana = service.account('ana')
+  const cases: [string, number][] = [
+    ['/v1/balance', 200],
+    ['/v1/balance?', 200],
+    ['/v1/balance/', 404],
+    ['/v1//balance', 404],
+    ['/V1/balance', 404],
+    ['/v1/%62alance', 404],
+    ['/v1/balance;x', 404],
+    ['/v1/balance#x', 404],
+    ['/v1\\balance', 404],
+    ['/v1/x/../balance', 404],
+    ['/v1/transcribe/../balance', 404],
+    ['/v1/transcribe/%zz', 404],
+    ['/v1/transcribe/%', 404],
+    ['/v1/transcribe/%00', 404],
+    ['/v1/transcribe/%ff%fe', 404],
+    ['/v1/transcribe/..', 404],
+    [`/v1/transcribe/${'a'.repeat(9000)}`, 404],
+    ['/v1/transcribe', 405],
+  ]
+  for (const [path, wanted] of cases) {
+    const answer = await throwAt(
+      service,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\n\r\n`,
+    )
+    expect([path, answer.slice(0, 12)]).toEqual([path, `HTTP/1.1 ${wanted}`])
+    if (wanted >= 400) expect(answer).toContain('{"error":{"code":"')
+  }
+  const wrongly = ['PATCH', 'TRACE', 'PROPFIND', 'PURGE', 'M-SEARCH', 'OPTIONS', 'DELETE']
+  for (const method of wrongly) {
+    const answer = await throwAt(service, `${method} /v1/balance HTTP/1.1\r\nHost: x\r\n\r\n`)
+    expect([method, answer.slice(0, 12)]).toEqual([method, 'HTTP/1.1 405'])
+    expect(answer).toMatch(/\r\nAllow: GET\r\n/i)
+  }
+})
+
 async function check(service: TestService, path: string, init: RequestInit): Promise<void> {
   const shown = `${init.method} ${path.slice(0, 200)} ${JSON.stringify(init.headers)} ${String(init.body).slice(0, 200)}`
   const { status, headers, text, body } = await service.fetch(path, init)
@@ -258,15 +297,19 @@ function headerSafe(text: string): string {
 }
 
 /** Sends it and waits for an answer or the end of the connection; a server that waits for more is left alone. */
-function throwAt({ url }: TestService, rubbish: string): Promise<void> {
+function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)
   return new Promise(resolve => {
     const socket = connect(Number(port), hostname)
+    let answer = ''
     const done = () => {
       socket.destroy()
-      resolve()
+      resolve(answer)
     }
-    socket.once('data', done)
+    socket.on('data', data => {
+      answer += data
+      if (/\r\n\r\n./s.test(answer)) done()
+    })
     socket.once('error', done)
     socket.once('close', done)
     socket.write(Buffer.from(rubbish, 'latin1'), () => setImmediate(() => socket.end()))
