@@ -3,7 +3,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
 import { type RequestErrorCode, requestErrors } from '../errors.ts'
-import type { RateName } from '../limits.ts'
+import { limits, type RateName } from '../limits.ts'
 import { errorBody, events } from './shapes.ts'
 
 /** What a route says of itself beyond its shapes. The gate adds its part. */
@@ -23,6 +23,8 @@ export type RouteDetail = {
   requestBytes?: boolean
   /** The status of success and its own headers, where they are not 200 and none. */
   success?: { status: number; description: string; headers?: Record<string, string> }
+  /** What another status of its answer means. */
+  also?: Record<number, string>
   hide?: boolean
 }
 
@@ -179,8 +181,23 @@ function responses(route: Route, components: Map<string, Schema>): object {
       headers: { ...answerHeaders(detail), ...headersOf(headers) },
       ...(Object.keys(content).length > 0 ? { content } : {}),
     },
+    ...otherAnswers(route, components),
     ...errorResponses(detail),
   }
+}
+
+/** Answers with another status that are no errors: their shape is one of the service's own. */
+function otherAnswers({ hooks }: Route, components: Map<string, Schema>): object {
+  return Object.fromEntries(
+    Object.entries(hooks.detail?.also ?? {}).map(([status, description]) => [
+      status,
+      {
+        description,
+        headers: headersOf({ Link: 'Link' }),
+        content: { 'application/json': { schema: reference(hooks.response![status]!, components) } },
+      },
+    ]),
+  )
 }
 
 /** Codes that share a status stand together; the codes are listed, and `code` stays open for new ones. */
@@ -257,7 +274,7 @@ const idempotencyParameter = {
   in: 'header',
   required: false,
   description: 'The same key and body within the day are one request',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyLengthMax, pattern: '^[ -~]+$' },
 }
 
 function webhooks(components: Map<string, Schema>): object {
@@ -309,7 +326,10 @@ function reference(schema: TSchema | Schema, components: Map<string, Schema>): S
 /** TypeBox to plain JSON Schema: names become references, unions of words become enums, null becomes a type. */
 function plainSchema(schema: Schema, components: Map<string, Schema>): Schema {
   const { $id: _name, noValidate: _unchecked, anyOf, ...rest } = schema
-  if (Array.isArray(anyOf)) return { ...rest, ...union(anyOf as Schema[], components) }
+  if (Array.isArray(anyOf)) {
+    if (isFlag(anyOf)) return { ...rest, ...flag(rest.default) }
+    return { ...rest, ...union(anyOf as Schema[], components) }
+  }
   const plain: Schema = { ...rest }
   if (rest.properties) {
     plain.properties = Object.fromEntries(
@@ -328,6 +348,15 @@ function plainSchema(schema: Schema, components: Map<string, Schema>): Schema {
     delete plain.patternProperties
   }
   return plain
+}
+
+/** A query has words alone; two of them mean yes and no. */
+function isFlag(choices: Schema[]): boolean {
+  return choices.length === 2 && choices.every(({ const: word }) => word === 'true' || word === 'false')
+}
+
+function flag(fallback: unknown): Schema {
+  return { type: 'boolean', ...(fallback === undefined ? {} : { default: fallback === 'true' }) }
 }
 
 function union(choices: Schema[], components: Map<string, Schema>): Schema {

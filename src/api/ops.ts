@@ -30,7 +30,10 @@ export const ops = (service: Service) =>
       },
       {
         response: { 200: shapes.readiness, 503: shapes.readiness },
-        detail: about({ summary: 'Can it take and do work; 503 while it cannot' }),
+        detail: about({
+          summary: 'Can it take and do work',
+          also: { 503: 'Not now: the body says what is missing' },
+        }),
       },
     )
 

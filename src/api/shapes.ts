@@ -7,10 +7,14 @@ import { limits } from '../limits.ts'
 
 const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 /** TypeBox types a union of mapped literals as never; what it checks is right. */
-const oneOf = <const Choice extends string>(choices: readonly Choice[], description: string) =>
+const oneOf = <const Choice extends string>(
+  choices: readonly Choice[],
+  description: string,
+  fallback?: NoInfer<Choice>,
+) =>
   t.Union(
     choices.map(choice => t.Literal(choice)),
-    { description },
+    { description, ...(fallback === undefined ? {} : { default: fallback }) },
   ) as unknown as TUnsafe<Choice>
 const whole = (range: { min: number; max: number; default?: number }, description: string) =>
   t.Integer({
@@ -105,17 +109,21 @@ export const signedQuery = t.Object(
 
 export const exportQuery = t.Object(
   {
-    format: t.Optional(oneOf(['json', 'srt', 'vtt', 'text'], 'json, srt, vtt or text')),
+    format: t.Optional(oneOf(['json', 'srt', 'vtt', 'text'], 'json, srt, vtt or text', 'json')),
     max_words: t.Optional(whole(limits.cueWords, 'most words of a cue, 1 to 50')),
     max_chars: t.Optional(whole(limits.cueChars, 'most characters of a cue, 10 to 500')),
     max_duration: t.Optional(whole(limits.cueSeconds, 'longest cue in seconds, 1 to 60')),
-    sentence_aware: t.Optional(oneOf(['true', 'false'], 'true or false: end a cue where a sentence ends')),
-    include_speakers: t.Optional(oneOf(['true', 'false', 'auto'], 'true, false or auto: name the speakers')),
+    sentence_aware: t.Optional(
+      oneOf(['true', 'false'], 'true or false: end a cue where a sentence ends', 'true'),
+    ),
+    include_speakers: t.Optional(
+      oneOf(['true', 'false', 'auto'], 'true, false or auto: name the speakers', 'auto'),
+    ),
     strip_chars: t.Optional(
       t.String({ description: `up to ${limits.stripCharsMax} characters to leave out` }),
     ),
     include_timestamps: t.Optional(
-      oneOf(['true', 'false'], 'true or false: start paragraphs with their time'),
+      oneOf(['true', 'false'], 'true or false: start paragraphs with their time', 'false'),
     ),
   },
   open,
@@ -129,7 +137,7 @@ export const listQuery = t.Object(
     limit: t.Optional(
       whole({ min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }, 'page size, 1 to 200'),
     ),
-    order: t.Optional(oneOf(['desc', 'asc'], 'desc (newest first) or asc')),
+    order: t.Optional(oneOf(['desc', 'asc'], 'desc (newest first) or asc', 'desc')),
     cursor: t.Optional(t.String({ description: 'next_cursor of the page before, with the same filters' })),
   },
   open,

@@ -90,6 +90,33 @@ test('every endpoint of the service is described, with its parameters, bounds an
     maximum: 200,
     default: 50,
   })
+  const defaults = (path: string): Anything =>
+    Object.fromEntries(
+      paths[path].get.parameters
+        .filter(({ in: place }: Anything) => place === 'query')
+        .map(({ name, schema }: Anything) => [name, [schema.type, schema.default]]),
+    )
+  expect(defaults('/v1/transcribe/{id}')).toEqual({
+    format: ['string', 'json'],
+    max_words: ['integer', limits.cueWords.default],
+    max_chars: ['integer', limits.cueChars.default],
+    max_duration: ['integer', limits.cueSeconds.default],
+    sentence_aware: ['boolean', true],
+    include_speakers: ['string', 'auto'],
+    strip_chars: ['string', undefined],
+    include_timestamps: ['boolean', false],
+  })
+  expect(defaults('/v1/transcriptions')).toEqual({
+    status: ['string', undefined],
+    from: ['string', undefined],
+    to: ['string', undefined],
+    limit: ['integer', limits.pageSizeDefault],
+    order: ['string', 'desc'],
+    cursor: ['string', undefined],
+  })
+  expect(paths['/v1/ready'].get.responses['503'].content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/Readiness',
+  })
   expect(parameter('/v1/upload', 'post', 'Idempotency-Key')).toMatchObject({ in: 'header', required: false })
 
   const submit = paths['/v1/transcribe'].post
