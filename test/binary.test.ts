@@ -1,7 +1,16 @@
 // The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { noticesOf } from '../src/cli/notices.ts'
@@ -75,6 +84,27 @@ test('it installs itself below a folder, twice, and keeps what an operator has s
   const { exitCode } = Bun.spawnSync([join(place, 'usr/local/bin/steno'), 'version'], { cwd: place, env: {} })
   expect(exitCode).toBe(0)
   expect(readdirSync(join(place, 'usr/local/bin'))).toEqual(['steno'])
+})
+
+test('it puts a new build in its place and keeps the old one; what is no steno changes nothing', async () => {
+  const place = emptyFolder('upgrade')
+  const here = join(place, 'steno')
+  copyFileSync(binary, here)
+  const upgrade = (from: string) => Bun.spawnSync([here, 'upgrade', '--from', from], { cwd: place, env: {} })
+
+  await Bun.write(join(place, 'text'), 'not a program')
+  await Bun.write(join(place, 'script'), '#!/bin/sh\necho hello\n')
+  const before = statSync(here).ino
+  for (const name of ['text', 'script', 'nothing']) expect([name, upgrade(name).exitCode]).toEqual([name, 1])
+  expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
+
+  const done = upgrade(binary)
+  expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
+  expect(statSync(join(place, 'steno.old')).ino).toBe(before)
+  expect(statSync(here).ino).not.toBe(before)
+  expect(readdirSync(place).toSorted()).toEqual(['script', 'steno', 'steno.old', 'text'])
+  const runs = Bun.spawnSync([here, 'version'], { env: {} })
+  expect(runs.exitCode).toBe(0)
 })
 
 test('it knows its licences by heart', () => {

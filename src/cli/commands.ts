@@ -22,6 +22,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   restore: async () => (await import('./restore.ts')).restore,
   licenses: async () => (await import('./licenses.ts')).licenses,
   install: async () => (await import('./install.ts')).install,
+  upgrade: async () => (await import('./upgrade.ts')).upgrade,
   version: async () => (await import('./version.ts')).version,
   openapi: async () => (await import('./openapi.ts')).openapi,
 }

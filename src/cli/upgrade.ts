@@ -1,0 +1,69 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { resolve } from 'node:path'
+import { isCompiled } from '../base/carried.ts'
+import { type Command, need, UsageError } from './command.ts'
+
+export const upgrade: Command = {
+  usage: 'steno upgrade --from FILE',
+  summary: 'Put another build in the place of this program, and keep this one as steno.old.',
+  options: { from: { type: 'string' } },
+  help: { from: 'the new program' },
+  async run(positionals, values) {
+    need(positionals)
+    if (typeof values.from !== 'string') throw new UsageError('--from FILE expected')
+    const from = resolve(values.from)
+    if (!existsSync(from)) throw new Error(`there is no file ${from}`)
+    if (!isCompiled()) throw new Error('a checkout is upgraded with git')
+
+    const here = process.execPath
+    const draft = `${here}.${process.pid}`
+    try {
+      copyFileSync(from, draft, constants.COPYFILE_EXCL)
+      chmodSync(draft, 0o755)
+      const versions = versionsOf(draft)
+      if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
+      sync(draft)
+      rmSync(`${here}.old`, { force: true })
+      linkSync(here, `${here}.old`)
+      renameSync(draft, here)
+      console.log(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
+      console.log('A service that runs goes on as it was until it is restarted: systemctl restart steno')
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  },
+}
+
+/** What the program says of itself, asked of the very copy that will be put in place. */
+function versionsOf(program: string): { steno: string; commit: string } | null {
+  try {
+    const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], { env: {}, timeout: 30_000 })
+    const { steno, commit } = JSON.parse(stdout.toString()) as Record<string, unknown>
+    return exitCode === 0 && typeof steno === 'string' && typeof commit === 'string'
+      ? { steno, commit }
+      : null
+  } catch {
+    // It cannot be run, or says something else.
+    return null
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
