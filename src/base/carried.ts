@@ -27,15 +27,19 @@ export function setDataDir(dataDir: string): void {
   process.env[folderVariable] = join(dataDir, 'native')
 }
 
+/** What a child must be told to find the same files: it has neither our environment nor our working folder. */
+export function unpackedEnvironment(): Record<string, string> {
+  if (carried === null) return {}
+  unpackedFolder()
+  return { [folderVariable]: home() }
+}
+
 /**
- * What every child must be told: it has neither our environment nor our working folder. ONNX Runtime writes a device
- * id into the home folder and reports to its maker unless this is set before it is loaded; its API is too late for that.
+ * The same for a child that loads ONNX Runtime. That writes a device id into the home folder and reports to its maker
+ * unless this is set before it is loaded; its API is too late for that.
  */
 export function carriedEnvironment(): Record<string, string> {
-  const quiet = { ORT_DISABLE_TELEMETRY: '1' }
-  if (carried === null) return quiet
-  unpackedFolder()
-  return { ...quiet, [folderVariable]: home() }
+  return { ...unpackedEnvironment(), ORT_DISABLE_TELEMETRY: '1' }
 }
 
 function unpackedFolder(): string {

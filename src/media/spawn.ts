@@ -2,7 +2,7 @@
 
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
-import { carriedEnvironment } from '../base/carried.ts'
+import { unpackedEnvironment } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
@@ -91,7 +91,7 @@ function start(command: string[], path: string) {
       stderr: 'ignore',
       cwd: '/',
       // Bun's own report of a crash would call out and take its time.
-      env: { ...carriedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
+      env: { ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
     })
   } finally {
     closeSync(file)
