@@ -1,6 +1,6 @@
 // What goes in and out, field by field. Elysia checks against these, and the OpenAPI document is made of them.
 
-import type { TSchema, TUnsafe } from '@sinclair/typebox'
+import { FormatRegistry, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { jobStates } from '../jobs/states.ts'
 import { limits } from '../limits.ts'
@@ -16,6 +16,9 @@ const oneOf = <const Choice extends string>(
     choices.map(choice => t.Literal(choice)),
     { description, ...(fallback === undefined ? {} : { default: fallback }) },
   ) as unknown as TUnsafe<Choice>
+/** Elysia reads whole numbers out of a query, and by itself takes 0x5, 1e1 and ' 5' for such. */
+FormatRegistry.Set('integer', word => /^-?\d{1,15}$/.test(word))
+/** For a query, where every number is a word. */
 const whole = (range: { min: number; max: number; default?: number }, description: string) =>
   t.Integer({
     minimum: range.min,
@@ -23,6 +26,9 @@ const whole = (range: { min: number; max: number; default?: number }, descriptio
     ...(range.default === undefined ? {} : { default: range.default }),
     description,
   })
+/** For a body, where "2" is a word. */
+const count = (range: { min: number; max: number }, description: string) =>
+  Type.Integer({ minimum: range.min, maximum: range.max, description })
 const instant = (description: string) => t.String({ format: 'date-time', description })
 /** A name makes the shape a component of the OpenAPI document. */
 const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({ ...schema, $id: name })
@@ -66,7 +72,7 @@ export const transcribeRequest = named(
       diarize: t.Optional(nullable(t.Boolean({ description: 'tell speakers apart' }))),
       speaker_count: t.Optional(
         nullable(
-          whole({ min: 1, max: limits.speakerCountMax }, 'how many speakers are expected; needs diarize'),
+          count({ min: 1, max: limits.speakerCountMax }, 'how many speakers are expected; needs diarize'),
         ),
       ),
       align: t.Optional(nullable(t.Boolean({ description: 'times for each word; always on with diarize' }))),

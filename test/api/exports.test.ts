@@ -53,6 +53,7 @@ test.each([
   'max_duration=0',
   'max_duration=61',
   'max_words=a',
+  'max_words=0x4',
   'sentence_aware=yes',
   'include_speakers=maybe',
   'include_timestamps=1',

@@ -177,6 +177,11 @@ const refusals: [string, object, string][] = [
   ['no speakers', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 0 }, 'speaker_count'],
   ['51 speakers', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 51 }, 'speaker_count'],
   ['half a speaker', { url: 'https://a.example/x.mp3', diarize: true, speaker_count: 1.5 }, 'speaker_count'],
+  [
+    'speakers in words',
+    { url: 'https://a.example/x.mp3', diarize: true, speaker_count: '2' },
+    'speaker_count',
+  ],
   ['words for a flag', { url: 'https://a.example/x.mp3', diarize: 'yes' }, 'diarize'],
   [
     'a webhook over plain http',
