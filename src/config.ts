@@ -114,7 +114,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
         return [name, parse(given)]
       } catch (error) {
         if (!(error instanceof Unfit)) throw error
-        problems.push(`${variable}=${given}: ${error.message}`)
+        // The address of a mail server holds a password.
+        const shown = variable === settings.smtpUrl.variable ? '' : `=${given}`
+        problems.push(`${variable}${shown}: ${error.message}`)
         return [name, undefined]
       }
     }),

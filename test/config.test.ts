@@ -74,11 +74,16 @@ const refused: [string, string][] = [
   ['STENO_ALLOW_NETS', '10.0.0.0/33'],
   ['STENO_DENY_IPS', 'nobody'],
   ['STENO_TRUST_PROXY', '10.0.0.0/8;127.0.0.1'],
-  ['STENO_SMTP_URL', 'mail.example:25'],
   ['STENO_LOG', 'xml'],
 ]
 test.each(refused)('%s=%s is refused by name', (variable, given) => {
   expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
+})
+
+test('a mail server that is refused does not show its password', () => {
+  const [problem] = problemsOf({ STENO_SMTP_URL: 'http://user:hidden@mail.example' })
+  expect(problem).toStartWith('STENO_SMTP_URL: ')
+  expect(problem).not.toContain('hidden')
 })
 
 test('all that is wrong is told at once', () => {
