@@ -183,6 +183,18 @@ test('every wrong setting is named at once; a flag wins over its variable', asyn
   expect(await balance.json()).toMatchObject({ price_per_hour_cents: 7 })
 })
 
+test('settings may stand in a .env file of the working folder; the environment wins over it', async () => {
+  const cwd = join(folder, 'working')
+  await Bun.write(join(cwd, '.env'), 'STENO_UPLOAD_TTL=soon\nSTENO_PORT=x\n')
+  const { exitCode, stderr } = Bun.spawnSync(selfCommand('serve'), {
+    cwd,
+    env: environment(join(cwd, 'data')),
+  })
+  expect(exitCode).toBe(1)
+  expect(stderr.toString()).toContain('STENO_UPLOAD_TTL=soon')
+  expect(stderr.toString()).not.toContain('STENO_PORT')
+})
+
 test('SIGTERM lets a request in flight finish, then the server is gone with 0', async () => {
   const server = await serve(join(folder, 'stop'))
   const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
