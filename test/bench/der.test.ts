@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { bestMatch, readRttm, type Segment, score } from '../../scripts/bench/support/der.ts'
+import { seeded } from '../support/random.ts'
+
+const by = (speaker: string, ...spans: [number, number][]): Segment[] =>
+  spans.map(([from, to]) => ({ from, to, speaker }))
+
+test('the same under other names is without error', () => {
+  const truth = [...by('anna', [0, 4], [6, 8]), ...by('ben', [4, 6])]
+  const said = [...by('1', [4, 6]), ...by('2', [0, 4], [6, 8])]
+  expect(score(truth, said, 0)).toMatchObject({ speech: 8, rate: 0, jaccard: 0 })
+  expect([...score(truth, said, 0).matched]).toEqual([
+    ['anna', '2'],
+    ['ben', '1'],
+  ])
+})
+
+test('missed, false and confused speech, each by hand', () => {
+  // Ten seconds of anna: 2 missed at the end, 1 false before, 3 given to another.
+  const truth = by('anna', [1, 11])
+  const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
+  expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
+  // Shared 5 of the union of 11.
+  expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
+})
+
+test('two at once count twice, and one label can be right for one of them alone', () => {
+  const truth = [...by('anna', [0, 6]), ...by('ben', [4, 10])]
+  expect(score(truth, by('1', [0, 10]), 0)).toMatchObject({ speech: 12, missed: 2, false: 0, confused: 4 })
+})
+
+test('a collar forgives what happens beside the edges of the truth', () => {
+  const truth = [...by('anna', [0, 5]), ...by('ben', [5, 10])]
+  const said = [...by('1', [0, 5.2]), ...by('2', [5.2, 10])]
+  expect(score(truth, said, 0).confused).toBeCloseTo(0.2, 10)
+  expect(score(truth, said, 0.25)).toMatchObject({ confused: 0, speech: 9 })
+  const none = score([...by('anna', [0, 0.4])], said, 0.25)
+  expect(none.speech).toBe(0)
+})
+
+test('who is not matched is all error to the Jaccard rate', () => {
+  const truth = [...by('anna', [0, 5]), ...by('ben', [5, 10])]
+  expect(score(truth, by('1', [0, 5]), 0).jaccard).toBe(0.5)
+  expect(score(truth, [], 0)).toMatchObject({ rate: 1, jaccard: 1, missed: 10 })
+  expect(score([], by('1', [0, 5]), 0)).toMatchObject({ speech: 0, false: 5, rate: 0 })
+})
+
+test('the match is the best of all', () => {
+  const { below } = seeded(5)
+  for (let round = 0; round < 200; round++) {
+    const [rows, columns] = [1 + below(4), 1 + below(5)]
+    const gain = Array.from({ length: rows }, () => Array.from({ length: columns }, () => below(50)))
+    const total = (match: readonly number[]) =>
+      match.reduce((sum, column, row) => sum + (column < 0 ? 0 : gain[row]![column]!), 0)
+    const all = (row: number, used: readonly number[]): number =>
+      row === rows
+        ? 0
+        : Math.max(
+            all(row + 1, used),
+            ...gain[row]!.map((value, column) =>
+              used.includes(column) ? 0 : value + all(row + 1, [...used, column]),
+            ),
+          )
+    const match = bestMatch(gain)
+    const real = match.filter(each => each >= 0)
+    expect(new Set(real).size).toBe(real.length)
+    expect(total(match)).toBe(all(0, []))
+  }
+})
+
+test('RTTM is read', () => {
+  const text = 'SPEAKER talk 1 0.50 1.25 <NA> <NA> anna <NA> <NA>\nSPKR-INFO talk\n'
+  expect(readRttm(text)).toEqual([{ from: 0.5, to: 1.75, speaker: 'anna' }])
+})
