@@ -58,7 +58,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
 }
 
 function introduction({ config, rateLimiter, engine }: Service, app: AnyElysia) {
-  const { ready, message, model, device } = engine.state()
+  const { ready, message, model, device, diarization } = engine.state()
   return {
     name: 'steno',
     version: apiVersion,
@@ -112,6 +112,6 @@ function introduction({ config, rateLimiter, engine }: Service, app: AnyElysia) 
       audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },
       extensions: Object.keys(formats),
     },
-    engine: { ready, message, model, device },
+    engine: { ready, message, model, device, diarization },
   }
 }

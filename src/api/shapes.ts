@@ -267,6 +267,7 @@ const engineState = t.Object({
   message: t.String(),
   model: nullable(t.String()),
   device: nullable(t.String()),
+  diarization: t.String({ description: '`ready`, or why jobs with diarize would fail' }),
 })
 
 export const introduction = answer(

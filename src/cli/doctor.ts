@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
 import { openDb } from '../db/db.ts'
-import { defaultModel, installedModel } from '../engine/models.ts'
+import { defaultModel, installedModel, voicesOf } from '../engine/models.ts'
 import { pocketClip, pocketModel } from '../engine/native.ts'
 import { type OneEngine, openOnce } from '../engine/supervisor.ts'
 import { limits } from '../limits.ts'
@@ -53,6 +53,14 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     if (config.model !== null) throw new Error(`${wanted} is not here; run: steno models pull ${wanted}`)
     return `${wanted} is not here yet and will be fetched when the service starts`
   },
+  'voice models': async ({ config }) => {
+    const wanted = config.model ?? defaultModel(config.device)
+    const voices = voicesOf(wanted, config)
+    if (!('problem' in voices)) return 'here'
+    const comes = config.model === null && installedModel(wanted, config) === null
+    if (!comes) throw new Error(voices.problem)
+    return 'not here yet; they come with the model'
+  },
   'ONNX Runtime': async patient => {
     if (pocketModel() === null) throw new Error('this build carries no pocket model')
     patient.engine = await openOnce({ ...patient.config, model: 'pocket' }, () => {})
@@ -66,12 +74,13 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     if (!engine) throw new Error('the runtime did not start')
     const { path, text } = await builtInClip()
     const { durationMs } = await openMedia(config).inspect(path, { signal: new AbortController().signal })
-    const { full_transcript: heard } = await engine.transcribe(
-      { path, durationMs, language: null, diarize: false, speakerCount: null, align: true },
+    const { full_transcript: heard, speakers } = await engine.transcribe(
+      { path, durationMs, language: null, diarize: true, speakerCount: null, align: true },
       () => {},
     )
     if (plain(heard) !== plain(text)) throw new Error(`expected “${text}”, heard “${heard}”`)
-    return `“${heard}”`
+    if (speakers?.length !== 1) throw new Error(`expected one speaker, heard ${speakers?.length}`)
+    return `“${heard}”, by ${speakers.join(', ')}`
   },
 }
 

@@ -1,5 +1,13 @@
 import { formatSize } from '../base/words.ts'
-import { hasGpu, listModels, modelsDir, pullModel, removeModel, verifyModel } from '../engine/models.ts'
+import {
+  hasGpu,
+  listModels,
+  modelsDir,
+  pullModel,
+  pullsOf,
+  removeModel,
+  verifyModel,
+} from '../engine/models.ts'
 import { hubFrom } from '../net/hub.ts'
 import { barOf, openBar } from './bar.ts'
 import { type Command, need, print } from './command.ts'
@@ -16,7 +24,7 @@ export const list: Command = {
     print(values, listed, () =>
       listed.map(({ id, parameters, summary, bytes }) => {
         const here = bytes === null ? '-' : formatSize(bytes)
-        return `${id.padEnd(16)} ${parameters.padEnd(6)} ${here.padEnd(9)} ${summary}`
+        return `${id.padEnd(24)} ${parameters.padEnd(6)} ${here.padEnd(9)} ${summary}`
       }),
     )
   },
@@ -24,25 +32,29 @@ export const list: Command = {
 
 export const pull: Command = {
   usage: 'steno models pull ID',
-  summary: 'Fetch a model from the hub, or go on with it.',
+  summary: 'Fetch a model from the hub, or go on with it; and what diarization needs, if it is not here.',
   options: {},
   async run(positionals) {
     const [id] = need(positionals, 'ID') as [string]
-    const config = configOf()
-    const bar = openBar()
-    const lock = await pullModel(id, {
-      dir: modelsDir(config),
-      gpu: hasGpu(config.device),
-      hub: hubFrom(process.env),
-      signal: new AbortController().signal,
-      onProgress: (bytes, total) =>
-        bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
-    }).finally(() => bar.end())
-    const bytes = lock.files.reduce((sum, each) => sum + each.size, 0)
-    console.log(
-      `${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
-    )
+    for (const each of pullsOf(id, modelsDir(configOf()))) await pullOne(each)
   },
+}
+
+async function pullOne(id: string): Promise<void> {
+  const config = configOf()
+  const bar = openBar()
+  const lock = await pullModel(id, {
+    dir: modelsDir(config),
+    gpu: hasGpu(config.device),
+    hub: hubFrom(process.env),
+    signal: new AbortController().signal,
+    onProgress: (bytes, total) =>
+      bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
+  }).finally(() => bar.end())
+  const bytes = lock.files.reduce((sum, each) => sum + each.size, 0)
+  console.log(
+    `${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
+  )
 }
 
 export const verify: Command = {

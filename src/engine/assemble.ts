@@ -4,9 +4,18 @@
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance, Word } from '../transcripts/transcript.ts'
 import { sampleRate } from './audio.ts'
+import { speakersOf } from './speakers.ts'
+import type { Turn } from './turns.ts'
 
 /** Text with its place in the recording, in samples; a word, or a stretch of text when words were not asked for. */
-export type Said = { text: string; from: number; to: number; probability: number | null }
+export type Said = {
+  text: string
+  from: number
+  to: number
+  probability: number | null
+  /** From 0, when speakers were told apart. */
+  speaker?: number
+}
 
 /** A pause this long ends an utterance, whatever was said; so does a sentence, and so does this much talk. */
 const pauseMax = 1.2 * sampleRate
@@ -18,10 +27,16 @@ const sentenceEnd = /[.!?…。！？।؟]["'”’)\]»」』]*$/u
 const abbreviation =
   /(?:^|\s)(?:\p{L}|\d+|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.$/iu
 
-export type Facts = { language: string; samples: number; align: boolean }
+export type Facts = {
+  language: string
+  samples: number
+  align: boolean
+  /** Who spoke when; null when nobody asked. */
+  turns: readonly Turn[] | null
+}
 
-export function assemble(said: readonly Said[], { language, samples, align }: Facts): Transcript {
-  const orderly = inOrder(said, samples)
+export function assemble(said: readonly Said[], { language, samples, align, turns }: Facts): Transcript {
+  const orderly = turns ? withSpeakers(inOrder(said, samples), turns) : inOrder(said, samples)
   const utterances = (align ? groupWords(orderly) : splitTexts(orderly)).map(group =>
     utteranceOf(group, align, language),
   )
@@ -30,9 +45,24 @@ export function assemble(said: readonly Said[], { language, samples, align }: Fa
     full_transcript: spaced.join(writtenWithoutSpaces(language) ? '' : ' '),
     language,
     duration_seconds: round(samples),
-    speakers: null,
+    speakers: turns ? speakersIn(orderly) : null,
     utterances,
   }
+}
+
+function withSpeakers(said: readonly Said[], turns: readonly Turn[]): Said[] {
+  const speakers = speakersOf(said, turns)
+  return said.map((each, index) => ({ ...each, speaker: speakers[index]! }))
+}
+
+/** Numbered by their first words, so in order. */
+function speakersIn(said: readonly Said[]): string[] {
+  const count = said.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
+  return Array.from({ length: count }, (_, speaker) => labelOf(speaker))
+}
+
+function labelOf(speaker: number): string {
+  return `SPEAKER ${speaker + 1}`
 }
 
 /** Times that only go forward, inside the file, each with a little length. */
@@ -58,6 +88,7 @@ function groupWords(words: readonly Said[]): Said[][] {
       group &&
       last &&
       word.from - last.to < pauseMax &&
+      word.speaker === last.speaker &&
       word.to - group[0]!.from < utteranceMax &&
       !endsSentence(group.map(each => each.text).join(''))
     if (goesOn) group.push(word)
@@ -101,22 +132,24 @@ function utteranceOf(group: readonly Said[], align: boolean, language: string): 
   const known = group.map(each => each.probability).filter(each => each !== null)
   const mean = known.reduce((sum, each) => sum + each, 0) / known.length
   const text = group.map(each => each.text).join('')
+  const { speaker } = group[0]!
   return {
     start: round(group[0]!.from),
     end: round(group.at(-1)!.to),
     text: (writtenWithoutSpaces(language) ? text : text.replace(/\s+/g, ' ')).trim(),
-    speaker: null,
+    speaker: speaker === undefined ? null : labelOf(speaker),
     confidence: known.length > 0 ? rounded(mean) : null,
     words: align ? group.map(wordOf) : [],
   }
 }
 
-function wordOf({ text, from, to, probability }: Said): Word {
+function wordOf({ text, from, to, probability, speaker }: Said): Word {
   return {
     word: text.trim(),
     start: round(from),
     end: round(to),
     confidence: probability === null ? null : rounded(probability),
+    ...(speaker === undefined ? {} : { speaker: labelOf(speaker) }),
   }
 }
 

@@ -4,19 +4,21 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCuda, runtimeLibrary, vadModel } from './native.ts'
 import type { DeviceChoice } from './protocol.ts'
-import { openRuntime } from './runtime.ts'
+import { openRuntime, type Runtime } from './runtime.ts'
 import type { Device } from './session.ts'
 import { openRoom, type Room } from './transcribe.ts'
+import type { VoiceChoice } from './voice-models.ts'
+import { openVoices } from './voices.ts'
 import { openWhisper, type Variant, type Whisper } from './whisper.ts'
 
 export type Loaded = {
   room: Room
-  facts: { device: string; variant: string; runtime: string; notes: string[] }
+  facts: { device: string; variant: string; runtime: string; diarization: string; notes: string[] }
 }
 
-type Wish = { folder: string; device: DeviceChoice; threads: number }
+type Wish = { folder: string; voices: VoiceChoice; device: DeviceChoice; threads: number }
 
-export async function openModel({ folder, device, threads }: Wish): Promise<Loaded> {
+export async function openModel({ folder, voices, device, threads }: Wish): Promise<Loaded> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const notes: string[] = []
   for (const candidate of candidates(device)) {
@@ -30,17 +32,30 @@ export async function openModel({ folder, device, threads }: Wish): Promise<Load
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
     }
+    const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), openHearing(runtime, voices))
     return {
-      room: openRoom(runtime, whisper, await Bun.file(vadModel()).bytes()),
+      room,
       facts: {
         device: candidate,
         variant: variant.slice(1) || 'fp32',
         runtime: runtime.version,
+        diarization: 'problem' in room.voices ? room.voices.problem : 'ready',
         notes,
       },
     }
   }
   throw new Error('there is no device to run on')
+}
+
+/** Recognition goes on without the models that tell voices apart; only jobs that ask for them fail. */
+function openHearing(runtime: Runtime, voices: VoiceChoice): Room['voices'] {
+  if ('problem' in voices) return voices
+  try {
+    return openVoices(runtime, voices)
+  } catch (error) {
+    const cause = error instanceof Error ? error.message.split('\n')[0]! : String(error)
+    return { problem: `The models for telling speakers apart cannot be loaded: ${cause}` }
+  }
 }
 
 /** `auto` tries a GPU only where its provider library is: asking for it where it is not costs a second and a warning. */

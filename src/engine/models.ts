@@ -2,29 +2,23 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import catalogue from '../../models/catalogue.json'
 import { errorFields, log } from '../base/log.ts'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
 import { type Hub, hubFrom } from '../net/hub.ts'
+import { isVoiceModel, models } from './catalogue.ts'
 import { hasCuda, pocketModel } from './native.ts'
 import { type Lock, lockName, matches, pull } from './pull.ts'
-
-export type Known = {
-  repository: string
-  revision: string
-  licence: string
-  parameters: string
-  summary: string
-}
-
-export const models: Record<string, Known> = catalogue
+import { missingVoiceModels, type VoiceChoice, voicesFor } from './voice-models.ts'
+import { modelFile } from './voices.ts'
 
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device'>
 
 export type Choice = {
   folder: string
   name: string
+  /** What tells voices apart. */
+  voices: VoiceChoice
   /** What everyone should know of this choice; null when it is what was asked for. */
   notice: string | null
 }
@@ -62,6 +56,12 @@ export function installedModel(
   return isModel(folder) ? folder : null
 }
 
+/** What tells voices apart when this model serves: the built-in one has its own, all others share theirs. */
+export function voicesOf(model: string, settings: Pick<Config, 'modelsDir' | 'dataDir'>): VoiceChoice {
+  const here = installedModel(model, settings)
+  return voicesFor(here !== null && here === pocketModel() ? 'pocket' : model, modelsDir(settings))
+}
+
 /** The model that serves, fetched if it must be. Only when none was named does the built-in one step in. */
 export async function prepareModel(
   settings: ModelSettings,
@@ -79,6 +79,7 @@ export async function prepareModel(
     return {
       folder,
       name: 'pocket',
+      voices: voicesOf('pocket', settings),
       notice: `The small built-in model is at work, because ${id} could not be fetched: good for a try, not for real speech`,
     }
   }
@@ -89,30 +90,51 @@ async function namedModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
 ): Promise<Choice> {
+  const dir = modelsDir(settings)
   const here = installedModel(model, settings)
-  if (here !== null) return { folder: here, name: basename(model), notice: null }
+  if (here !== null)
+    return { folder: here, name: basename(model), voices: voicesOf(model, settings), notice: null }
   if (model === 'pocket') throw new Error('this build carries no pocket model')
-  if (!Object.hasOwn(models, model)) {
-    throw new Error(
-      `${model} is neither a known model (${Object.keys(models).join(', ')}) nor a folder with one`,
-    )
+  if (!recognisers().includes(model)) {
+    throw new Error(`${model} is neither a known model (${recognisers().join(', ')}) nor a folder with one`)
   }
   let told = ''
-  await pullModel(model, {
-    dir: modelsDir(settings),
-    gpu: hasGpu(settings.device),
-    hub: hubFrom(process.env),
-    signal: new AbortController().signal,
-    onProgress: (bytes, total) => {
-      const message = `The model ${model} is being fetched: ${Math.floor((100 * bytes) / total)} % of ${formatSize(total)}`
-      onProgress(message)
-      // Every tenth is enough for a log.
-      const tenth = message.replace(/\d %/, '0 %')
-      if (tenth !== told) log.info('model being fetched', { model, bytes, total })
-      told = tenth
-    },
-  })
-  return { folder: join(modelsDir(settings), model), name: model, notice: null }
+  const bring = (id: string) =>
+    pullModel(id, {
+      dir,
+      gpu: hasGpu(settings.device),
+      hub: hubFrom(process.env),
+      signal: new AbortController().signal,
+      onProgress: (bytes, total) => {
+        const message = `The model ${id} is being fetched: ${Math.floor((100 * bytes) / total)} % of ${formatSize(total)}`
+        onProgress(message)
+        // Every tenth is enough for a log.
+        const tenth = message.replace(/\d %/, '0 %')
+        if (tenth !== told) log.info('model being fetched', { model: id, bytes, total })
+        told = tenth
+      },
+    })
+  for (const id of pullsOf(model, dir)) {
+    if (id === model) await bring(id)
+    // Without the others there is still text; a job that asks for speakers is told what to do.
+    else await bring(id).catch(error => log.error('model not fetched', { model: id, ...errorFields(error) }))
+  }
+  return { folder: join(dir, model), name: model, voices: voicesOf(model, settings), notice: null }
+}
+
+/** What a pull brings: the model, and with one that recognises speech what tells voices apart, unless it is here. */
+export function pullsOf(id: string, dir: string): string[] {
+  return isVoiceModel(id) ? [id] : [id, ...missingVoiceModels(dir)]
+}
+
+/** The names that STENO_MODEL may have. */
+function recognisers(): string[] {
+  return Object.keys(models).filter(id => !isVoiceModel(id))
+}
+
+/** Whether a known model is whole in this folder. */
+function isHere(id: string, folder: string): boolean {
+  return isVoiceModel(id) ? existsSync(modelFile(folder)) : isModel(folder)
 }
 
 /** A folder in Hugging Face layout that has all that recognition needs. */
@@ -144,7 +166,9 @@ export async function pullModel(
   const known = models[id]
   if (!known) throw new Error(`there is no model ${id}; there are ${Object.keys(models).join(', ')}`)
   const forms = (gpu ? variants.gpu : variants.cpu).join('|')
-  const parts = new RegExp(`^onnx/(encoder_model|decoder_model_merged)(${forms})\\.onnx(_data.*)?$`)
+  const parts = isVoiceModel(id)
+    ? /^onnx\/model\.onnx(_data.*)?$/
+    : new RegExp(`^onnx/(encoder_model|decoder_model_merged)(${forms})\\.onnx(_data.*)?$`)
   const { repository, revision } = known
   return pull({
     id,
@@ -173,7 +197,7 @@ export function listModels(dir: string): Listed[] {
     parameters,
     licence,
     summary,
-    bytes: isModel(join(dir, id)) ? bytesIn(join(dir, id)) : null,
+    bytes: isHere(id, join(dir, id)) ? bytesIn(join(dir, id)) : null,
   }))
 }
 

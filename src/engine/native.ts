@@ -26,6 +26,13 @@ export function pocketModel(): string | null {
   return findCarried('models/pocket/whisper-pocket')
 }
 
+/** The built-in models that tell voices apart, or null in a build without them. */
+export function pocketVoices(): { segmentation: string; embedding: string } | null {
+  const segmentation = findCarried('models/pocket/pyannote-segmentation-pocket')
+  const embedding = findCarried('models/pocket/wespeaker-pocket')
+  return segmentation && embedding ? { segmentation, embedding } : null
+}
+
 /** A spoken clip and a file that says what is heard in it, or null in a build without one. */
 export function pocketClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')

@@ -2,6 +2,7 @@
 
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
+import type { VoiceChoice } from './voice-models.ts'
 
 export type TranscribeInput = {
   /** The media file as it came in; the engine decodes it itself. */
@@ -27,6 +28,8 @@ export type EngineState = {
   message: string
   model: string | null
   device: string | null
+  /** `ready`, or why speakers cannot be told apart. */
+  diarization: string
 }
 
 export type Engine = {
@@ -49,6 +52,7 @@ export type Order =
       kind: 'load'
       parent: number
       folder: string
+      voices: VoiceChoice
       device: DeviceChoice
       threads: number
       durationMsMax: number
@@ -57,7 +61,14 @@ export type Order =
 
 /** From the child to its supervisor. */
 export type Report =
-  | { kind: 'loaded'; device: string; variant: string; runtime: string; notes: string[] }
+  | {
+      kind: 'loaded'
+      device: string
+      variant: string
+      runtime: string
+      diarization: string
+      notes: string[]
+    }
   | { kind: 'unfit'; message: string }
   | { kind: 'progress'; id: number; seconds: number }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }

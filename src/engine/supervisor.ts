@@ -40,6 +40,7 @@ class Supervisor implements Engine {
     message: 'The engine is starting.',
     model: null,
     device: null,
+    diarization: 'The engine is starting.',
   }
   private closed = false
   private readonly free: Worker[] = []
@@ -117,13 +118,13 @@ class Supervisor implements Engine {
 
   /** Starts a child and tries again, ever more slowly, until one has loaded. */
   private async hire(): Promise<void> {
-    const { folder, name, notice } = this.choice!
+    const { folder, voices, name, notice } = this.choice!
     const { device, durationMsMax } = this.settings
     const threads = this.settings.threads ?? Math.max(1, Math.floor(allowedCores() / this.capacity))
     for (let pauseMs = this.options.retryMs ?? limits.engineRetryMs; !this.closed; pauseMs *= 2) {
       const worker = new Worker({
         command: this.options.command ?? selfCommand('engine'),
-        order: { kind: 'load', parent: process.pid, folder, device, threads, durationMsMax },
+        order: { kind: 'load', parent: process.pid, folder, voices, device, threads, durationMsMax },
         loadMs: this.options.loadMs ?? limits.engineLoadMs,
         stallMs: this.options.stallMs ?? limits.engineStallMs,
         onExit: gone => this.lost(gone),
@@ -134,8 +135,10 @@ class Supervisor implements Engine {
         for (const note of loaded.notes) log.warn('device not used', { reason: note })
         if (!this.current.ready) {
           log.info('engine ready', { model: name, device: loaded.device, variant: loaded.variant, threads })
+          if (loaded.diarization !== 'ready') log.warn('no diarization', { reason: loaded.diarization })
         }
-        this.say({ ready: true, message: notice ?? 'ready', model: name, device: loaded.device })
+        const { device, diarization } = loaded
+        this.say({ ready: true, message: notice ?? 'ready', model: name, device, diarization })
         this.offer(worker)
         return
       } catch (error) {
@@ -218,6 +221,7 @@ export type OneEngine = {
   device: string
   variant: string
   runtime: string
+  diarization: string
   /** What should be known of model and device, one line each. */
   notes: string[]
   transcribe(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript>
@@ -229,7 +233,7 @@ export async function openOnce(
   settings: EngineSettings,
   onMessage: (message: string) => void,
 ): Promise<OneEngine> {
-  const { folder, name, notice } = await prepareModel(settings, onMessage)
+  const { folder, voices, name, notice } = await prepareModel(settings, onMessage)
   const { device, durationMsMax } = settings
   const worker = new Worker({
     command: selfCommand('engine'),
@@ -237,6 +241,7 @@ export async function openOnce(
       kind: 'load',
       parent: process.pid,
       folder,
+      voices,
       device,
       threads: settings.threads ?? allowedCores(),
       durationMsMax,

@@ -7,6 +7,7 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import { assemble, type Said } from './assemble.ts'
 import { samplesPerFrame, seconds, windowFrames, windowSamples } from './audio.ts'
 import { type Decoder, makeDecoder } from './decoder.ts'
+import { Diarization } from './diarize.ts'
 import { type Features, openFeatures } from './features.ts'
 import { detect } from './language.ts'
 import { missedSpeech } from './missed.ts'
@@ -16,6 +17,7 @@ import { type Row, recognise, type Spoken } from './recognise.ts'
 import type { Runtime } from './runtime.ts'
 import { Segments } from './segments.ts'
 import { chunkSamples, openVad, type Vad } from './vad.ts'
+import type { Voices } from './voices.ts'
 import { type Encoder, makeEncoder, type Whisper } from './whisper.ts'
 import { Packer, Recording, soundOf, type Window } from './windows.ts'
 
@@ -27,6 +29,8 @@ export type Room = {
   decoder: Decoder
   /** Also tells where each token was read from. */
   attendingDecoder: Decoder
+  /** What tells voices apart, or why there is nothing that does. */
+  voices: Voices | { problem: string }
   /** Windows at once. */
   rows: number
 }
@@ -38,7 +42,12 @@ export type Listener = {
 }
 
 /** All that stays loaded between jobs. */
-export function openRoom(runtime: Runtime, whisper: Whisper, vadModel: Uint8Array): Room {
+export function openRoom(
+  runtime: Runtime,
+  whisper: Whisper,
+  vadModel: Uint8Array,
+  voices: Room['voices'],
+): Room {
   return {
     whisper,
     vad: openVad(runtime, vadModel),
@@ -46,6 +55,7 @@ export function openRoom(runtime: Runtime, whisper: Whisper, vadModel: Uint8Arra
     encoder: makeEncoder(runtime, whisper),
     decoder: makeDecoder(runtime, whisper, false),
     attendingDecoder: makeDecoder(runtime, whisper, true),
+    voices,
     rows: rowsFor(whisper),
   }
 }
@@ -63,12 +73,11 @@ export async function transcribe(
   input: TranscribeInput,
   listener: Listener,
 ): Promise<Transcript> {
-  if (input.diarize)
-    throw new JobFailure('PROCESSING_ERROR', 'The models for telling speakers apart are missing.')
   const known = new Set(room.whisper.facts.languages.keys())
   let language = input.language
   if (language !== null) checkLanguage(language, known)
 
+  const diarization = input.diarize ? beginDiarization(room) : null
   const said: Said[] = []
   const recording = new Recording()
   let block: Window[] = []
@@ -97,7 +106,7 @@ export async function transcribe(
     }
   }
 
-  for await (const { windows, needed } of findWindows(room, sound, recording)) {
+  for await (const { windows, needed } of findWindows(room, heardBy(diarization, sound), recording)) {
     for (const window of windows) {
       block.push(window)
       if (block.length === room.rows) await work()
@@ -106,7 +115,27 @@ export async function transcribe(
   }
   await work()
   await listener.onSamples(recording.length)
-  return assemble(said, { language: language ?? 'en', samples: recording.length, align: input.align })
+  return assemble(said, {
+    language: language ?? 'en',
+    samples: recording.length,
+    align: input.align,
+    turns: diarization?.finish(input.speakerCount).exclusive ?? null,
+  })
+}
+
+function beginDiarization({ voices }: Room): Diarization {
+  if ('problem' in voices) throw new JobFailure('PROCESSING_ERROR', voices.problem)
+  return new Diarization(voices)
+}
+
+async function* heardBy(
+  diarization: Diarization | null,
+  sound: AsyncIterable<Float32Array>,
+): AsyncGenerator<Float32Array> {
+  for await (const part of sound) {
+    diarization?.hear(part)
+    yield part
+  }
 }
 
 function checkLanguage(language: string, known: ReadonlySet<string>): void {

@@ -4,7 +4,13 @@ import { startTestService } from '../support/service.ts'
 test('health says that the process lives, ready that it can work', async () => {
   const service = await startTestService()
   expect(await service.fetch('/v1/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
-  const engine = { ready: true, message: 'steered by a test', model: 'steered', device: 'none' }
+  const engine = {
+    ready: true,
+    message: 'steered by a test',
+    model: 'steered',
+    device: 'none',
+    diarization: 'ready',
+  }
   expect(await service.fetch('/v1/ready')).toMatchObject({
     status: 200,
     body: { ready: true, database: true, engine },

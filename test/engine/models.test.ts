@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { models } from '../../src/engine/catalogue.ts'
 import {
   defaultModel,
   installedModel,
   isModel,
   listModels,
-  models,
   prepareModel,
   pullModel,
   removeModel,
@@ -163,7 +163,12 @@ test('a folder with a model serves under its own name, another does not', async 
   await pull(start())
   const folder = join(dir, 'tiny')
   const named = await prepareModel({ ...settings, model: folder, dataDir: dir }, () => {})
-  expect(named).toEqual({ folder, name: 'tiny', notice: null })
+  expect(named).toEqual({
+    folder,
+    name: 'tiny',
+    voices: { problem: expect.stringContaining('steno models pull pyannote') },
+    notice: null,
+  })
   expect(installedModel('tiny', { modelsDir: dir, dataDir: '' })).toBe(folder)
   await expect(prepareModel({ ...settings, model: dir, dataDir: dir }, () => {})).rejects.toThrow('neither')
 })

@@ -10,6 +10,7 @@ import {
   progressOf,
   type SupervisorOptions,
 } from '../../src/engine/supervisor.ts'
+import { voicesFor } from '../../src/engine/voice-models.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 
 let folder: string
@@ -25,6 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const voices = { problem: 'played' }
 const actor = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
 
 function open(behaviour: string, options: SupervisorOptions = {}, settings: Partial<EngineSettings> = {}) {
@@ -41,7 +43,7 @@ function open(behaviour: string, options: SupervisorOptions = {}, settings: Part
     },
     {
       command: [process.execPath, actor, behaviour],
-      prepare: async () => ({ folder, name: 'played', notice: null }),
+      prepare: async () => ({ folder, name: 'played', voices, notice: null }),
       retryMs: 20,
       ...options,
     },
@@ -169,13 +171,19 @@ test('jobs wait until there is a model', async () => {
     prepare: async (_, onProgress) => {
       onProgress('The model base is being fetched: 42 % of 80 MB')
       await fetched.promise
-      return { folder, name: 'base', notice: 'mind this' }
+      return { folder, name: 'base', voices, notice: 'mind this' }
     },
   })
   expect(opened.state()).toMatchObject({ ready: false, message: expect.stringContaining('42 %') })
   fetched.resolve()
   await ready(opened)
-  expect(opened.state()).toEqual({ ready: true, message: 'mind this', model: 'base', device: 'cpu' })
+  expect(opened.state()).toEqual({
+    ready: true,
+    message: 'mind this',
+    model: 'base',
+    device: 'cpu',
+    diarization: 'ready',
+  })
 })
 
 test('closing ends the children', async () => {
@@ -196,7 +204,7 @@ const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const real = () => ({
   command: [process.execPath, fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'engine'],
-  prepare: async () => ({ folder: pocket!, name: 'pocket', notice: null }),
+  prepare: async () => ({ folder: pocket!, name: 'pocket', voices: voicesFor('pocket', ''), notice: null }),
 })
 
 test.skipIf(missing)(

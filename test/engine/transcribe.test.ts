@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { vadModel } from '../../src/engine/native.ts'
 import type { TranscribeInput } from '../../src/engine/protocol.ts'
 import { openRoom, type Room, transcribe } from '../../src/engine/transcribe.ts'
+import { voicesFor } from '../../src/engine/voice-models.ts'
+import { openVoices } from '../../src/engine/voices.ts'
 import { openWhisper } from '../../src/engine/whisper.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
 import { noise } from '../support/sound.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
 
@@ -20,6 +22,7 @@ beforeAll(async () => {
     runtime(),
     await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
     await Bun.file(vadModel()).bytes(),
+    voices ? openVoices(runtime(), voices) : { problem: 'no voices here' },
   )
 })
 
@@ -114,12 +117,26 @@ test.skipIf(missing)(`the code that was asked for is the language of the result$
   expect((await hear(sound(truth), { language: 'ast' })).language).toBe('ast')
 })
 
-test.skipIf(missing)(`telling speakers apart is refused, not left out${skipped}`, async () => {
-  const asked = hear(all(noise(1, 0.1)), { diarize: true })
-  await expect(asked).rejects.toMatchObject({
-    code: 'PROCESSING_ERROR',
-    message: expect.stringContaining('missing'),
-  })
+test.skipIf(missing)(
+  `without its models telling speakers apart is refused, not left out${skipped}`,
+  async () => {
+    const bare = { ...room, voices: voicesFor('base', '/nowhere') as { problem: string } }
+    const silence = { onSamples: async () => {}, onWarning: () => {} }
+    const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
+    await expect(asked).rejects.toMatchObject({
+      code: 'PROCESSING_ERROR',
+      message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+,/),
+    })
+  },
+)
+
+test.skipIf(missing)(`who said each word is told, in the order of first words${skipped}`, async () => {
+  const truth = await truthOf('en-two-voices')
+  const transcript = await hear(sound(truth), { diarize: true, speakerCount: 2 })
+  expect(transcript.speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+  expect(transcript.utterances[0]!.speaker).toBe('SPEAKER 1')
+  for (const { speaker, words } of transcript.utterances)
+    for (const word of words) expect(word.speaker).toBe(speaker!)
 })
 
 test.skipIf(missing)(`no sound at all is an empty transcript${skipped}`, async () => {

@@ -15,7 +15,14 @@ process.on('message', async (order: Order): Promise<void> => {
       say('loaded')
       say({ kind: 'done', id: 99, transcript: {} })
     }
-    return say({ kind: 'loaded', device: 'cpu', variant: 'fp32', runtime: 'none', notes: [] })
+    return say({
+      kind: 'loaded',
+      device: 'cpu',
+      variant: 'fp32',
+      runtime: 'none',
+      diarization: 'ready',
+      notes: [],
+    })
   }
   const { id, input } = order
   const first = await firstTime(input.path)

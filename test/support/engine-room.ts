@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runtimeLibrary } from '../../src/engine/native.ts'
 import { openRuntime, type Runtime } from '../../src/engine/runtime.ts'
+import { voicesFor } from '../../src/engine/voice-models.ts'
+import type { VoiceFiles } from '../../src/engine/voices.ts'
 
 const project = new URL('../../', import.meta.url)
 
@@ -20,6 +22,11 @@ export function firstOf(...paths: string[]): string | null {
 }
 
 export const pocket = firstOf('models/pocket/whisper-pocket')
+const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
+const embedding = firstOf('models/pocket/wespeaker-pocket')
+/** What tells voices apart, as the built-in model does it. */
+export const voices: VoiceFiles | null =
+  segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')
 
 /** For the name of a test that is skipped: says aloud what is missing. */

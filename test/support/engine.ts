@@ -34,6 +34,7 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       message: ready ? 'steered by a test' : 'not yet',
       model: 'steered',
       device: 'none',
+      diarization: 'ready',
     }),
     setReady: now => {
       ready = now

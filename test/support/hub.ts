@@ -1,4 +1,4 @@
-// A model hub of a test's own: it knows one repository, and does to its transfers what the test says.
+// A model hub of a test's own: it knows a repository or more, and does to its transfers what the test says.
 
 import { createHash } from 'node:crypto'
 
@@ -9,6 +9,8 @@ export type HubBehaviour = {
   /** What is sent in place of a file's bytes, once each. */
   forges?: Record<string, Uint8Array>
   token?: string
+  /** Repositories besides the one, with their files. */
+  others?: Record<string, Record<string, Uint8Array>>
 }
 
 export type TestHub = {
@@ -38,10 +40,12 @@ export function startHub(
       if (behaviour.token && request.headers.get('authorization') !== `Bearer ${behaviour.token}`) {
         return new Response('who are you', { status: 401 })
       }
-      if (pathname === `/api/models/${repository}/revision/main`) return Response.json({ sha: commit })
-      if (pathname === `/api/models/${repository}/tree/${commit}`) return Response.json(tree(files))
-      const path = pathname.replace(`/${repository}/resolve/${commit}/`, '')
-      const file = forges[path] ?? files[path]
+      const known = Object.entries({ ...behaviour.others, [repository]: files })
+      const [name, own] = known.find(([each]) => pathname.includes(`/${each}/`)) ?? ['', {}]
+      if (pathname === `/api/models/${name}/revision/main`) return Response.json({ sha: commit })
+      if (pathname === `/api/models/${name}/tree/${commit}`) return Response.json(tree(own))
+      const path = pathname.replace(`/${name}/resolve/${commit}/`, '')
+      const file = forges[path] ?? own[path]
       if (!file) return new Response('no such file', { status: 404 })
       delete forges[path]
       const from = behaviour.ignoresRange ? 0 : Number(range?.match(/\d+/)?.[0] ?? 0)

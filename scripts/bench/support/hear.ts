@@ -5,6 +5,8 @@ import { runtimeLibrary, vadModel } from '../../../src/engine/native.ts'
 import { openRuntime } from '../../../src/engine/runtime.ts'
 import { type Run, Session } from '../../../src/engine/session.ts'
 import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
+import { voicesFor } from '../../../src/engine/voice-models.ts'
+import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
 import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
 
 export type HearOrder = {
@@ -16,6 +18,8 @@ export type HearOrder = {
   threads: number
   language: string
   align: boolean
+  /** Whether the built-in models tell speakers apart as well. */
+  diarize?: boolean
 }
 
 export type Heard = {
@@ -34,13 +38,16 @@ async function hear(order: HearOrder): Promise<Heard> {
   const bare = watchRuns()
   const runtime = openRuntime(runtimeLibrary(), order.threads)
   const whisper = await openWhisper(runtime, order.folder, { device: 'cpu', variant: order.variant })
-  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes())
+  const voices = order.diarize
+    ? openVoices(runtime, voicesFor('pocket', '') as VoiceFiles)
+    : { problem: 'not asked for' }
+  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), voices)
   const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
   const input = {
     path: '',
     durationMs: 0,
     language: order.language,
-    diarize: false,
+    diarize: order.diarize ?? false,
     speakerCount: null,
     align: order.align,
   }
