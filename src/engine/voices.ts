@@ -34,7 +34,7 @@ export type Voices = {
 
 /** What the embedding model asks of the clustering. */
 export type VoiceProfile = {
-  /** Cosine distance of centroids from which they are two voices. */
+  /** Mean cosine distance between prints from which they are two voices. */
   threshold: number
   /** A print is made in every so manieth view; views are a second apart. */
   every: number

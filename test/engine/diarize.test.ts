@@ -58,11 +58,12 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(`any number of speakers may be expected of two${skipped}`, async () => {
-  const { samples } = await truthOf('en-two-voices')
+  const { spoken, samples } = await truthOf('en-two-voices')
   for (const expected of [1, 2, 50]) {
     const { turns } = diarize(samples, { expected })
     expect(countOf(turns)).toBeGreaterThanOrEqual(1)
     expect(countOf(turns)).toBeLessThanOrEqual(3)
+    if (expected === 2) expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.1)
   }
 })
 
