@@ -1,0 +1,105 @@
+// Who speaks when, against the truth: the project's conversation and, where they are, the sketches beside it. Words
+// are those the pocket recogniser got right; theirs is the speaker that the turns gave them.
+
+import { join } from 'node:path'
+import { Diarization } from '../../src/engine/diarize.ts'
+import { runtimeLibrary, vadModel } from '../../src/engine/native.ts'
+import { openRuntime } from '../../src/engine/runtime.ts'
+import { openRoom, type Room, transcribe } from '../../src/engine/transcribe.ts'
+import type { Turn } from '../../src/engine/turns.ts'
+import { openVoices, type Voices } from '../../src/engine/voices.ts'
+import { openWhisper } from '../../src/engine/whisper.ts'
+import { decode } from '../../src/media/decode.ts'
+import { clips, firstOf, pocket, voices } from '../../test/support/engine-room.ts'
+import { compareWords, plainWords } from '../../test/support/words.ts'
+import { readRttm, type Segment, score } from './support/der.ts'
+
+export const bench = { name: 'diarization: who speaks when', run }
+
+type Word = { word: string; speaker: string }
+type Clip = { name: string; path: string; truth: Segment[]; words: Word[] }
+
+async function run(): Promise<string[][]> {
+  const rows = [
+    ['clip', 'speakers', 'DER %', 'missed', 'false', 'confused', 'JER %', 'words of the right speaker %'],
+  ]
+  if (!pocket || !voices || !clips)
+    return [...rows, ['-', 'skipped: the pocket models or their clips are not here']]
+  const runtime = openRuntime(runtimeLibrary(), 2)
+  const opened = openVoices(runtime, voices)
+  const whisper = await openWhisper(runtime, pocket, { device: 'cpu', variant: '' })
+  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), opened)
+  for (const clip of await clipsWithTruth()) {
+    const said = segments(await turnsOf(opened, clip.path))
+    const { speech, missed, false: added, confused, rate, jaccard } = score(clip.truth, said)
+    const percent = (share: number) => (100 * share).toFixed(1)
+    rows.push([
+      clip.name,
+      `${countOf(said)} of ${countOf(clip.truth)}`,
+      percent(rate),
+      ...[missed, added, confused].map(each => percent(each / speech)),
+      percent(jaccard),
+      clip.words.length > 0 ? percent(await wordsRight(room, clip)) : '-',
+    ])
+  }
+  return rows
+}
+
+async function clipsWithTruth(): Promise<Clip[]> {
+  const own = ['conversation', 'en-two-voices'].map(async name => {
+    const { file, sentences } = await Bun.file(join(clips!, `${name}.json`)).json()
+    type Sentence = { start: number; end: number; speaker: string; words: { word: string }[] }
+    return {
+      name,
+      path: join(clips!, file),
+      truth: sentences.map(({ start, end, speaker }: Sentence) => ({ from: start, to: end, speaker })),
+      words: sentences.flatMap(({ words, speaker }: Sentence) =>
+        words.map(({ word }) => ({ word, speaker })),
+      ),
+    }
+  })
+  const folder = firstOf('../shared/pocket-diar/audio')
+  const beside = ['solo.opus', 'duo.flac', 'phone-8k.flac', 'overlap.flac', 'trio.opus', 'quartet.opus']
+  const sketches = (folder ? beside : []).map(async file => {
+    const name = file.replace(/\.\w+$/, '')
+    const rttm = await Bun.file(join(folder!, `${name}.rttm`)).text()
+    return { name, path: join(folder!, file), truth: readRttm(rttm), words: [] }
+  })
+  return Promise.all([...own, ...sketches])
+}
+
+function soundOf(path: string) {
+  return decode(path, { signal: new AbortController().signal, durationMsMax: 36_000_000 })
+}
+
+async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
+  const diarization = new Diarization(opened)
+  for await (const part of soundOf(path)) diarization.hear(part)
+  return diarization.finish(null).turns
+}
+
+/** Of the words that were heard right, those whose speaker is right as well. */
+async function wordsRight(room: Room, { path, truth, words }: Clip): Promise<number> {
+  const order = { path, durationMs: 0, language: null, diarize: true, speakerCount: null, align: true }
+  const quiet = { onSamples: async () => {}, onWarning: () => {} }
+  const { utterances } = await transcribe(room, soundOf(path), order, quiet)
+  const heard = utterances.flatMap(each => each.words)
+  const plain = (each: { word: string }) => plainWords(each.word).join('')
+  const { pairs } = compareWords(words.map(plain), heard.map(plain))
+  const said = utterances.map(({ start, end, speaker }) => ({ from: start, to: end, speaker: speaker! }))
+  const { matched } = score(truth, said, 0)
+  const right = pairs.filter(([at, there]) => matched.get(words[at]!.speaker) === heard[there]!.speaker)
+  return right.length / pairs.length
+}
+
+function segments(turns: readonly Turn[]): Segment[] {
+  return turns.map(({ from, to, speaker }) => ({
+    from: from / 16_000,
+    to: to / 16_000,
+    speaker: `${speaker}`,
+  }))
+}
+
+function countOf(said: readonly Segment[]): number {
+  return new Set(said.map(each => each.speaker)).size
+}
