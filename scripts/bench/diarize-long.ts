@@ -1,0 +1,74 @@
+// Ten minutes, two hours and ten hours of two voices: time must grow with the length, memory must not. Beside it
+// what recognition takes for the same sound. STENO_BENCH_MINUTES names other lengths: `10,120`.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decode } from '../../src/media/decode.ts'
+import { clips, pocket, voices } from '../../test/support/engine-room.ts'
+import { ask } from './support/children.ts'
+import type { Heard, HearOrder } from './support/hear.ts'
+import type { TellOrder, Told } from './support/tell-apart.ts'
+
+export const bench = { name: 'diarization: long files', run }
+
+const minutes = (process.env.STENO_BENCH_MINUTES ?? '10,120,600').split(',').map(Number)
+
+async function run(): Promise<string[][]> {
+  const rows = [
+    ['minutes', 'speakers', 'CPU s', 'of them clustering', 'CPU per minute, of the first', 'peak MB'],
+  ]
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  try {
+    if (!pocket || !voices || !clips)
+      return [...rows, ['-', 'skipped: the pocket models or their clips are not here']]
+    const sound = join(folder, 'sound.f32')
+    const samples = await twoVoices(join(clips, 'en-two-voices.flac'))
+    await Bun.write(sound, samples)
+    const rounds = (length: number) => Math.round((length * 60 * 16_000) / samples.length)
+    let first = 0
+    for (const length of minutes) {
+      const order: TellOrder = { sound, repeat: rounds(length), threads: 2 }
+      const { cpuMs, clusterMs, peakBytes, speakers } = await ask<Told>('tell-apart.ts', order)
+      first ||= cpuMs / length
+      rows.push([
+        `${length}`,
+        `${speakers}`,
+        (cpuMs / 1000).toFixed(1),
+        (clusterMs / 1000).toFixed(1),
+        (cpuMs / length / first).toFixed(2),
+        (peakBytes / 1024 ** 2).toFixed(0),
+      ])
+    }
+    const base: HearOrder = {
+      folder: pocket,
+      variant: '',
+      sound,
+      repeat: rounds(minutes[0]!),
+      threads: 2,
+      language: 'en',
+      align: true,
+    }
+    const alone = await ask<Heard>('hear.ts', base)
+    const both = await ask<Heard>('hear.ts', { ...base, diarize: true })
+    const added = both.cpuMs - alone.cpuMs
+    rows.push([`${minutes[0]}, pocket recogniser without`, '', (alone.cpuMs / 1000).toFixed(1)])
+    rows.push([
+      `${minutes[0]}, and with it`,
+      '',
+      (both.cpuMs / 1000).toFixed(1),
+      '',
+      `+${((100 * added) / alone.cpuMs).toFixed(0)} %`,
+    ])
+    return rows
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function twoVoices(path: string): Promise<Float32Array> {
+  const parts: Float32Array[] = []
+  const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 36_000_000 })
+  for await (const part of sound) parts.push(part)
+  return Float32Array.from(parts.flatMap(part => [...part]))
+}

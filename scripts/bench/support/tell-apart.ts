@@ -1,0 +1,31 @@
+// A child of the benches: telling voices apart alone, over a file of samples said `repeat` times over.
+
+import { Diarization } from '../../../src/engine/diarize.ts'
+import { runtimeLibrary } from '../../../src/engine/native.ts'
+import { openRuntime } from '../../../src/engine/runtime.ts'
+import { voicesFor } from '../../../src/engine/voice-models.ts'
+import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
+
+export type TellOrder = { sound: string; repeat: number; threads: number }
+export type Told = { cpuMs: number; clusterMs: number; peakBytes: number; speakers: number }
+
+if (import.meta.main) console.log(JSON.stringify(await tellApart(JSON.parse(process.argv[2]!) as TellOrder)))
+
+async function tellApart({ sound, repeat, threads }: TellOrder): Promise<Told> {
+  const voices = openVoices(openRuntime(runtimeLibrary(), threads), voicesFor('pocket', '') as VoiceFiles)
+  const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
+  const diarization = new Diarization(voices)
+  const before = process.cpuUsage()
+  for (let round = 0; round < repeat; round++) diarization.hear(samples)
+  const heard = process.cpuUsage()
+  const { turns } = diarization.finish(null)
+  const after = process.cpuUsage()
+  const ms = (from: NodeJS.CpuUsage, to: NodeJS.CpuUsage) =>
+    (to.user + to.system - from.user - from.system) / 1000
+  return {
+    cpuMs: ms(before, after),
+    clusterMs: ms(heard, after),
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+    speakers: new Set(turns.map(each => each.speaker)).size,
+  }
+}
