@@ -34,14 +34,6 @@ export function unpackedEnvironment(): Record<string, string> {
   return { [folderVariable]: home() }
 }
 
-/**
- * The same for a child that loads ONNX Runtime. That writes a device id into the home folder and reports to its maker
- * unless this is set before it is loaded; its API is too late for that.
- */
-export function carriedEnvironment(): Record<string, string> {
-  return { ...unpackedEnvironment(), ORT_DISABLE_TELEMETRY: '1' }
-}
-
 function unpackedFolder(): string {
   return unpack(home(), carried!, folder => log.info('unpacking', { folder }))
 }

@@ -65,6 +65,7 @@ export type Runtime = Checked &
 
 /** Opens the library. One pool of threads serves every session, so that none spins beside another's work. */
 export function openRuntime(library: string, threads: number): Runtime {
+  stayQuiet()
   const { symbols } = dlopen(library, { OrtGetApiBase: { args: [], returns: 'ptr' } })
   const base = symbols.OrtGetApiBase()!
   const { GetApi, GetVersionString } = linkSymbols({
@@ -90,6 +91,16 @@ export function openRuntime(library: string, threads: number): Runtime {
     allocator: at('GetAllocatorWithDefaultOptions'),
     cpuMemory: at('CreateCpuMemoryInfo', 1, 0),
   }
+}
+
+/**
+ * The library writes a device id into the home folder and queues events for its maker unless this is set when it is
+ * loaded. It reads the environment of the process, which an assignment to process.env does not reach.
+ */
+function stayQuiet(): void {
+  if (process.platform !== 'linux') return
+  const { symbols } = dlopen('libc.so.6', { setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
+  symbols.setenv(text('ORT_DISABLE_TELEMETRY'), text('1'), 1)
 }
 
 /** Calls with a place for one pointer, and gives what was put there. */
