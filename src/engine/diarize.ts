@@ -30,6 +30,9 @@ const aloneFramesLeast = Math.round((0.3 * sampleRate) / frameStep)
 /** Prints that make a voice when there is one for every view. */
 const printsMin = 8
 
+/** Prints are made of a multiple of so many frames of features. */
+const lengthStep = 25
+
 type Print = { view: number; local: number; vector: Float32Array; forms: boolean }
 
 /** Takes the sound of one recording in pieces and says at its end who spoke when. */
@@ -109,6 +112,8 @@ export class Diarization {
     const picked: number[] = []
     for (let feature = 0; feature < features.length / bands && picked.length < most; feature++)
       if (wanted(feature)) picked.push(feature)
+    // Few lengths: a GPU plans its work anew for each one.
+    if (picked.length > lengthStep) picked.length -= picked.length % lengthStep
     const some = new Float32Array(picked.length * bands)
     for (const [row, feature] of picked.entries())
       some.set(features.subarray(feature * bands, (feature + 1) * bands), row * bands)

@@ -32,7 +32,12 @@ export async function openModel({ folder, voices, device, threads }: Wish): Prom
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
     }
-    const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), openHearing(runtime, voices))
+    const room = openRoom(
+      runtime,
+      whisper,
+      await Bun.file(vadModel()).bytes(),
+      openHearing(runtime, voices, candidate),
+    )
     return {
       room,
       facts: {
@@ -48,10 +53,13 @@ export async function openModel({ folder, voices, device, threads }: Wish): Prom
 }
 
 /** Recognition goes on without the models that tell voices apart; only jobs that ask for them fail. */
-function openHearing(runtime: Runtime, voices: VoiceChoice): Room['voices'] {
+function openHearing(runtime: Runtime, voices: VoiceChoice, device: Device): Room['voices'] {
   if ('problem' in voices) return voices
   try {
-    return openVoices(runtime, voices)
+    if (device !== 'cuda') return openVoices(runtime, voices)
+    // Fast enough there for a print of all that was said in every view.
+    const profile = { ...voices.profile, every: 1, printSecondsMax: 10 }
+    return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
     const cause = error instanceof Error ? error.message.split('\n')[0]! : String(error)
     return { problem: `The models for telling speakers apart cannot be loaded: ${cause}` }

@@ -7,7 +7,7 @@ import { samplesPerMelFrame } from './audio.ts'
 import { unit } from './cluster.ts'
 import { bands, openFbank } from './fbank.ts'
 import type { Runtime } from './runtime.ts'
-import { openSession, tensor } from './session.ts'
+import { type Device, openSession, tensor } from './session.ts'
 
 export const viewSamples = 160_000
 /** Frames of the segmentation: 16.9 ms apart, the first one centred on sample 495. */
@@ -49,11 +49,15 @@ export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }
 
-export function openVoices(runtime: Runtime, { segmentation, embedding, profile }: VoiceFiles): Voices {
+export function openVoices(
+  runtime: Runtime,
+  { segmentation, embedding, profile }: VoiceFiles,
+  device: Device = 'cpu',
+): Voices {
   for (const folder of [segmentation, embedding])
     if (!existsSync(modelFile(folder))) throw new Error(`${modelFile(folder)} is missing`)
-  const views = openSession(runtime, modelFile(segmentation))
-  const prints = openSession(runtime, modelFile(embedding))
+  const views = openSession(runtime, modelFile(segmentation), device)
+  const prints = openSession(runtime, modelFile(embedding), device)
   const classes = views.outputs[0]?.dims.at(-1)
   if (classes !== undefined && classes > 0 && classes !== classVoices.length)
     throw new Error(`the segmentation model knows ${classes} classes, not ${classVoices.length}`)
