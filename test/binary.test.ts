@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -14,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { noticesOf } from '../src/cli/notices.ts'
+import { type WholeJob, wholeJob } from './support/whole-job.ts'
 
 const root = join(import.meta.dir, '..')
 const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
@@ -37,8 +40,9 @@ test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a netwo
 }, 60_000)
 
 const strace = Bun.which('strace')
+const unlessTraced = strace ? '' : ' (SKIPPED: there is no strace here)'
 test.skipIf(strace === null)(
-  `it asks nobody for anything and writes into its data folder alone${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
+  `it asks nobody for anything and writes into its data folder alone${unlessTraced}`,
   () => {
     const place = emptyFolder('traced')
     const home = emptyFolder('home')
@@ -114,47 +118,96 @@ test('it knows its licences by heart', () => {
   expect(readdirSync(place)).toEqual([])
 })
 
-test('it serves, hears an upload and writes subtitles', async () => {
+const subtitles =
+  /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n$/
+
+function expectWhole({ job, srt, exitCode }: WholeJob, place: string): void {
+  expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4, diarize: true })
+  expect(srt).toMatch(subtitles)
+  expect(exitCode).toBe(0)
+  expect(readdirSync(place)).toEqual(['data'])
+}
+
+test('it serves, hears an upload, tells who speaks and writes subtitles', async () => {
   const place = emptyFolder('serve')
-  const server = Bun.spawn([binary, 'serve', '--port', '0', '--data-dir', join(place, 'data')], {
-    cwd: place,
-    env: { STENO_MODEL: 'pocket', STENO_LOG: 'json' },
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  try {
-    let text = ''
-    for await (const chunk of server.stdout) {
-      text += new TextDecoder().decode(chunk)
-      if (text.includes('sk_live_') && text.endsWith('\n')) break
-    }
-    const [, url = ''] = /listens on (\S+)/.exec(text) ?? []
-    const [, key = ''] = /(sk_live_\S+)/.exec(text) ?? []
-    const ask = (path: string, init: RequestInit = {}) =>
-      fetch(url + path, { ...init, headers: { Authorization: key, 'Content-Type': 'application/json' } })
-    const json = async (path: string, init: RequestInit = {}) =>
-      (await (await ask(path, init)).json()) as Record<string, string>
-    const upload = await json('/v1/upload', { method: 'POST', body: '{"filename": "a.flac"}' })
-    const put = { method: 'PUT', headers: { 'Content-Type': 'audio/flac' }, body: Bun.file(clip) }
-    expect((await fetch(upload.upload_url!, put)).status).toBe(200)
-    const body = JSON.stringify({ upload_id: upload.upload_id })
-    const { id } = await json('/v1/transcribe', { method: 'POST', body })
-    let job = await json(`/v1/transcribe/${id}`)
-    while (!['completed', 'failed'].includes(job.status!)) {
-      await Bun.sleep(50)
-      job = await json(`/v1/transcribe/${id}`)
-    }
-    expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4 })
-    const srt = await (await ask(`/v1/transcribe/${id}?format=srt&max_words=50`)).text()
-    expect(srt).toMatch(
-      /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n$/,
-    )
-    expect(readdirSync(place)).toEqual(['data'])
-  } finally {
-    server.kill('SIGTERM')
-    expect(await server.exited).toBe(0)
-  }
+  expectWhole(await wholeJob([binary], place, clip), place)
 }, 60_000)
+
+// A network without a way out, a home that cannot be written, and a /tmp from which nothing may be run.
+const prison = `
+  ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --rbind /tmp /tmp &&
+  mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
+  exec "$@"`
+const mayLock =
+  Bun.which('ip') !== null &&
+  Bun.spawnSync(['unshare', '-rnm', 'sh', '-c', prison, 'sh', 'true'], {
+    env: { ...process.env, PLACE: folder, HOME: folder },
+  }).exitCode === 0
+
+test.skipIf(!mayLock)(
+  `the same without a network, with a home that cannot be written and a /tmp that runs nothing${mayLock ? '' : ' (SKIPPED: no ip, or unshare is not allowed here)'}`,
+  () => {
+    const place = emptyFolder('locked')
+    const job = join(place, 'job')
+    mkdirSync(job)
+    copyFileSync(binary, join(place, 'steno'))
+    const driver = [process.execPath, join(import.meta.dir, 'support/whole-job.ts')]
+    const done = Bun.spawnSync(
+      ['unshare', '-rnm', 'sh', '-c', prison, 'sh', ...driver, join(place, 'steno'), job, clip],
+      { env: { PATH: process.env.PATH!, PLACE: place, HOME: emptyFolder('read-only') } },
+    )
+    expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
+    expectWhole(JSON.parse(done.stdout.toString()) as WholeJob, job)
+  },
+  60_000,
+)
+
+const nobody = 65_534
+const mayBeNobody = process.getuid?.() === 0 && Bun.which('setpriv') !== null
+test.skipIf(!mayBeNobody)(
+  `the same as a user without rights${mayBeNobody ? '' : ' (SKIPPED: only root can become nobody)'}`,
+  async () => {
+    const place = emptyFolder('nobody')
+    chmodSync(folder, 0o755)
+    chownSync(place, nobody, nobody)
+    const become = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+    expectWhole(await wholeJob([...become, binary], place, clip, { env: { PATH: process.env.PATH! } }), place)
+    expect(statSync(join(place, 'data')).uid).toBe(nobody)
+  },
+  60_000,
+)
+
+test.skipIf(strace === null)(
+  `a whole job asks nobody for anything; a model that is to be fetched, the hub alone${unlessTraced}`,
+  async () => {
+    const connects = (trace: string) =>
+      readFileSync(trace, 'utf8')
+        .split('\n')
+        .filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))
+    const traced = (trace: string) => [strace!, '-D', '-f', '-qq', '-e', 'trace=connect', '-o', trace, binary]
+
+    const silent = join(folder, 'trace-job')
+    const place = emptyFolder('silent')
+    expectWhole(await wholeJob(traced(silent), place, clip), place)
+    expect(connects(silent)).toEqual([])
+
+    using hub = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(null, { status: 404 }),
+    })
+    const asking = join(folder, 'trace-hub')
+    const other = emptyFolder('asking')
+    const env = { STENO_MODEL: '', HF_ENDPOINT: `http://127.0.0.1:${hub.port}` }
+    expectWhole(await wholeJob(traced(asking), other, clip, { env }), other)
+    const asked = connects(asking)
+    expect(asked.length).toBeGreaterThan(0)
+    expect(
+      asked.filter(line => !line.includes(`htons(${hub.port}), sin_addr=inet_addr("127.0.0.1")`)),
+    ).toEqual([])
+  },
+  60_000,
+)
 
 function emptyFolder(name: string): string {
   const place = join(folder, name)
