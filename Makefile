@@ -18,8 +18,9 @@ check: install
 	$(BUN) node_modules/typescript/bin/tsc
 	node_modules/.bin/biome check .
 
+# make build TARGET=linux-arm64 builds for another machine.
 build: install
-	$(BUN) scripts/build.ts
+	$(BUN) scripts/build.ts $(if $(TARGET),--target $(TARGET))
 
 bench: install
 	$(BUN) scripts/bench/run.ts

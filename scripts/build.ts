@@ -1,20 +1,35 @@
 // Compiles dist/steno: one executable that carries FFmpeg, ONNX Runtime, voice detection and the pocket model.
 // What a plugin replaces must be there, or the build fails: a package that changed is looked at, not guessed at.
+//
+//     bun scripts/build.ts [OUTFILE] [--target linux-arm64]
 
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
 import { formatSize } from '../src/base/words.ts'
 import { noticesOf } from '../src/cli/notices.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const outfile = process.argv[2] ?? join(root, 'dist/steno')
-const addon = 'node_modules/@seydx/node-av-linux-x64/node-av.node'
+const own = `linux-${process.arch}`
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { target: { type: 'string', default: own } },
+})
+const { target } = values
+const [, arch] = /^linux-(x64|arm64)$/.exec(target) ?? []
+if (!arch) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
+const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
+const addon = `node_modules/@seydx/node-av-${target}/node-av.node`
+const addonPackages = target === own ? root : installFor(arch)
 
+/** What the runtime needs beyond glibc, out of this machine: no package has it. By the name it is carried under. */
+const cpp = cppLibraries()
 const carried = [
   addon,
-  'node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1',
+  ...cpp.keys(),
+  `node_modules/onnxruntime-node/bin/napi-v6/linux/${arch}/libonnxruntime.so.1`,
   'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
   'test/fixtures/speech/doctor.flac',
   'test/fixtures/speech/doctor.json',
@@ -23,10 +38,10 @@ const carried = [
   ).scanSync(root),
 ].toSorted()
 
-for (const path of carried) if (!existsSync(join(root, path))) throw new Error(`${path} is missing`)
+for (const path of carried) if (!existsSync(sourceOf(path))) throw new Error(`${path} is missing`)
 
 const hasher = new Bun.CryptoHasher('sha256')
-for (const path of carried) hasher.update(path).update(readFileSync(join(root, path)))
+for (const path of carried) hasher.update(path).update(readFileSync(sourceOf(path)))
 const hash = hasher.digest('hex').slice(0, 16)
 
 /** The list of what is carried takes the place of the empty one. */
@@ -37,7 +52,7 @@ const embed: BunPlugin = {
       loader: 'ts',
       contents: [
         ...carried.map(
-          (path, at) => `import file${at} from ${JSON.stringify(join(root, path))} with { type: 'file' }`,
+          (path, at) => `import file${at} from ${JSON.stringify(sourceOf(path))} with { type: 'file' }`,
         ),
         `export const embedded = { hash: ${JSON.stringify(hash)}, files: {`,
         ...carried.map((path, at) => `${JSON.stringify(path)}: file${at},`),
@@ -72,7 +87,7 @@ const commit = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: roo
 mkdirSync(dirname(outfile), { recursive: true })
 const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
-  compile: { outfile },
+  compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
   minify: true,
   define: {
@@ -86,3 +101,47 @@ if (!success) {
   process.exit(1)
 }
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
+
+function sourceOf(path: string): string {
+  return cpp.get(path) ?? join(path === addon ? addonPackages : root, path)
+}
+
+/** Where the loader of this machine, or of its cross compiler, has them. */
+function cppLibraries(): Map<string, string> {
+  const machine = { x64: 'x86_64', arm64: 'aarch64' }[arch as 'x64' | 'arm64']
+  const folders = [`/usr/lib/${machine}-linux-gnu`, '/usr/lib64', '/usr/lib', `/usr/${machine}-linux-gnu/lib`]
+  const found = new Map<string, string>()
+  for (const name of ['libgcc_s.so.1', 'libstdc++.so.6']) {
+    const path = folders.map(folder => join(folder, name)).find(each => isFor(machine, each))
+    if (path) found.set(`lib/${name}`, realpathSync(path))
+    else
+      console.warn(
+        `${name} for ${machine} is not on this machine: where it is missing, the program cannot run`,
+      )
+  }
+  return found
+}
+
+/** By the machine's number in the head of the file. */
+function isFor(machine: string, path: string): boolean {
+  const numbers: Record<string, number> = { x86_64: 62, aarch64: 183 }
+  return existsSync(path) && readFileSync(path).readUInt16LE(18) === numbers[machine]
+}
+
+/** The packages of another machine, from the same lockfile, where they are in nobody's way. */
+function installFor(cpu: string): string {
+  const place = join(root, 'node_modules/.cache', `linux-${cpu}`)
+  mkdirSync(place, { recursive: true })
+  for (const name of ['package.json', 'bun.lock']) copyFileSync(join(root, name), join(place, name))
+  const install = [
+    'install',
+    '--frozen-lockfile',
+    '--production',
+    '--ignore-scripts',
+    `--cpu=${cpu}`,
+    '--os=linux',
+  ]
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, ...install], { cwd: place })
+  if (exitCode !== 0) throw new Error(`the packages for ${cpu} cannot be installed: ${stderr}`)
+  return place
+}

@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { noticesOf } from '../src/cli/notices.ts'
 import { type WholeJob, wholeJob } from './support/whole-job.ts'
 
@@ -158,6 +159,32 @@ test.skipIf(!mayLock)(
     )
     expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
     expectWhole(JSON.parse(done.stdout.toString()) as WholeJob, job)
+  },
+  60_000,
+)
+
+const mayChroot =
+  mayLock && Bun.spawnSync(['unshare', '-rnm', 'chroot', '/', 'true']).exitCode === 0 && existsSync('/lib64')
+test.skipIf(!mayChroot)(
+  `doctor is content on a machine that has glibc and nothing else${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
+  () => {
+    const box = emptyFolder('box')
+    for (const name of ['proc', 'dev', 'work']) mkdirSync(join(box, name))
+    // What the program itself is linked with is glibc alone; FFmpeg's addon wants two more parts of it.
+    const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
+    const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
+    const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
+    const loader = /\s(\/\S+ld-linux\S+)\s/.exec(linked)![1]!
+    for (const path of [loader, ...names.map(name => join(libc, name)).filter(existsSync)]) {
+      mkdirSync(join(box, dirname(path)), { recursive: true })
+      copyFileSync(path, join(box, path))
+    }
+    copyFileSync(binary, join(box, 'work/steno'))
+    const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /work/steno doctor`
+    const doctor = Bun.spawnSync(['unshare', '-rnm', 'sh', '-c', enter, box], {
+      env: { PATH: process.env.PATH! },
+    })
+    expect([doctor.stdout.toString().match(/^BAD.*$/gm), doctor.exitCode]).toEqual([null, 0])
   },
   60_000,
 )

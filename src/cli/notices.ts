@@ -35,6 +35,14 @@ const native: Notice[] = [
     text: 'Copyright Microsoft Corporation. https://github.com/microsoft/onnxruntime',
   },
   {
+    title: 'libstdc++ and libgcc',
+    licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
+    text: [
+      'Copyright Free Software Foundation. Out of the machine the program was built on, for machines that have none. The',
+      'exception lets programs that use them have any licence; their source: https://gcc.gnu.org.',
+    ].join('\n'),
+  },
+  {
     title: 'Silero VAD',
     licence: 'MIT',
     text: 'Copyright Silero Team. https://github.com/snakers4/silero-vad',

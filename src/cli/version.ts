@@ -1,4 +1,5 @@
-import ffmpeg from '../../node_modules/node-av/package.json'
+import { FFMPEG_VERSION } from '../../node_modules/node-av/dist/ffmpeg/version.js'
+import av from '../../node_modules/node-av/package.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
 import steno from '../../package.json'
 import { type Command, need, print } from './command.ts'
@@ -17,7 +18,8 @@ export const version: Command = {
       commit: typeof STENO_COMMIT === 'string' ? STENO_COMMIT : 'checkout',
       bun: Bun.version,
       onnxruntime: runtime.version,
-      'node-av (FFmpeg)': ffmpeg.version,
+      ffmpeg: FFMPEG_VERSION,
+      'node-av': av.version,
     }
     print(values, versions, () => Object.entries(versions).map(([name, value]) => `${name} ${value}`))
   },

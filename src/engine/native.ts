@@ -11,6 +11,15 @@ export function runtimeLibrary(): string {
   return mustFind(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`)
 }
 
+/** The C++ libraries that the runtime needs, for a machine that lacks them; the binary carries those of its builder. */
+export function cppLibraries(): { path: string; symbol: string }[] {
+  const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
+  return Object.entries(symbols).flatMap(([name, symbol]) => {
+    const path = findCarried(`lib/${name}`)
+    return path === null ? [] : [{ path, symbol }]
+  })
+}
+
 /** Whether the provider library that CUDA needs has been put beside the runtime. */
 export function hasCuda(): boolean {
   return existsSync(join(dirname(runtimeLibrary()), 'libonnxruntime_providers_cuda.so'))

@@ -2,6 +2,7 @@
 // function pointers that only ever grows at its end, so each function is named here by its place in the table.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
+import { cppLibraries } from './native.ts'
 
 /** The oldest table that has everything below; newer libraries still serve it. */
 const apiVersion = 22
@@ -66,7 +67,7 @@ export type Runtime = Checked &
 /** Opens the library. One pool of threads serves every session, so that none spins beside another's work. */
 export function openRuntime(library: string, threads: number): Runtime {
   stayQuiet()
-  const { symbols } = dlopen(library, { OrtGetApiBase: { args: [], returns: 'ptr' } })
+  const symbols = openLibrary(library)
   const base = symbols.OrtGetApiBase()!
   const { GetApi, GetVersionString } = linkSymbols({
     GetApi: { ptr: read.ptr(base, 0) as Pointer, args: ['u32'], returns: 'ptr' },
@@ -90,6 +91,18 @@ export function openRuntime(library: string, threads: number): Runtime {
     environment: at('CreateEnvWithGlobalThreadPools', warnings, text('steno'), options),
     allocator: at('GetAllocatorWithDefaultOptions'),
     cpuMemory: at('CreateCpuMemoryInfo', 1, 0),
+  }
+}
+
+function openLibrary(library: string) {
+  const wanted = { OrtGetApiBase: { args: [], returns: 'ptr' } } as const
+  try {
+    return dlopen(library, wanted).symbols
+  } catch (error) {
+    if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
+    // A machine with nothing but glibc: what C++ needs is carried, and is found by its name once it is loaded.
+    for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
+    return dlopen(library, wanted).symbols
   }
 }
 
