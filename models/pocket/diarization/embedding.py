@@ -4,6 +4,7 @@ One is linear: statistics of the features (spread, loud and quiet spectra, covar
 discriminant analysis; it holds up on voices unlike those trained on. The other is a small time-delay network.
 
     python embedding.py POOL.pkl MINUTES OUT.pt     trains, and prints equal error rates on voices never heard
+    python embedding.py POOL.pkl 0 OUT.pt           only prints them
 """
 import pickle
 import random
@@ -182,12 +183,12 @@ def equal_error_rate(vectors, voices):
 
 
 def evaluate(model, voices, seconds=4):
-    for kind in ("espeak", "natural", "reader"):
+    for kind, kinds in (("espeak", ["espeak"]), ("flite and festival", ["natural"]), ("real", ["reader", "other"])):
         for name, change in (("clean", lambda f: f), ("worn", worn), ("telephone", telephone)):
             torch.manual_seed(1)
             vectors, who = [], []
             for i, voice in enumerate(voices):
-                for f in voice["features"] if voice["kind"] == kind else []:
+                for f in voice["features"] if voice["kind"] in kinds else []:
                     for a in range(0, len(f), seconds * 100):
                         piece = f[a : a + seconds * 100][None]
                         if piece.shape[1] >= seconds * 75:
@@ -211,9 +212,14 @@ def load(path, split):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(0), random.seed(0), np.random.seed(0)
-    voices = load(sys.argv[1], "train")
-    linear = discriminants(voices)
-    print("discriminants done", flush=True)
-    network, speakers = train(voices, float(sys.argv[2]))
-    torch.save(dict(linear=linear, network=network.state_dict(), speakers=speakers), sys.argv[3])
-    evaluate(Embedding(linear, network, speakers).eval(), load(sys.argv[1], "test"))
+    pool, minutes, out = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    if minutes:
+        voices = load(pool, "train")
+        linear = discriminants(voices)
+        print("discriminants done", flush=True)
+        network, speakers = train(voices, minutes)
+        torch.save(dict(linear=linear, network=network.state_dict(), speakers=speakers), out)
+    saved = torch.load(out, weights_only=False)
+    network = Network()
+    network.load_state_dict(saved["network"])
+    evaluate(Embedding(saved["linear"], network, saved["speakers"]).eval(), load(pool, "test"))

@@ -49,10 +49,17 @@ def write(net, example, name_in, name_out, axes, path, checks):
     print(os.path.getsize(path), "bytes")
 
 
+# Trained on noise and echo it hears a pause too readily: on clean conversations it missed twenty times what it
+# invented. This much less (nats) for nobody makes both the same.
+SILENCE_BIAS = -1.5
+
+
 def load_segmentation(path):
-    state = torch.load(path)
+    state = torch.load(path, map_location="cpu")
     net = Segmentation(speakers=len(state["known"]))
     net.load_state_dict(state)
+    with torch.no_grad():
+        net.classes.bias[0] += SILENCE_BIAS
     return net.eval()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 RATE, SAMPLES = 16000, 160000
 FRAMES = (SAMPLES - 721) // 270  # 589, frame i centred on sample 495 + 270 i
 CENTRES = 495 + 270 * np.arange(FRAMES)
+PLAIN = 0.5  # share of orderly conversations, most of them without noise or echo
 # powerset classes: nobody, each alone, each pair
 CLASSES = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
 
@@ -65,8 +66,8 @@ class Mixtures:
         x[len(x) - edge :] *= ramp[::-1]
         return x, flags[a:b]
 
-    def talk(self, count):
-        """-> samples, activity [count, 10 ms], the voices."""
+    def talk(self, count, plain=False):
+        """-> samples, activity [count, 10 ms], the voices. `plain`: whole turns, one at a time, equally loud."""
         r = self.r
         x, active = np.zeros(SAMPLES, np.float32), np.zeros((max(count, 1), SAMPLES // 160), bool)
         if not count:
@@ -78,6 +79,8 @@ class Mixtures:
         everyone = count == 3 and r.random() < 0.6  # let all three speak before anyone again
         if everyone:
             overlap, pause, stay, short = overlap * 0.3, pause * 0.3, stay * 0.3, short * 0.5
+        if plain:
+            gain, overlap, pause, stay, short, everyone = [1.0] * count, 0.0, 0.1, 0.25, 0.1, False
         t = -r.random() * 2.5 if r.random() < 0.7 else r.random() * 3
         now, ends, heard = r.randrange(count), [t] * count, set()
         while t < 10:
@@ -137,12 +140,14 @@ class Mixtures:
         x = x * 10 ** (r.uniform(-34, 3) / 20)
         return (x / max(1, np.abs(x).max())).astype(np.float32)
 
-    def mixture(self, count=None):
+    def mixture(self, count=None, plain=None):
         """-> samples, class per frame, the three speakers' numbers (-1 for none) in order of appearance."""
         r = self.r
-        count = r.choices((0, 1, 2, 3), (0.02, 0.12, 0.26, 0.6))[0] if count is None else count
-        x, active, voices = self.talk(count)
-        x = self.recorded(x, count > 0)
+        plain = r.random() < PLAIN if plain is None else plain
+        if count is None:
+            count = r.choices((0, 1, 2, 3), (0.02, 0.12, 0.36, 0.5) if plain else (0.02, 0.12, 0.26, 0.6))[0]
+        x, active, voices = self.talk(count, plain)
+        x = x * 10 ** (r.uniform(-20, 3) / 20) if plain and r.random() < 0.6 else self.recorded(x, count > 0)
         if r.random() < 0.06:  # the file ends inside the window
             k = r.randint(SAMPLES // 5, SAMPLES - RATE)
             x[k:] = 0

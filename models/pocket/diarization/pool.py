@@ -2,7 +2,8 @@
 
 Synthetic voices from espeak-ng, flite and festival, and three (for training) and two (for testing) readers of
 LibriSpeech (CC BY 4.0; LIBRISPEECH names the folder). A copy played faster or slower is another voice: pitch and
-throat both scale. Every utterance is int16 at 16 kHz with a speech flag each 10 ms.
+throat both scale. Every utterance is int16 at 16 kHz with a speech flag each 10 ms. Recordings in the folder OTHERS
+(NAME.wav, and NAME.rttm where several talk) are only ever tested on.
 """
 import glob
 import os
@@ -22,7 +23,7 @@ from sentences import LANGUAGES, sentence
 from voices import HELD
 
 RATE = 16000
-LIBRISPEECH = os.environ.get("LIBRISPEECH", "librispeech")
+LIBRISPEECH, OTHERS = os.environ.get("LIBRISPEECH", "librispeech"), os.environ.get("OTHERS")
 HELD_ESPEAK = HELD + "f4 m3 max Gene antonio Alicia".split()
 SKIPPED = "fast whisper whisperf UniRobot anikaRobot Demonic croak".split() + ["Mr serious"]
 HELD_READERS = ["2033", "2414"]
@@ -94,6 +95,23 @@ def pieces(x, r):
     return [p for p in out if len(p) > RATE]
 
 
+def spoken_alone(path):
+    """-> (name, stretches) of each voice of a recording, without what is said by two at once"""
+    x, name = decode(path), os.path.basename(path)[:-4]
+    if not os.path.exists(path[:-4] + ".rttm"):
+        return [(name, [x])]
+    turns = [l.split(" ") for l in open(path[:-4] + ".rttm")]
+    turns = [(t[7], float(t[3]), float(t[3]) + float(t[4])) for t in turns]
+    out = []
+    for who in sorted({t[0] for t in turns}):
+        own = np.zeros(len(x) // 160 + 2, bool)
+        for speaker, a, b in sorted(turns, key=lambda t: t[0] != who):
+            own[int(a * 100) : int(b * 100)] = speaker == who
+        edges = np.flatnonzero(np.diff(own.astype(int)))
+        out.append((f"{name}-{who}", [x[a * 160 : b * 160] for a, b in zip(edges[::2] + 1, edges[1::2] + 1)]))
+    return out
+
+
 def main(out):
     r = random.Random(7)
     read = [l.split(" ", 1)[1].strip().lower() for l in open(LIBRISPEECH + "/all.trans.txt") if " " in l]
@@ -108,7 +126,7 @@ def main(out):
 
     def add(name, split, kind, utterances):
         kept = [u for u in (tidy(u) for u in utterances if len(u) > 8000) if u is not None]
-        if len(kept) > 1:
+        if len(kept) > 1 or kept and kind == "other":
             pool.append(dict(name=name, base=re.sub(r"^(espeak:[^:]+):.*", r"\1", name), split=split, kind=kind,
                              speech=[speech_flags(u) for u in kept],
                              utterances=[(np.clip(u, -1, 1) * 32767).astype(np.int16) for u in kept]))
@@ -153,9 +171,13 @@ def main(out):
         for speed in SPEEDS if split == "train" else [1.0]:
             add(f"reader:{name}:{speed}", split, "reader", [faster(x, speed) for x in said])
 
+    for path in sorted(glob.glob(OTHERS + "/**/*.wav", recursive=True)) if OTHERS else []:
+        for name, said in spoken_alone(path):
+            add(f"other:{name}", "test", "other", said)
+
     pickle.dump(pool, open(out, "wb"), 4)
     for split in ("train", "test"):
-        for kind in ("espeak", "natural", "reader"):
+        for kind in ("espeak", "natural", "reader", "other"):
             own = [p for p in pool if p["split"] == split and p["kind"] == kind]
             print(split, kind, len(own), "voices", round(sum(len(u) for p in own for u in p["utterances"]) / RATE / 60, 1), "min")
 

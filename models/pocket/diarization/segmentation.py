@@ -2,9 +2,11 @@
 
 A fixed bank of band filters, convolutions, two recurrent layers, and between them an attention that lets every
 frame see the frames of the same voice: telling voices apart inside the window is the hard part, and an
-auxiliary target on that attention is what makes it trainable in minutes.
+auxiliary target on that attention is what makes it trainable in minutes. Numbering them the same way from the
+first second to the last is harder still for recurrent layers: what they propose is therefore refined, the voice
+of each number averaged over its frames and every frame drawn to the number whose voice is like its own.
 
-    python segmentation.py POOL.pkl MINUTES OUT.pt [RESUME.pt]
+    python segmentation.py POOL.pkl STEPS OUT.pt [RESUME.pt]      DEVICE=cuda for a GPU
 """
 import itertools
 import multiprocessing as mp
@@ -19,7 +21,9 @@ import torch.nn.functional as F
 
 from mixtures import CLASSES, Mixtures
 
+DEVICE = os.environ.get("DEVICE", "cpu")
 BANDS, KERNEL, STRIDE = 40, 541, 90
+ROUNDS = 5  # of drawing frames to voices
 
 
 def band_filters():
@@ -35,6 +39,19 @@ def band_filters():
         out.append((np.cos(2 * np.pi * centre * t / 16000) * window, np.sin(2 * np.pi * centre * t / 16000) * window))
     out = np.array(out, np.float32)
     return torch.from_numpy(np.concatenate([out[:, 0], out[:, 1]]))[:, None]
+
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def moved(a, b):
+    """The change of the classes' shares, as a matrix, when speaker b turns out to be speaker a."""
+    out = np.zeros((len(CLASSES), len(CLASSES)))
+    for i, c in enumerate(CLASSES):
+        if b in c:
+            out[i, i] -= 1
+            out[i, CLASSES.index(tuple(sorted({a if s == b else s for s in c})))] += 1
+    return out
 
 
 class Segmentation(nn.Module):
@@ -53,6 +70,9 @@ class Segmentation(nn.Module):
         self.join = nn.Linear(4 * hidden, 96)
         self.second = nn.GRU(96, hidden, batch_first=True, bidirectional=True)
         self.conv5, self.classes = nn.Conv1d(2 * hidden + channels, out, 3, padding=1), nn.Conv1d(out, len(CLASSES), 1)
+        self.pull, self.pull_two = nn.Parameter(torch.full((ROUNDS,), 6.0)), nn.Parameter(torch.full((ROUNDS,), 3.0))
+        self.merge_at, self.merge_sharpness = nn.Parameter(torch.tensor(0.65)), nn.Parameter(torch.tensor(25.0))
+        self.register_buffer("merging", torch.tensor(np.array([moved(*p) for p in PAIRS]), dtype=torch.float32))
         # training only: who is who among the pool, and when two frames are one voice
         self.known = nn.Parameter(torch.randn(speakers, 2 * hidden) * 0.05)
         self.same = nn.Parameter(torch.tensor([6.0, -3.0]))
@@ -80,7 +100,33 @@ class Segmentation(nn.Module):
         k, _ = self.second(joined)
         wide = k.transpose(1, 2).unsqueeze(3).expand(-1, -1, -1, 2).flatten(2)[:, :, : x.shape[2]]
         y = self.classes(F.relu(self.conv5(torch.cat([wide, x], 1))))
-        return F.log_softmax(y.transpose(1, 2), 2), h, voice
+        proposed = F.log_softmax(y.transpose(1, 2), 2)
+        return self.refined(proposed, voice), h, voice, proposed
+
+    def refined(self, proposed, voice):
+        """How many talk stays as proposed; who they are is weighed again by likeness to each number's voice."""
+        none, one, two = proposed[:, :, :1], proposed[:, :, 1:4], proposed[:, :, 4:]
+        one_all, two_all = torch.logsumexp(one, 2, keepdim=True), torch.logsumexp(two, 2, keepdim=True)
+        out = proposed
+        for i in range(ROUNDS):
+            alike = torch.matmul(voice, self.voices(out.exp(), voice).transpose(1, 2)).unsqueeze(2).expand(-1, -1, 2, -1).flatten(1, 2)
+            alike = alike[:, : proposed.shape[1]]
+            pairs = torch.stack([alike[:, :, 0] + alike[:, :, 1], alike[:, :, 0] + alike[:, :, 2],
+                                 alike[:, :, 1] + alike[:, :, 2]], 2)
+            out = torch.cat([none, one_all + F.log_softmax(one + self.pull[i] * alike, 2),
+                             two_all + F.log_softmax(two + self.pull_two[i] * pairs, 2)], 2)
+        share = out.exp()
+        for i, (a, b) in enumerate(PAIRS):  # one voice that was given two numbers
+            voices = self.voices(share, voice)
+            alike = (voices[:, a] * voices[:, b]).sum(1)[:, None, None]
+            share = share + torch.sigmoid(self.merge_sharpness * (alike - self.merge_at)) * torch.matmul(share, self.merging[i])
+        return torch.log(share.clamp(min=1e-6))
+
+    def voices(self, share, voice):
+        """The mean voice of each number over the frames where it talks alone; short where it hardly does."""
+        alone = F.pad(share[:, ::2, 1:4], (0, 0, 0, 1))[:, : voice.shape[1]]
+        voices = torch.matmul(alone.transpose(1, 2), voice)
+        return voices / torch.sqrt((voices * voices).sum(2, keepdim=True) + 1)
 
     def forward(self, x):
         return self.body(self.front(x))[0]
@@ -88,8 +134,8 @@ class Segmentation(nn.Module):
 
 # The classes under each of the six orders of three speakers: the model may number them as it likes.
 ORDERS = list(itertools.permutations(range(3)))
-RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS])
-ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES]).float()
+RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS], device=DEVICE)
+ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES], device=DEVICE).float()
 
 
 def order_losses(log_probabilities, classes):
@@ -127,8 +173,8 @@ def error_parts(log_probabilities, classes):
     truth = ACTIVE[torch.stack([RENAMED[k][c] for k, c in zip(order, classes)])]
     said = ACTIVE[log_probabilities.argmax(2)]
     nt, ns, right = truth.sum(2), said.sum(2), (truth * said).sum(2)
-    return np.array([(nt - ns).clamp(min=0).sum(), (ns - nt).clamp(min=0).sum(),
-                     (torch.minimum(nt, ns) - right).sum(), nt.sum()])
+    return torch.stack([(nt - ns).clamp(min=0).sum(), (ns - nt).clamp(min=0).sum(),
+                        (torch.minimum(nt, ns) - right).sum(), nt.sum()]).cpu().numpy()
 
 
 def serve(queue, path, seed, early):
@@ -141,18 +187,18 @@ def serve(queue, path, seed, early):
         queue.put((torch.from_numpy(np.stack(x))[:, None], torch.from_numpy(np.stack(y)), torch.tensor(n)))
 
 
-def main(path, minutes, out, resume=None):
+def main(path, steps, out, resume=None):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     early, queue = mp.Value("i", 0 if resume else 1), mp.Queue(4)
     mp.Process(target=serve, args=(queue, path, int(time.time()) % 99999, early), daemon=True).start()
-    tests = [Mixtures(path, "test", 5)]
-    held = [tests[0].mixture() for _ in range(96)]
-    heldx, heldy = torch.from_numpy(np.stack([h[0] for h in held]))[:, None], torch.from_numpy(np.stack([h[1] for h in held]))
+    tests = Mixtures(path, "test", 5)
+    held = [tests.mixture(plain=i < 48) for i in range(96)]
+    heldx, heldy = torch.from_numpy(np.stack([h[0] for h in held]))[:, None].to(DEVICE), torch.from_numpy(np.stack([h[1] for h in held])).to(DEVICE)
     speakers = len(Mixtures(path, "train", 0).voices)
-    net = Segmentation(speakers=speakers)
+    net = Segmentation(speakers=speakers).to(DEVICE)
     if resume:
-        net.load_state_dict(torch.load(resume))
+        net.load_state_dict({**net.state_dict(), **torch.load(resume, map_location=DEVICE)})
     top = 1e-3 if resume else 2e-3
     optimizer = torch.optim.AdamW(net.parameters(), lr=top, weight_decay=1e-3)
     print("parameters", sum(p.numel() for p in net.parameters()) - net.known.numel() + net.filters.numel(), flush=True)
@@ -160,32 +206,32 @@ def main(path, minutes, out, resume=None):
     def held_error():
         net.eval()
         with torch.no_grad():
-            parts = sum(error_parts(net(heldx[i : i + 16]), heldy[i : i + 16]) for i in range(0, 96, 16))
+            parts = [error_parts(net(heldx[i : i + 16]), heldy[i : i + 16]) for i in range(0, 96, 16)]
         net.train()
-        return parts[:3] / parts[3]
+        plain, hard = sum(parts[:3]), sum(parts[3:])
+        return f"plain {np.round(plain[:3] / plain[3], 3)} hard {np.round(hard[:3] / hard[3], 3)}"
 
     begin = saved = time.time()
-    step, sums, errors = 0, [], np.zeros(4)
-    while time.time() - begin < minutes * 60:
-        share = (time.time() - begin) / (minutes * 60)
+    sums, errors = [], np.zeros(4)
+    for step in range(1, steps + 1):
+        share = (step - 1) / steps
         early.value = int(not resume and share < 0.25)
         for group in optimizer.param_groups:
-            group["lr"] = top * min(1, (step + 1) / 80) * (0.5 * (1 + np.cos(np.pi * share)) * 0.98 + 0.02)
-        x, y, numbers = queue.get()
+            group["lr"] = top * min(1, step / 80) * (0.5 * (1 + np.cos(np.pi * share)) * 0.98 + 0.02)
+        x, y, numbers = (part.to(DEVICE) for part in queue.get())
         with torch.no_grad():
             f = net.front(x)
-        log_probabilities, h, voice = net.body(f)
-        losses = order_losses(log_probabilities, y)
+        log_probabilities, h, voice, proposed = net.body(f)
+        losses = order_losses(log_probabilities, y) + 0.3 * order_losses(proposed, y)
         # at first the speakers are to be numbered as they appear, which is easier to learn than any order
         first = 0.0 if resume else max(0.0, 0.7 * (1 - share / 0.5))
         main_loss = first * losses[:, 0].mean() + (1 - first) * losses.min(1).values.mean()
         affinity, identity = voice_losses(net, h, voice, y, numbers)
-        loss = main_loss + (0.6 if resume else 1) * (0.25 * affinity + 0.08 * identity)
+        loss = main_loss + (0.8 if resume else 1) * (0.25 * affinity + 0.08 * identity)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 3.0)
         optimizer.step()
-        step += 1
         sums.append([losses.min(1).values.mean().item(), affinity.item(), identity.item()])
         with torch.no_grad():
             errors = errors * 0.98 + error_parts(log_probabilities, y)
@@ -194,13 +240,11 @@ def main(path, minutes, out, resume=None):
                   f"missed/false/confused {np.round(errors[:3] / errors[3], 3)}", flush=True)
         if time.time() - saved > 120:
             saved = time.time()
-            e = held_error()
-            print("  unseen voices", np.round(e, 3), round(e.sum(), 3), flush=True)
+            print("  unseen voices", held_error(), flush=True)
             torch.save(net.state_dict(), out)
     torch.save(net.state_dict(), out)
-    e = held_error()
-    print("end: unseen voices", np.round(e, 3), round(e.sum(), 3))
+    print("end: unseen voices", held_error())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), *sys.argv[3:])
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -97,19 +97,36 @@ class Recogniser:
     def text(self, ids):
         return self.tokenizer.decode([i for i in ids if i < T.EOT]).strip()
 
-    def word_starts(self, sound, lang, words, seconds):
-        """openai/whisper's alignment: the attention of the chosen heads, teacher-forced, then the cheapest path."""
+    def text_starts(self, sound, lang, words, seconds):
+        """openai/whisper's word times: the text alone after <|notimestamps|>, the cheapest path through its rows."""
         pieces = [self.tokenizer.encode(" " + w) for w in words]
         ids = [i for p in pieces for i in p]
-        out, _ = self.step([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE, T.NO_TIMES] + ids + [T.EOT], sound)
-        frames = min(1500, int(np.ceil(seconds / 0.02)))
-        heads = np.stack([out[f"cross_attentions.{l}"][0, h] for l, h in self.generation["alignment_heads"]])
-        heads = heads[:, 3 : 3 + len(ids) + 1, :frames]  # row i predicts text token i
-        heads = (heads - heads.mean(-2, keepdims=True)) / (heads.std(-2, keepdims=True) + 1e-9)
-        cost = -median_filter(heads, (1, 1, 7)).mean(0)
-        first = first_frames(cost)
+        first = self.path([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE, T.NO_TIMES], ids, sound, seconds)
         at = np.cumsum([0] + [len(p) for p in pieces])[:-1]
         return [first[i] * 0.02 for i in at]
+
+    def timed_starts(self, sound, lang, ids, seconds):
+        """The same with what was decoded, time tokens and all: their rows take the silence around a sentence, which
+        otherwise falls to its first word. -> words, starts"""
+        first = self.path([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE], ids, sound, seconds)
+        words, starts = [], []
+        for i, token in enumerate(ids):
+            piece = self.tokenizer.bytes.get(token, b"")
+            if piece.startswith(b" "):
+                words.append(piece)
+                starts.append(first[i] * 0.02)
+            elif words:
+                words[-1] += piece
+        return [w.decode("utf8", "replace").strip() for w in words], starts
+
+    def path(self, prompt, ids, sound, seconds):
+        """The first frame of each of `ids`: the attention of the chosen heads, cleaned, and dynamic time warping."""
+        out, _ = self.step(prompt + ids + [T.EOT], sound)
+        frames = min(1500, int(np.ceil(seconds / 0.02)))
+        heads = np.stack([out[f"cross_attentions.{l}"][0, h] for l, h in self.generation["alignment_heads"]])
+        heads = heads[:, len(prompt) - 1 : len(prompt) + len(ids), :frames]  # row i predicts ids[i], the last the end
+        heads = (heads - heads.mean(-2, keepdims=True)) / (heads.std(-2, keepdims=True) + 1e-9)
+        return first_frames(-median_filter(heads, (1, 1, 7)).mean(0))
 
 
 def first_frames(cost):
@@ -130,14 +147,31 @@ def first_frames(cost):
 
 
 def errors(truth, said):
-    truth, said = [plain(w) for w in truth.split()], [plain(w) for w in said.split()]
-    row = list(range(len(said) + 1))
+    """-> words wrong, words in all"""
+    truth, said = truth.split(), said.split()
+    return compare(truth, said)[0], len(truth)
+
+
+def compare(truth, said):
+    """-> words wrong, and pairs of places of those that are right"""
+    truth, said = [plain(w) for w in truth], [plain(w) for w in said]
+    cost = np.zeros((len(truth) + 1, len(said) + 1), int)
+    cost[:, 0], cost[0] = range(len(truth) + 1), range(len(said) + 1)
     for i, a in enumerate(truth):
-        new = [i + 1]
         for j, b in enumerate(said):
-            new.append(min(row[j + 1] + 1, new[j] + 1, row[j] + (a != b)))
-        row = new
-    return row[-1], len(truth)
+            cost[i + 1, j + 1] = min(cost[i, j] + (a != b), cost[i, j + 1] + 1, cost[i + 1, j] + 1)
+    i, j, pairs = len(truth), len(said), []
+    while i and j:
+        if truth[i - 1] == said[j - 1] and cost[i, j] == cost[i - 1, j - 1]:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif cost[i, j] == cost[i - 1, j - 1] + 1:
+            i, j = i - 1, j - 1
+        elif cost[i, j] == cost[i - 1, j] + 1:
+            i -= 1
+        else:
+            j -= 1
+    return int(cost[-1, -1]), pairs[::-1]
 
 
 def clips(shelf, count, seed=3):
@@ -158,36 +192,40 @@ def clips(shelf, count, seed=3):
         yield row["lang"], row["voice"], x, t, sentences
 
 
-def measure(recogniser, name, shelf, count, timed_modes=(False, True)):
-    wrong, total, known, off, word_off, inner, loud = {False: 0, True: 0}, 0, 0, [], [], [], []
-    examples = []
+def measure(recogniser, name, shelf, count):
+    wrong, total, known, off, loud, examples = {False: 0, True: 0}, 0, 0, [], [], []
+    text_off, timed_off, opens = [], [], []
     for lang, voice, x, seconds, sentences in clips(shelf, count):
         sound = recogniser.encode(x)
         detected, no_speech = recogniser.language(sound)
         known += detected == lang
         loud.append(no_speech)
         truth = " ".join(s[0] for s in sentences)
-        total += len(truth.split())
-        for timed in timed_modes:
+        words = [w for s in sentences for w in s[1]]
+        total += len(words)
+        for timed in (False, True):
             ids = recogniser.decode(sound, lang, timed)
             e = errors(truth, recogniser.text(ids))[0]
             wrong[timed] += e
             if e and len(examples) < 6:
                 examples.append(f"    {voice} {'timed' if timed else 'plain'}: {truth} => {recogniser.text(ids)}")
-            if timed:
-                stamps = [(i - T.TIME) * 0.02 for i in ids if i >= T.TIME]
-                edges = [t for _, words in sentences for t in (words[0][1], words[-1][2])]
-                off += [abs(a - b) for a, b in zip(stamps, edges)] if len(stamps) == len(edges) else [9.0] * len(edges)
-        words = [w for s in sentences for w in s[1]]
-        starts = recogniser.word_starts(sound, lang, [w for w, _, _ in words], seconds)
-        word_off += [abs(a - w[1]) for a, w in zip(starts, words)]
-        inner += [i > 0 for _, words_ in sentences for i in range(len(words_))]
-    off, word_off, inner = np.array(off), np.array(word_off), np.array(inner)
-    print(f"{name}: {count} clips, {total} words | WER plain {100 * wrong[False] / total:.1f} %, timed {100 * wrong[True] / total:.1f} % | "
-          f"language right {100 * known / count:.1f} % | sentence edges within 0.2 s {100 * (off < 0.2).mean():.1f} %, median {np.median(off):.3f} s | "
-          f"word starts within 0.15 s {100 * (word_off < 0.15).mean():.1f} %, all but the first of a sentence "
-          f"{100 * (word_off[inner] < 0.15).mean():.1f} %, median {np.median(word_off[inner]):.3f} s | "
-          f"no-speech at most {max(loud):.3f}", flush=True)
+        stamps = [(i - T.TIME) * 0.02 for i in ids if i >= T.TIME]
+        edges = [t for _, said in sentences for t in (said[0][1], said[-1][2])]
+        off += [abs(a - b) for a, b in zip(stamps, edges)] if len(stamps) == len(edges) else [9.0] * len(edges)
+        starts = recogniser.text_starts(sound, lang, [w for w, _, _ in words], seconds)
+        text_off += [a - w[1] for a, w in zip(starts, words)]
+        opens += [i == 0 for _, said in sentences for i in range(len(said))]
+        heard, starts = recogniser.timed_starts(sound, lang, ids, seconds)
+        timed_off += [starts[j] - words[i][1] for i, j in compare([w for w, _, _ in words], heard)[1]]
+    near = lambda x, within: f"{100 * (np.abs(x) < within).mean():.1f} %, median {np.median(np.abs(x)):.3f} s"
+    text_off, opens = np.array(text_off), np.array(opens)
+    print(f"{name}: {count} clips, {total} words\n"
+          f"    WER plain {100 * wrong[False] / total:.1f} %, timed {100 * wrong[True] / total:.1f} %; "
+          f"language right {100 * known / count:.1f} %; no-speech at most {max(loud):.3f}\n"
+          f"    sentence edges within 0.2 s {near(np.array(off), 0.2)}\n"
+          f"    word starts within 0.15 s, rows of the times in the path: {near(np.array(timed_off), 0.15)}\n"
+          f"    word starts within 0.15 s, rows of text alone: {near(text_off, 0.15)}; "
+          f"without the first of each sentence {near(text_off[~opens], 0.15)}", flush=True)
     print("\n".join(examples), flush=True)
 
 
@@ -206,7 +244,7 @@ def measure_silence(recogniser, count=24):
             text = recogniser.text(recogniser.decode(sound, "en", timed))
             if text:
                 texts.append(f"    {('silence', 'noise', 'tones')[i % 3]} {'timed' if timed else 'plain'}: {text}")
-    print(f"silence, noise, tones: {len(texts)} of {2 * count} decodings with text | no-speech at least {min(loud):.3f}, median {np.median(loud):.3f}")
+    print(f"silence, noise, tones: {len(texts)} of {2 * count} decodings with text; no-speech at least {min(loud):.3f}, median {np.median(loud):.3f}")
     print("\n".join(texts[:8]), flush=True)
 
 

@@ -37,7 +37,7 @@ class Attention(nn.Module):
         if weights or k.shape[2] <= FUSED_FROM:
             scores = (q * HEAD ** -0.5) @ k.transpose(-1, -2)
             if causal:
-                scores = scores + torch.full(scores.shape[-2:], -1e4, dtype=scores.dtype).triu(1)
+                scores = scores + torch.full(scores.shape[-2:], -1e4, dtype=scores.dtype, device=scores.device).triu(1)
             seen = scores.softmax(-1)
             mixed = seen.to(v.dtype) @ v
         else:

@@ -1,7 +1,8 @@
-"""Synthesizes a shelf of sentences: python speech.py SEED COUNT OUT [held-voices | held-sentences]
+"""Synthesizes a shelf of sentences: python speech.py SEED COUNT OUT [held-voices | held-sentences | numbers]
 
 OUT.npy holds the samples end to end, OUT.pkl a row per sentence: what, who, where in OUT.npy, when.
-"held-sentences" says sentences that training never sees with seen voices, "held-voices" with unseen ones.
+"held-sentences" says sentences that training never sees with seen voices, "held-voices" with unseen ones;
+"numbers" is a shelf to train on, of nothing but rows of digits and numbers, which are what is told apart last.
 """
 import pickle
 import random
@@ -9,10 +10,12 @@ import sys
 
 import numpy as np
 
-from sentences import LANGUAGES, sentence
+from sentences import LANGUAGES, TEMPLATES, sentence
 from voices import pick_voice, speak
 
 SHARE = dict(en=0.66, de=0.12, es=0.11, fr=0.11)
+NUMBERED = {lang: [t for t in templates if "{digit}" in t or "{number}" in t or "{hour}" in t]
+            for lang, templates in TEMPLATES.items()}
 
 
 def shelf(seed, count, kind):
@@ -20,7 +23,7 @@ def shelf(seed, count, kind):
     samples, rows, at = [], [], 0
     while len(rows) < count:
         lang = r.choices(LANGUAGES, [SHARE[l] for l in LANGUAGES])[0]
-        text = sentence(lang, r, held=kind != "train")
+        text = sentence(lang, r, kind.startswith("held"), r.choice(NUMBERED[lang]) if kind == "numbers" else None)
         voice = pick_voice(lang, r, held=kind == "held-voices")
         said = speak(text, voice, r)
         if said is None:

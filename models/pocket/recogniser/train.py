@@ -1,7 +1,8 @@
-"""Trains the recogniser: python train.py MINUTES OUT.pt [RESUME.pt]
+"""Trains the recogniser: python train.py STEPS OUT.pt [RESUME.pt]
 
-Environment: DATA (folder of shelves), TRAIN (their names), TOKENIZER and MEL (published files), STAGES, RATE, SHARE.
-STAGES is a list of (from, [(seconds, batch, weight), ...]): from that share of the time on, windows are drawn so.
+Environment: DATA (folder of shelves), TRAIN (their names), TOKENIZER and MEL (published files), DEVICE (cpu, cuda),
+STAGES, RATE, HELD_STEPS, WORKERS (processes that make windows), THREADS. STAGES is a list of
+(from, [(seconds, batch, weight), ...]): from that share of the steps on, windows are drawn so.
 """
 import json
 import math
@@ -25,9 +26,10 @@ NAMES = os.environ.get("TRAIN", "train11,train12").split(",")
 TOKENIZER, MEL = os.environ.get("TOKENIZER", "tokenizer.json"), os.environ.get("MEL", "mel_filters.npz")
 STAGES = json.loads(os.environ.get("STAGES", "[[0,[[4,8,1]]],[0.45,[[4,8,3],[10,4,1]]],[0.7,[[4,8,1],[30,2,1]]],[0.88,[[30,3,1]]]]"))
 RATE = float(os.environ.get("RATE", "1.3e-3"))
+DEVICE = os.environ.get("DEVICE", "cpu")
 HELD_STEPS = float(os.environ.get("HELD_STEPS", "0"))  # share of steps that leave the encoder alone: cheap in full windows
 WARM_STEPS, FLOOR = 150, 0.03
-STAMP_SPREAD = torch.tensor([0.054, 0.244, 0.404, 0.244, 0.054])  # a time off by a frame is nearly right
+STAMP_SPREAD = torch.tensor([0.054, 0.244, 0.404, 0.244, 0.054], device=DEVICE)  # a time off by a frame is nearly right
 
 
 def vocabulary(names):
@@ -67,46 +69,55 @@ def guidance(seen, heads, mask):
     return -(inside.log() * rows[:, None]).sum() / (len(heads) * rows.sum() + 1)
 
 
+def evenness(seen, heads, mask):
+    """How unevenly it falls on the whole of that sound: a row with one sharp peak leaves it open where the token
+    begins, and dynamic time warping then puts the edge of a word anywhere between two peaks."""
+    frames = mask.sum(-1)
+    spread = ((seen[:, heads].float() + 1e-4).log() * mask[:, None]).sum(-1) / frames.clamp(min=1)[:, None]
+    unlike = -(spread + frames.clamp(min=1).log()[:, None]) * (frames > 0)[:, None]
+    return unlike.sum() / (len(heads) * (frames > 0).sum() + 1)
+
+
 # Heads that are taught where to look: those of layer 1 at the token being said, two of layer 0 at the one just heard.
 SAYING, HEARD = (1, [0, 1, 2]), (0, [0, 1])
 ALIGNMENT_HEADS = [[SAYING[0], h] for h in SAYING[1]]
 
 
 def losses(model, batch, words, hold_encoder=False):
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(DEVICE, torch.bfloat16):
         with torch.set_grad_enabled(not hold_encoder):
             sound = model.encoder(batch["mel"], batch["offsets"])
-        x, seen = model.decoder(batch["inputs"], sound, (0, 1))
+        x, seen = model.decoder(batch["inputs"], sound.repeat_interleave(2, 0), (0, 1))
         known = batch["targets"] >= 0
         logits = model.logits(x[known])
-        frames = torch.rand(sound.shape[0] * sound.shape[1]) < (0.5 if sound.shape[1] < 600 else 0.25)
+        frames = torch.rand(sound.shape[0] * sound.shape[1], device=DEVICE) < (0.5 if sound.shape[1] < 600 else 0.25)
         heard = sound.flatten(0, 1)[frames]
         phone, word = model.phone(heard), model.word(heard)
     logits = logits.float()
     logits[:, words.unused] += math.log(T.VOCABULARY - words.unused)
     target = batch["targets"][known]
     is_stamp = (target >= words.stamps) & (target < words.stamps + T.STAMPS)
-    near = (target[:, None] + torch.arange(-2, 3)).clamp(words.stamps, words.stamps + T.STAMPS - 1)
+    near = (target[:, None] + torch.arange(-2, 3, device=DEVICE)).clamp(words.stamps, words.stamps + T.STAMPS - 1)
     near = torch.where(is_stamp[:, None], near, target[:, None])
     token = -(logits.log_softmax(-1).gather(-1, near) * STAMP_SPREAD).sum(-1).mean()
     phone = F.cross_entropy(phone.float(), batch["phones"].flatten()[frames])
     word = F.cross_entropy(word.float(), batch["words"].flatten()[frames])
-    saying = guidance(seen[SAYING[0]], SAYING[1], batch["saying"])
+    saying = evenness(seen[SAYING[0]], SAYING[1], batch["saying"])
     heard = guidance(seen[HEARD[0]], HEARD[1], batch["heard"])
     with torch.no_grad():
         said = logits.argmax(-1)
         right = (said == target)[~is_stamp].float().mean()
         off = (said - target)[is_stamp].abs().clamp(max=200).float().mean() * 0.02
     scale = model.aux_scale
-    return token + scale * (word + 0.6 * phone) + 0.3 * saying + 0.15 * heard, dict(
+    return token + scale * (word + 0.6 * phone) + 0.2 * saying + 0.15 * heard, dict(
         token=token, word=word, phone=phone, saying=saying, heard=heard, right=right, off=off)
 
 
-def main(minutes, out, resume=None):
+def main(steps, out, resume=None):
     torch.set_num_threads(int(os.environ.get("THREADS", "1")))
     torch.manual_seed(0)
     tokenizer, words = vocabulary(NAMES + ["held_sentences", "held_voices"])
-    model = Pocket(words.unused + 1, words.stamps, len(words.phones) + 1, len(words.words) + 1)
+    model = Pocket(words.unused + 1, words.stamps, len(words.phones) + 1, len(words.words) + 1).to(DEVICE)
     model.aux_scale = 1.0
     decay = [p for p in model.parameters() if p.ndim >= 2]
     rest = [p for p in model.parameters() if p.ndim < 2]
@@ -116,7 +127,7 @@ def main(minutes, out, resume=None):
           "parameters", sum(p.numel() for p in model.parameters()), flush=True)
     done = 0
     if resume:
-        saved = torch.load(resume, weights_only=False)
+        saved = torch.load(resume, map_location=DEVICE, weights_only=False)
         assert saved["ids"] == words.ids, "another vocabulary"
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
@@ -131,15 +142,15 @@ def main(minutes, out, resume=None):
         os.replace(out + ".part", out)
 
     begin = saved_at = told_at = time.time()
-    warm, sums, waited = 0, {}, 0.0
-    while time.time() - begin < minutes * 60:
-        share.value = (time.time() - begin) / (minutes * 60)
+    sums, waited = {}, 0.0
+    for step in range(steps):
+        share.value = step / steps
         t = time.time()
         seconds, batch = queue.get()
         waited += time.time() - t
+        batch = {name: value.to(DEVICE) if torch.is_tensor(value) else value for name, value in batch.items()}
         model.aux_scale = 1.0 if share.value < 0.6 else 0.5
-        warm += 1
-        rate = RATE * (min(1, warm / WARM_STEPS) if not resume else min(1, warm / 30)) * max(FLOOR, 1 - share.value)
+        rate = RATE * min(1, (step + 1) / (30 if resume else WARM_STEPS)) * max(FLOOR, 1 - share.value)
         for group in optimizer.param_groups:
             group["lr"] = rate
         hold_encoder = seconds > 5 and random.random() < HELD_STEPS
@@ -166,4 +177,4 @@ def main(minutes, out, resume=None):
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]), *sys.argv[2:])

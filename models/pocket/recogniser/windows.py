@@ -135,7 +135,7 @@ class Windows:
         """-> samples, sentences as dicts of words, phones and heard (the words with any sound in the window)."""
         r, n = self.r, int(seconds * RATE)
         lang = r.choices(LANGUAGES, [SHARE[l] for l in LANGUAGES])[0]
-        if r.random() < 0.07:
+        if r.random() < 0.09:
             return self.no_speech(n), [], lang
         x = np.zeros(n, np.float32)
         whole = seconds > 6
@@ -182,11 +182,10 @@ class Windows:
 
     # ---- tokens
 
-    def tokens(self, seconds, offset, sentences, lang, prompted):
+    def tokens(self, seconds, offset, sentences, lang, prompted, timed):
         """-> rows, spans (the seconds each token sounds, or None), index of SOT, replaced inputs."""
         r, row, encode = self.r, self.vocabulary.row, self.tokenizer.encode
         stamp = lambda t: row[T.TIME + min(1500, max(0, round(t / FRAME) + offset))]
-        timed = r.random() < 0.62
         before = []
         if prompted:
             for _ in range(r.choice([1, 1, 1, 2, 2, 3, 8, 16])):
@@ -225,7 +224,7 @@ class Windows:
                 for i, size in zip(ids[:core], sizes):
                     p, q = (a + (b - a) * k / sum(sizes) for k in (done, done + size))
                     done += size
-                    say(row[i], (p - 0.02, max(q, p + 0.06)))
+                    say(row[i], (p, max(q, p + 0.06)))
                 for i in ids[core:]:
                     say(row[i], (b - 0.08, b + 0.04))
             if not fits:
@@ -239,21 +238,23 @@ class Windows:
         return out, spans, len(before), replaced
 
     def batch(self, size, seconds, mel):
+        """`size` windows, each with two rows of tokens, one with times and one without: hearing costs more than saying."""
         frames = int(seconds / FRAME)
-        items = []
+        windows, items = [], []
         prompted = self.r.random() < 0.17  # all or none: one long prompt would pad the others
         for _ in range(size):
             x, sentences, lang = self.compose(seconds)
             offset = self.r.choice([0, 1500 - frames, self.r.randint(0, 1500 - frames)]) if frames < 1500 else 0
-            items.append((x, sentences, lang, offset, *self.tokens(seconds, offset, sentences, lang, prompted)))
-        length = max(len(i[4]) for i in items) - 1
+            windows.append((x, sentences, lang, offset))
+            items += [(sentences, *self.tokens(seconds, offset, sentences, lang, prompted, timed)) for timed in (True, False)]
+        length = max(len(i[1]) for i in items) - 1
         vocabulary = self.vocabulary
-        inputs = torch.full((size, length), vocabulary.row[T.EOT])
-        targets = torch.full((size, length), -1)
+        inputs = torch.full((len(items), length), vocabulary.row[T.EOT])
+        targets = torch.full((len(items), length), -1)
         phones, words = (torch.zeros(size, frames, dtype=torch.long) for _ in range(2))
-        saying, heard = (torch.zeros(size, length, frames, dtype=torch.bool) for _ in range(2))
+        saying, heard = (torch.zeros(len(items), length, frames, dtype=torch.bool) for _ in range(2))
         clip = lambda a, b: (max(0, int(a / FRAME)), min(frames, max(int(a / FRAME) + 1, math.ceil(b / FRAME))))
-        for b, (_, sentences, lang, _, out, spans, sot, replaced) in enumerate(items):
+        for b, (sentences, out, spans, sot, replaced) in enumerate(items):
             row = torch.tensor(out)
             inputs[b, : len(out) - 1] = row[:-1]
             targets[b, sot : len(out) - 1] = row[sot + 1 :]
@@ -267,15 +268,16 @@ class Windows:
                     saying[b, i - 1, first:last] = True  # the row that predicts the token
                     if i < length:
                         heard[b, i, first:last] = True  # the row that receives it
+        for b, (_, sentences, lang, _) in enumerate(windows):
             for s in sentences:
                 for name, a, e in s["phones"]:
                     phones[b, int(a / FRAME) : int(e / FRAME)] = vocabulary.phones[name]
                 for word, a, e in s["heard"]:
                     words[b, int(a / FRAME) : int(e / FRAME)] = vocabulary.words[lang, plain(word)]
-        mels = mel(torch.from_numpy(np.stack([i[0] for i in items])))
-        for b, item in enumerate(items):  # some decoders pad the spectrogram with zeros instead of the sound
-            end = max([w[2] for s in item[1] for w in s["words"]] + [0]) + 0.3
-            if self.r.random() < 0.15 and item[1] and end < seconds:
+        mels = mel(torch.from_numpy(np.stack([w[0] for w in windows])))
+        for b, (_, sentences, _, _) in enumerate(windows):  # some decoders pad the spectrogram with zeros instead of the sound
+            end = max([w[2] for s in sentences for w in s["words"]] + [0]) + 0.3
+            if self.r.random() < 0.15 and sentences and end < seconds:
                 mels[b, :, int(self.r.uniform(end, seconds) * 100) :] = 0
-        return dict(mel=mels, offsets=[i[3] for i in items], inputs=inputs, targets=targets, phones=phones, words=words,
+        return dict(mel=mels, offsets=[w[3] for w in windows], inputs=inputs, targets=targets, phones=phones, words=words,
                     saying=saying, heard=heard)
