@@ -1,0 +1,265 @@
+// Every command of README.md and docs/guide.md is run as a newcomer would, against the real program with the built-in
+// model. A command that is new there and unknown here fails the test.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { clips, pocket, unless } from './support/engine-room.ts'
+import { type Received, startReceiver } from './support/receiver.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const guide = readFileSync(join(root, 'docs/guide.md'), 'utf8')
+
+/** What is run by other means, and where. */
+const elsewhere: [RegExp, string][] = [
+  [/^make /, 'what CI and test/binary.test.ts run'],
+  [/^export KEY=/, 'the key of the test'],
+  [/^STENO_MODELS_DIR=\S+ steno models pull/, 'test/cli/models.test.ts pulls from a hub of its own'],
+  [/^steno runtime pull/, 'test/cli/runtime.test.ts'],
+]
+
+/** Indented blocks, and in them the lines that are commands, each with its continuations. */
+function blocksOf(text: string): string[] {
+  return [...text.matchAll(/(?:^ {4}.*\n|^\n(?= {4}))+/gm)].map(([block]) =>
+    block.replace(/^ {4}/gm, '').trim(),
+  )
+}
+
+function commandsOf(text: string): string[] {
+  return blocksOf(text).flatMap(block =>
+    [...block.matchAll(/^(?:[A-Z_]+=\S+ )*(?:curl|steno|make|export|bun) (?:.*\\\n)*.*$/gm)].map(([each]) =>
+      each.trim(),
+    ),
+  )
+}
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+let folder = ''
+let server: ReturnType<typeof Bun.spawn> | null = null
+let address = ''
+let key = ''
+
+beforeAll(async () => {
+  if (missing) return
+  folder = mkdtempSync(join(tmpdir(), 'steno-docs-'))
+  // A flac under the name that the commands give: what counts is what is in it.
+  copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
+  const started = Bun.spawn(
+    [
+      process.execPath,
+      join(root, 'src/main.ts'),
+      'serve',
+      '--port',
+      '0',
+      '--data-dir',
+      'data',
+      '--allow-nets',
+      '127.0.0.0/8',
+    ],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH!, STENO_MODEL: 'pocket' },
+      stdout: 'pipe',
+      stderr: 'ignore',
+    },
+  )
+  server = started
+  let told = ''
+  for await (const chunk of started.stdout) {
+    told += new TextDecoder().decode(chunk)
+    if (told.includes('sk_live_') && told.endsWith('\n')) break
+  }
+  address = /listens on http:\/\/(\S+)/.exec(told)![1]!
+  key = /sk_live_[\w-]+/.exec(told)![0]
+}, 30_000)
+
+afterAll(async () => {
+  server?.kill('SIGTERM')
+  await server?.exited
+  if (folder) rmSync(folder, { recursive: true })
+})
+
+async function shell(command: string, environment: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', command], {
+    cwd: folder,
+    env: { PATH: process.env.PATH!, HOME: folder, KEY: key, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`${command}\n${err}`)
+  return out
+}
+
+const known: Record<string, string> = {}
+
+/** The command with the names that stand for what earlier answers gave. */
+async function run(command: string): Promise<string> {
+  let text = command.replaceAll('localhost:8080', address)
+  for (const [name, value] of Object.entries(known))
+    text = text.replace(new RegExp(`\\b${name}\\b`, 'g'), value)
+  const out = await shell(text)
+  if (out.startsWith('{')) {
+    const { upload_url, upload_id, id, error } = JSON.parse(out)
+    expect([command, error]).toEqual([command, undefined])
+    if (upload_url) Object.assign(known, { UPLOAD_URL: upload_url, UPLOAD_ID: upload_id })
+    if (id) known.ID = id
+  }
+  return out
+}
+
+async function finished(): Promise<Record<string, unknown>> {
+  for (;;) {
+    const job = JSON.parse(
+      await run(commandsOf(readme).find(each => each.endsWith(`/ID -H "Authorization: Bearer $KEY"`))!),
+    )
+    if (job.status === 'completed') return job
+    expect(job.status).not.toBe('failed')
+    await Bun.sleep(30)
+  }
+}
+
+test('every command is known', () => {
+  const commands = [...commandsOf(readme), ...commandsOf(guide)]
+  expect(commands.length).toBeGreaterThan(12)
+  const strange = commands.filter(
+    each => !each.startsWith('curl ') && !elsewhere.some(([known]) => known.test(each)),
+  )
+  expect(strange).toEqual([])
+})
+
+const upload = () => commandsOf(readme).filter(each => /\/v1\/upload |UPLOAD_URL/.test(each))
+
+test.skipIf(missing)(
+  `the newcomer's path, in the order of the README${skipped}`,
+  async () => {
+    const [ask, send, ...rest] = commandsOf(readme).filter(each => each.startsWith('curl'))
+    expect([ask, send]).toEqual(upload())
+    await run(ask!)
+    await run(send!)
+    await run(rest[0]!)
+    expect(await finished()).toMatchObject({ result: { full_transcript: expect.stringContaining('cloudy') } })
+    expect(await run(rest[2]!)).toMatch(/^1\n00:00:0.* --> /)
+    expect(rest.length).toBe(3)
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `every curl of the guide${skipped}`,
+  async () => {
+    using files = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(Bun.file(join(folder, 'talk.mp3'))),
+    })
+    known['https://example.org/talk.mp3'] = `http://127.0.0.1:${files.port}/talk.mp3`
+    for (const command of commandsOf(guide).filter(each => each.startsWith('curl'))) {
+      if (command.includes('UPLOAD_ID')) for (const each of upload()) await run(each)
+      const out = await run(command)
+      expect(out.length).toBeGreaterThan(20)
+      if (command.includes('-X POST')) {
+        const { result } = (await finished()) as { result: { speakers: string[] | null } }
+        expect(result.speakers).toEqual(command.includes('"diarize": true') ? ['SPEAKER 1'] : null)
+      }
+      if (command.includes('format=vtt')) expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)
+      if (command.includes('format=text')) expect(out).toStartWith('[00:00] ')
+    }
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `transcribing without a server, as the README says${skipped}`,
+  async () => {
+    const [command] = /bun src\/main\.ts transcribe [^`]+/.exec(readme)!
+    const out = await shell(
+      command.replace('bun src/main.ts', `'${process.execPath}' '${root}src/main.ts'`),
+      { STENO_MODEL: 'pocket' },
+    )
+    expect(out).toMatch(/^1\n00:00:0.* --> /)
+  },
+  30_000,
+)
+
+async function callback(): Promise<Received> {
+  const receiver = startReceiver()
+  for (const each of upload()) await run(each)
+  const order = { upload_id: known.UPLOAD_ID, webhook_url: receiver.url }
+  await run(
+    `curl -s -X POST localhost:8080/v1/transcribe -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
+  )
+  await receiver.got(1)
+  return receiver.received[0]!
+}
+
+const python = Bun.which('python3')
+
+test.skipIf(missing)(
+  `the signature of a callback is checked in bash, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${skipped}`,
+  async () => {
+    const { headers, raw } = await callback()
+    const [timestamp, signature] = ['x-service-timestamp', 'x-service-signature'].map(
+      name => headers.get(name)!,
+    )
+    const block = (start: string) => blocksOf(guide).find(each => each.startsWith(start))!
+    writeFileSync(join(folder, 'body.json'), raw)
+    expect((await shell(block('secret='), { TIMESTAMP: timestamp! })).trim()).toBe(signature!)
+
+    const bodies = [raw, `${raw} `]
+    if (python) {
+      const ask = bodies.map(
+        each =>
+          `print(is_ours(${[key, timestamp, signature].map(word => JSON.stringify(word))}, ${JSON.stringify(each)}.encode()))`,
+      )
+      writeFileSync(join(folder, 'check.py'), [block('import hashlib'), ...ask].join('\n'))
+      expect(await shell('python3 check.py')).toBe('True\nFalse\n')
+    }
+    const ask = bodies.map(
+      each => `console.log(isOurs(${[key, timestamp, signature, each].map(word => JSON.stringify(word))}))`,
+    )
+    writeFileSync(join(folder, 'check.ts'), [block('import { createHash'), ...ask].join('\n'))
+    expect(await shell(`'${process.execPath}' check.ts`)).toBe('true\nfalse\n')
+  },
+  60_000,
+)
+
+test('every command that is named has a help', async () => {
+  const named = new Set(
+    [
+      ...`${readme}\n${guide}`.matchAll(/`(?:bun src\/main\.ts|steno) ([a-z]+(?: [a-z]+(?:\\?\|[a-z]+)*)?)/g),
+    ].map(([, words]) => words!),
+  )
+  expect(named.size).toBeGreaterThan(12)
+  for (const words of named) {
+    const [first, second] = words.split(' ')
+    for (const each of second?.split(/\\?\|/) ?? ['']) {
+      const child = Bun.spawnSync([
+        process.execPath,
+        join(root, 'src/main.ts'),
+        first!,
+        ...(each ? [each] : []),
+        '--help',
+      ])
+      expect([words, child.exitCode]).toEqual([words, 0])
+    }
+  }
+}, 60_000)
+
+const nginx = Bun.which('nginx')
+test.skipIf(!nginx)(`nginx takes the lines of the guide${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
+  const place = mkdtempSync(join(tmpdir(), 'steno-nginx-'))
+  try {
+    const lines = blocksOf(guide).find(each => each.startsWith('location /'))!
+    const whole = `pid ${place}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${lines} } }`
+    writeFileSync(join(place, 'nginx.conf'), whole)
+    const { exitCode, stderr } = Bun.spawnSync([nginx!, '-t', '-p', place, '-c', join(place, 'nginx.conf')])
+    expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+})
