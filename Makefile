@@ -23,7 +23,7 @@ build: install
 	$(BUN) scripts/build.ts $(if $(TARGET),--target $(TARGET))
 
 bench: install
-	$(BUN) scripts/bench/run.ts
+	$(BUN) scripts/bench/run.ts --docs docs
 
 install: node_modules/.installed
 

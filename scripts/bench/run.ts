@@ -1,13 +1,19 @@
 // Runs every benchmark beside this file and prints its table: `bun scripts/bench/run.ts [name …] [--json FILE]`.
+// `--docs FOLDER` writes all of them into one page, and a chart of speed against the length of the file.
 
 import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatSize } from '../../src/base/words.ts'
+import { chart, type Series } from './support/chart.ts'
 
 /** The first row is the head of the table. */
 export type Bench = { name: string; run: () => Promise<string[][]> }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, docs: { type: 'string' } },
+})
 const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file => file !== 'run.ts').toSorted()
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
@@ -26,7 +32,30 @@ for (const file of files) {
     console.log(`failed: ${error instanceof Error ? error.message : error}\n`)
   }
 }
+if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
+
+async function writeDocs(folder: string): Promise<void> {
+  const sections = Object.entries(results).map(([name, table]) => `## ${name}\n\n${shown(table)}\n`)
+  const about = `Measured with \`make bench\` on ${machine}, ${new Date().toISOString().slice(0, 10)}.`
+  const long = series('engine: long files', 'recognition')
+  const told = series('diarization: long files', 'telling speakers apart')
+  const picture = long.length + told.length > 0 ? '![speed against length](speed.svg)\n\n' : ''
+  await Bun.write(join(folder, 'bench.md'), `# Benchmarks\n\n${about}\n\n${picture}${sections.join('\n')}`)
+  if (picture === '') return
+  const note = `pocket models, two threads, ${machine}`
+  await Bun.write(join(folder, 'speed.svg'), chart('Times real time, by length', note, [...long, ...told]))
+}
+
+/** A table with minutes and CPU seconds, as a line of the chart. */
+function series(name: string, label: string): Series[] {
+  const [head = [], ...rows] = results[name] ?? []
+  const [minutes, cpu] = [head.indexOf('minutes'), head.indexOf('CPU s')]
+  const points = rows
+    .map(row => ({ minutes: Number(row[minutes]), speed: (60 * Number(row[minutes])) / Number(row[cpu]) }))
+    .filter(each => Number.isFinite(each.speed))
+  return points.length > 0 ? [{ name: `${label}, per CPU second`, points }] : []
+}
 
 function shown(table: string[][]): string {
   const widths = table[0]!.map((_, column) => Math.max(...table.map(row => (row[column] ?? '').length)))

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+import { chart } from '../../scripts/bench/support/chart.ts'
+
+test('a point stands where its length and its speed put it', () => {
+  const points = [
+    { minutes: 10, speed: 20 },
+    { minutes: 100, speed: 40 },
+    { minutes: 1000, speed: 30 },
+  ]
+  const svg = chart('Speed', 'a <machine>', [{ name: 'all', points }])
+  const line = /points="([^"]+)"/
+    .exec(svg)![1]!
+    .split(' ')
+    .map(each => each.split(',').map(Number))
+  // Ends at the frame, the middle of a logarithmic axis in its middle; the top of the scale is 40.
+  expect(line.map(([x]) => x)).toEqual([70, 385, 700])
+  expect(line.map(([, y]) => y)).toEqual([175, 50, 112.5])
+  expect(svg).toContain('a &lt;machine>')
+})
