@@ -33,8 +33,13 @@ export function placeInRecording(
     ...stretch,
     rows: spoken.attention.slice(first, first + stretch.ids.length + 1),
   }))
-  const words = wordTimes(tokenizer, language, parts, spoken.frames)
-  return words.map(word => ({ text: word.text, ...spanOf(window, word), probability: word.probability }))
+  // Text is told in the order in which the model told it, whatever speech a word was moved to.
+  let before = 0
+  return wordTimes(tokenizer, language, parts, spoken.frames).map(word => {
+    const { from, to } = spanOf(window, word)
+    before = Math.max(before, from)
+    return { text: word.text, from: before, to: Math.max(before, to), probability: word.probability }
+  })
 }
 
 /**

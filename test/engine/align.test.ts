@@ -1,97 +1,75 @@
 import { expect, test } from 'bun:test'
-import { attentionMatrix, mergePunctuation, warp } from '../../src/engine/align.ts'
-import { noise } from '../support/sound.ts'
+import { mergePunctuation, type Stretch, wordTimes } from '../../src/engine/align.ts'
+import { readTokenizer } from '../../src/engine/tokenizer.ts'
 
-/** Every monotonic path there is, tried out. */
-function bestByForce(matrix: Float32Array, rows: number, columns: number): number {
-  const walk = (row: number, column: number): number => {
-    const here = matrix[row * columns + column]!
-    if (row === 0 && column === 0) return here
-    const ways = [
-      row > 0 && column > 0 ? walk(row - 1, column - 1) : Number.NEGATIVE_INFINITY,
-      row > 0 ? walk(row - 1, column) : Number.NEGATIVE_INFINITY,
-      column > 0 ? walk(row, column - 1) : Number.NEGATIVE_INFINITY,
-    ]
-    return here + Math.max(...ways)
-  }
-  return walk(rows - 1, columns - 1)
+/** One token a word, the ids in order; the last one a full stop. */
+const words = [' one', ' two', ' three', ' four', ' five', ' six', '.']
+const tokenizer = readTokenizer(
+  JSON.stringify({
+    model: { vocab: Object.fromEntries(words.map((each, id) => [each.replace(' ', 'Ġ'), id])) },
+    added_tokens: [],
+  }),
+)
+
+/** What a head that knows would say: each row looks at its own frames and hardly anywhere else. */
+function looksAt(frames: number, from: number, to: number): Float32Array {
+  return Float32Array.from({ length: frames }, (_, frame) =>
+    frame >= from && frame < to ? 1 / (to - from) : 1e-4,
+  )
 }
 
-test('warping finds the path that trying all of them finds', () => {
-  for (let seed = 1; seed <= 60; seed++) {
-    const [rows, columns] = [1 + (seed % 5), 1 + ((seed * 7) % 8)]
-    const matrix = noise((rows * columns) / 16_000, 1, seed)
-    const path = warp(matrix, rows, columns)
-    expect(path.sum).toBeCloseTo(bestByForce(matrix, rows, columns), 5)
-    const along = path.rows.map((row, index) => matrix[row * columns + path.columns[index]!]!)
-    expect(along.reduce((sum, each) => sum + each, 0)).toBeCloseTo(path.sum, 5)
-    for (const [index, row] of path.rows.entries()) {
-      if (index === 0) continue
-      const [down, right] = [row - path.rows[index - 1]!, path.columns[index]! - path.columns[index - 1]!]
-      expect([down, right, down + right > 0]).toEqual([down && 1, right && 1, true])
-    }
+function stretch(ids: number[], from: number, to: number, rows: Float32Array[]): Stretch {
+  return { ids, logProbabilities: ids.map(() => 0), rows, from, to }
+}
+
+const shown = (found: ReturnType<typeof wordTimes>) => found.map(({ text, from, to }) => [text, from, to])
+
+test('a long word keeps its end beside a short one', () => {
+  const looks = [looksAt(200, 20, 60), looksAt(200, 60, 64), looksAt(200, 64, 90), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+  for (const [index, [from, to]] of [
+    [20, 60],
+    [60, 64],
+    [64, 90],
+  ].entries()) {
+    expect(Math.abs(found[index]!.from - from!)).toBeLessThanOrEqual(5)
+    expect(Math.abs(found[index]!.to - to!)).toBeLessThanOrEqual(5)
   }
 })
 
-/** The same cleaning written down plainly: one distribution a row, one scale a frame, a sorted seven. */
-function plainMatrix(rows: readonly Float32Array[], frames: number): number[][] {
-  const heads = rows[0]!.length / frames
-  const planes = Array.from({ length: heads }, (_, head) => {
-    const shares = rows.map(row => {
-      const part = [...row.subarray(head * frames, (head + 1) * frames)]
-      const sum = part.reduce((total, each) => total + each, 0)
-      return part.map(each => each / sum)
-    })
-    const scaled = shares.map(row => row.slice())
-    for (let frame = 0; frame < frames; frame++) {
-      const column = shares.map(row => row[frame]!)
-      const mean = column.reduce((total, each) => total + each, 0) / column.length
-      const deviation = Math.sqrt(
-        column.reduce((total, each) => total + (each - mean) ** 2, 0) / column.length,
-      )
-      for (const row of scaled) row[frame] = (row[frame]! - mean) / deviation
-    }
-    return scaled.map(row =>
-      row.map((_, frame) => {
-        const around = Array.from({ length: 7 }, (_, place) => {
-          const at = Math.abs(frame + place - 3)
-          return row[at >= frames ? 2 * (frames - 1) - at : at]!
-        })
-        return around.sort((a, b) => a - b)[3]!
-      }),
-    )
-  })
-  return rows.map((_, token) =>
-    Array.from({ length: frames }, (_, frame) => {
-      return planes.reduce((sum, plane) => sum + plane[token]![frame]!, 0) / heads
-    }),
-  )
-}
+test('a row that looks everywhere takes nothing from its neighbours', () => {
+  const everywhere = looksAt(200, 0, 200)
+  const looks = [looksAt(200, 20, 50), everywhere, looksAt(200, 52, 90), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+  expect(found[1]!.from).toBeGreaterThanOrEqual(46)
+  expect(found[1]!.to).toBeLessThanOrEqual(56)
+})
 
-test('attention is cleaned as written down plainly', () => {
-  const [tokens, heads, frames] = [5, 3, 40]
-  const rows = Array.from({ length: tokens }, (_, token) =>
-    noise((heads * frames) / 16_000, 1, token + 1).map(each => each + 1.001),
-  )
-  const plain = plainMatrix(rows, frames).flat()
-  const all = { begin: 0, end: frames }
-  const ours = attentionMatrix(
-    rows,
-    frames,
-    rows.map(() => all),
-  )
-  expect(Math.max(...plain.map((each, index) => Math.abs(each - ours[index]!)))).toBeLessThan(1e-4)
-
-  const banded = attentionMatrix(
-    rows,
-    frames,
-    rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 })),
-  )
-  for (const [index, value] of banded.entries()) {
-    const [row, frame] = [Math.floor(index / frames), index % frames]
-    const inside = frame >= 3 * row && frame < 3 * row + 20
-    expect(value).toBeCloseTo(inside ? ours[index]! : 0, 4)
+test('words of two stretches stay in order, the silence between them with neither', () => {
+  const looks = (from: number) => [looksAt(400, from, from + 30), looksAt(400, from + 30, from + 60)]
+  const rest = looksAt(400, 390, 400)
+  const first = stretch([0, 1], 20, 80, [...looks(20), rest])
+  // Its first row dwells where the first stretch was, as rows of first words do.
+  const second = stretch([2, 3], 300, 360, [looksAt(400, 60, 330), looks(300)[1]!, rest])
+  const found = wordTimes(tokenizer, 'en', [first, second], 400)
+  expect(found.map(each => each.text)).toEqual([' one', ' two', ' three', ' four'])
+  for (const [index, each] of found.entries()) {
+    expect(each.to).toBeGreaterThanOrEqual(each.from)
+    if (index > 0) expect(each.from).toBeGreaterThanOrEqual(found[index - 1]!.to)
   }
+  expect(found[1]!.to).toBeLessThanOrEqual(85)
+  expect(found[2]!.from).toBeGreaterThanOrEqual(295)
+})
+
+test('a word lasts as long as the full stop that is merged into it', () => {
+  const looks = [looksAt(200, 20, 40), looksAt(200, 40, 60), looksAt(200, 60, 80), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([4, 5, 6], 20, 80, looks)], 200)
+  expect(shown(found)[1]![0]).toBe(' six.')
+  expect(found[1]!.to).toBeGreaterThanOrEqual(75)
+})
+
+test('nothing said is no words', () => {
+  expect(wordTimes(tokenizer, 'en', [], 100)).toEqual([])
 })
 
 const word = (text: string) => ({ text, from: 0, to: 1, probability: 1 })

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { attentionIn } from '../../src/engine/attention.ts'
+import { noise } from '../support/sound.ts'
+
+/** The same written down plainly: shares, the sixth highest as the peak, logarithms, a sorted seven, the mean. */
+function plainly(row: readonly number[]): number[] {
+  const sum = row.reduce((total, each) => total + each, 0)
+  const shares = row.map(each => each / sum)
+  const peak = shares.toSorted((one, other) => other - one)[5]!
+  const logarithms = shares.map(each => Math.log(Math.min(each, peak) / Math.sqrt(peak) + 0.03))
+  return logarithms.map((_, frame) => {
+    const around = Array.from({ length: 7 }, (_, place) => {
+      const at = Math.abs(frame + place - 3)
+      return logarithms[at >= row.length ? 2 * (row.length - 1) - at : at]!
+    })
+    return around.toSorted((one, other) => one - other)[3]!
+  })
+}
+
+test('attention is made comparable as written down plainly, in each band alone', () => {
+  const [tokens, heads, frames] = [5, 3, 40]
+  const rows = Array.from({ length: tokens }, (_, token) =>
+    noise((heads * frames) / 16_000, 1, token + 1).map(each => (each + 1.001) ** 4),
+  )
+  const bands = rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 }))
+  const ours = attentionIn(rows, frames, bands)
+  for (const [token, row] of rows.entries()) {
+    const planes = Array.from({ length: heads }, (_, head) =>
+      plainly([...row.subarray(head * frames, (head + 1) * frames)]),
+    )
+    const { begin, end } = bands[token]!
+    expect(ours[token]!.length).toBe(end - begin)
+    for (let frame = begin; frame < end; frame++) {
+      const mean = planes.reduce((sum, plane) => sum + plane[frame]!, 0) / heads
+      expect(ours[token]![frame - begin]).toBeCloseTo(mean, 4)
+    }
+  }
+})
+
+test('rows of a few frames and rows of zeros have values too', () => {
+  for (const row of [new Float32Array(9), new Float32Array([0.5, 0.5, 0])]) {
+    const [values] = attentionIn([row], row.length, [{ begin: 0, end: row.length }])
+    expect(values!.every(Number.isFinite)).toBe(true)
+  }
+})
