@@ -13,6 +13,7 @@ import { compareWords, plainWords, type Truth } from '../../test/support/words.t
 import { ask } from './support/children.ts'
 import { longestClip } from './support/clips.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
+import type { TransformersAnswer, TransformersOrder } from './support/transformers.ts'
 
 export const bench = { name: 'engine: ten minutes, beside others', run }
 
@@ -82,7 +83,11 @@ async function quantised(folder: string, sound: string, language: string): Promi
 
 async function transformers(folder: string, sound: string, language: string): Promise<Measured | null> {
   const library = process.env.STENO_BENCH_TRANSFORMERS
-  return library ? ask<Measured>('transformers.ts', { library, folder, sound, threads, language }) : null
+  if (!library) return null
+  const sounds = [{ path: sound, language }]
+  const order: TransformersOrder = { library, folder, variant: '', sounds, threads }
+  const { texts, ...spent } = await ask<TransformersAnswer>('transformers.ts', order)
+  return { ...spent, text: texts.join(' ') }
 }
 
 /** Its process does nothing but this, so the whole of it counts; loading the weights takes a few milliseconds. */

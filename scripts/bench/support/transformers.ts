@@ -1,31 +1,46 @@
-// A child of the benches: the plain transformers.js pipeline over the same samples. The library is not one of
-// ours; it is loaded from a folder that the bench names.
+// A child of the benches: the plain transformers.js pipeline over the same samples, file after file. The library
+// is not one of ours; it is loaded from a folder that the bench names.
 
 import { basename, dirname, join } from 'node:path'
 
-type Order = { library: string; folder: string; sound: string; threads: number; language: string }
+export type TransformersOrder = {
+  library: string
+  folder: string
+  variant: '' | '_quantized'
+  sounds: { path: string; language: string }[]
+  threads: number
+}
 
-const order = JSON.parse(process.argv[2]!) as Order
-const { pipeline, env } = await import(
-  join(order.library, 'node_modules/@huggingface/transformers/dist/transformers.node.mjs')
-)
-env.allowRemoteModels = false
-env.localModelPath = dirname(order.folder)
-const recogniser = await pipeline('automatic-speech-recognition', basename(order.folder), {
-  dtype: 'fp32',
-  session_options: { intraOpNumThreads: order.threads, interOpNumThreads: 1 },
-})
-const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
-const cpuBefore = process.cpuUsage()
-const before = performance.now()
-const { text } = await recogniser(samples, {
-  chunk_length_s: 30,
-  stride_length_s: 5,
-  return_timestamps: true,
-  language: order.language,
-  task: 'transcribe',
-})
-const wallMs = performance.now() - before
-const { user, system } = process.cpuUsage(cpuBefore)
-const peakBytes = process.resourceUsage().maxRSS * 1024
-console.log(JSON.stringify({ wallMs, cpuMs: (user + system) / 1000, peakBytes, text }))
+export type TransformersAnswer = { wallMs: number; cpuMs: number; peakBytes: number; texts: string[] }
+
+if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2]!))))
+
+async function hear(order: TransformersOrder): Promise<TransformersAnswer> {
+  const { pipeline, env } = await import(
+    join(order.library, 'node_modules/@huggingface/transformers/dist/transformers.node.mjs')
+  )
+  env.allowRemoteModels = false
+  env.localModelPath = dirname(order.folder)
+  const recogniser = await pipeline('automatic-speech-recognition', basename(order.folder), {
+    dtype: order.variant === '' ? 'fp32' : 'q8',
+    session_options: { intraOpNumThreads: order.threads, interOpNumThreads: 1 },
+  })
+  const cpuBefore = process.cpuUsage()
+  const before = performance.now()
+  const texts: string[] = []
+  for (const { path, language } of order.sounds) {
+    const samples = new Float32Array(await Bun.file(path).arrayBuffer())
+    const { text } = await recogniser(samples, {
+      chunk_length_s: 30,
+      stride_length_s: 5,
+      return_timestamps: true,
+      language,
+      task: 'transcribe',
+    })
+    texts.push(text)
+  }
+  const wallMs = performance.now() - before
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const peakBytes = process.resourceUsage().maxRSS * 1024
+  return { wallMs, cpuMs: (user + system) / 1000, peakBytes, texts }
+}

@@ -1,0 +1,29 @@
+// A child of the benches: the engine's own pipeline over several files of samples, the language left to it.
+
+import { runtimeLibrary, vadModel } from '../../../src/engine/native.ts'
+import { openRuntime } from '../../../src/engine/runtime.ts'
+import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
+import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+import type { Transcript } from '../../../src/transcripts/transcript.ts'
+
+export type ClipsOrder = { folder: string; variant: Variant; sounds: string[]; threads: number }
+
+if (import.meta.main) console.log(JSON.stringify(await hearClips(JSON.parse(process.argv[2]!))))
+
+async function hearClips({ folder, variant, sounds, threads }: ClipsOrder): Promise<Transcript[]> {
+  const runtime = openRuntime(runtimeLibrary(), threads)
+  const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
+  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes())
+  const input = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  const transcripts: Transcript[] = []
+  for (const sound of sounds) {
+    const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
+    transcripts.push(await transcribe(room, inPieces(samples), input, listener))
+  }
+  return transcripts
+}
+
+async function* inPieces(samples: Float32Array): AsyncGenerator<Float32Array> {
+  for (let at = 0; at < samples.length; at += 16_000) yield samples.slice(at, at + 16_000)
+}
