@@ -13,7 +13,7 @@ if (import.meta.main) console.log(JSON.stringify(await hearClips(JSON.parse(proc
 async function hearClips({ folder, variant, sounds, threads }: ClipsOrder): Promise<Transcript[]> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
-  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes())
+  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), { problem: 'not asked for' })
   const input = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   const transcripts: Transcript[] = []
