@@ -3,56 +3,44 @@
 import type { Band } from './warp.ts'
 
 const medianWidth = 7
-/** A row's peak is what it passes in this many frames: one frame alone may be a spike. */
-const peakFrames = 6
-/** Of the root of the peak: what lies below tells nothing more, and the median of a few zeros stays finite. */
-const floor = 0.03
 
 /**
- * Each row's band of frames; a row holds heads × frames. In logarithms, it is a question of which token looks there
- * more than the others, however few of them do. A long word spreads its look and a short one does not, so a row is
- * set against its peak; against its root only, or a row that looks everywhere would win everywhere.
+ * Each row's band of frames; a row holds heads × frames. As openai/whisper does it: each frame of a head with mean
+ * and deviation over the tokens taken out, so that frames that all tokens look at say nothing, then smoothed, then
+ * the mean of the heads.
  *
- * openai/whisper puts mean and deviation of each frame on one scale instead, which gives silence as much to say as
- * speech: with the pocket model 81 % of words that stand between right ones were within 0.2 s, with this 85 %.
+ * Logarithms against the root of a row's peak were better by four points with an early pocket model and worse by half
+ * a point with a well trained one; what is known to work with published weights stays.
  */
 export function attentionIn(
   rows: readonly Float32Array[],
   frames: number,
   bands: readonly Band[],
 ): Float32Array[] {
+  const { means, deviations } = spreadOf(rows)
   const scaled = new Float32Array(frames)
   return rows.map((row, index) => {
     const band = bands[index]!
     const heads = row.length / frames
     const values = new Float32Array(band.end - band.begin)
     for (let head = 0; head < heads; head++) {
-      scale(row.subarray(head * frames, (head + 1) * frames), scaled)
+      for (let frame = 0, at = head * frames; frame < frames; frame++, at++)
+        scaled[frame] = (row[at]! - means[at]!) / deviations[at]!
       addMedians(scaled, values, heads, band)
     }
     return values
   })
 }
 
-function scale(row: Float32Array, scaled: Float32Array): void {
-  let sum = 0
-  for (let frame = 0; frame < row.length; frame++) sum += row[frame]!
-  const peak = peakOf(row)
-  // The window's silent rest is cut off; what is left is a distribution again.
-  const root = Math.sqrt(peak * sum) || 1
-  for (let frame = 0; frame < row.length; frame++)
-    scaled[frame] = Math.log(Math.min(row[frame]!, peak) / root + floor)
-}
-
-function peakOf(row: Float32Array): number {
-  const most = new Float32Array(Math.min(peakFrames, row.length))
-  for (const value of row) {
-    if (value <= most[0]!) continue
-    let place = 0
-    while (place < most.length - 1 && most[place + 1]! < value) most[place] = most[++place]!
-    most[place] = value
-  }
-  return most[0]!
+/** Of each head's each frame over the tokens. */
+function spreadOf(rows: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
+  const size = rows[0]?.length ?? 0
+  const means = new Float64Array(size)
+  for (const row of rows) for (let at = 0; at < size; at++) means[at]! += row[at]! / rows.length
+  const squares = new Float64Array(size)
+  for (const row of rows)
+    for (let at = 0; at < size; at++) squares[at]! += (row[at]! - means[at]!) ** 2 / rows.length
+  return { means, deviations: squares.map(each => Math.sqrt(each) || 1) }
 }
 
 /** Adds the running median of seven of one row's band to the values; the row is mirrored at its ends. */

@@ -2,18 +2,22 @@ import { expect, test } from 'bun:test'
 import { attentionIn } from '../../src/engine/attention.ts'
 import { noise } from '../support/sound.ts'
 
-/** The same written down plainly: shares, the sixth highest as the peak, logarithms, a sorted seven, the mean. */
-function plainly(row: readonly number[]): number[] {
-  const sum = row.reduce((total, each) => total + each, 0)
-  const shares = row.map(each => each / sum)
-  const peak = shares.toSorted((one, other) => other - one)[5]!
-  const logarithms = shares.map(each => Math.log(Math.min(each, peak) / Math.sqrt(peak) + 0.03))
-  return logarithms.map((_, frame) => {
-    const around = Array.from({ length: 7 }, (_, place) => {
-      const at = Math.abs(frame + place - 3)
-      return logarithms[at >= row.length ? 2 * (row.length - 1) - at : at]!
+/** The same written down plainly: what all tokens share taken out of each frame, then the middle of seven. */
+function plainly(rows: readonly (readonly number[])[]): number[][] {
+  const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))
+  const mean = columns.map(column => column.reduce((sum, each) => sum + each, 0) / column.length)
+  const spread = columns.map((column, frame) =>
+    Math.sqrt(column.reduce((sum, each) => sum + (each - mean[frame]!) ** 2, 0) / column.length),
+  )
+  return rows.map(row => {
+    const level = row.map((each, frame) => (each - mean[frame]!) / spread[frame]!)
+    return level.map((_, frame) => {
+      const around = Array.from({ length: 7 }, (_, place) => {
+        const at = Math.abs(frame + place - 3)
+        return level[at >= row.length ? 2 * (row.length - 1) - at : at]!
+      })
+      return around.toSorted((one, other) => one - other)[3]!
     })
-    return around.toSorted((one, other) => one - other)[3]!
   })
 }
 
@@ -24,14 +28,13 @@ test('attention is made comparable as written down plainly, in each band alone',
   )
   const bands = rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 }))
   const ours = attentionIn(rows, frames, bands)
-  for (const [token, row] of rows.entries()) {
-    const planes = Array.from({ length: heads }, (_, head) =>
-      plainly([...row.subarray(head * frames, (head + 1) * frames)]),
-    )
-    const { begin, end } = bands[token]!
+  const planes = Array.from({ length: heads }, (_, head) =>
+    plainly(rows.map(row => [...row.subarray(head * frames, (head + 1) * frames)])),
+  )
+  for (const [token, { begin, end }] of bands.entries()) {
     expect(ours[token]!.length).toBe(end - begin)
     for (let frame = begin; frame < end; frame++) {
-      const mean = planes.reduce((sum, plane) => sum + plane[frame]!, 0) / heads
+      const mean = planes.reduce((sum, plane) => sum + plane[token]![frame]!, 0) / heads
       expect(ours[token]![frame - begin]).toBeCloseTo(mean, 4)
     }
   }
