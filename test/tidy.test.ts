@@ -29,7 +29,7 @@ const neighbours = new Set(['limits -> base', 'service -> sweeps', 'base -> limi
 
 /** What of a room the others may see. */
 const doors: Record<string, string[]> = {
-  engine: ['protocol', 'supervisor', 'models', 'native', 'child', 'runtime', 'pull', 'load', 'cores'],
+  engine: ['protocol', 'supervisor', 'models', 'native', 'child', 'runtime', 'pull', 'load', 'cores', 'cuda'],
   media: ['formats', 'media', 'inspect', 'decode', 'child'],
 }
 

@@ -29,15 +29,15 @@ export function setDataDir(dataDir: string): void {
 
 /** What a child must be told to find the same files: it has neither our environment nor our working folder. */
 export function unpackedEnvironment(): Record<string, string> {
-  if (carried === null) return {}
-  unpackedFolder()
-  return { [folderVariable]: home() }
+  if (carried !== null) unpackedFolder()
+  return { [folderVariable]: nativeHome() }
 }
 
 function unpackedFolder(): string {
-  return unpack(home(), carried!, folder => log.info('unpacking', { folder }))
+  return unpack(nativeHome(), carried!, folder => log.info('unpacking', { folder }))
 }
 
-function home(): string {
+/** Where native files are kept that do not lie in the project. */
+export function nativeHome(): string {
   return process.env[folderVariable] ?? join(resolve(process.env.STENO_DATA_DIR || './steno-data'), 'native')
 }

@@ -40,7 +40,8 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
     if (!existsSync(folder)) throw error
   }
   for (const old of readdirSync(home)) {
-    if (old !== hash && !isDraftOfAnother(join(home, old))) {
+    // Only what was unpacked before: others put things of their own beside it.
+    if (old !== hash && /^[0-9a-f]+(\.|$)/.test(old) && !isDraftOfAnother(join(home, old))) {
       rmSync(join(home, old), { recursive: true, force: true })
     }
   }

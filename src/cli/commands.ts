@@ -17,6 +17,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'models pull': async () => (await import('./models.ts')).pull,
   'models verify': async () => (await import('./models.ts')).verify,
   'models remove': async () => (await import('./models.ts')).remove,
+  'runtime pull': async () => (await import('./runtime.ts')).pullRuntime,
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,

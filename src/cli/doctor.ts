@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
 import { openDb } from '../db/db.ts'
+import { installHint, missingForCuda } from '../engine/cuda.ts'
 import { defaultModel, installedModel, voicesOf } from '../engine/models.ts'
-import { pocketClip, pocketModel } from '../engine/native.ts'
+import { hasCuda, pocketClip, pocketModel } from '../engine/native.ts'
 import { type OneEngine, openOnce } from '../engine/supervisor.ts'
 import { limits } from '../limits.ts'
 import { openMedia } from '../media/inspect.ts'
@@ -69,6 +70,16 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
     return [`${engine.device} (${config.device} was asked for)`, ...engine.notes].join('; ')
+  },
+  CUDA: async ({ config: { device } }) => {
+    if (!hasCuda()) {
+      if (device !== 'cuda') return 'not asked for'
+      throw new Error('its provider is not here; run: steno runtime pull cuda')
+    }
+    const missing = missingForCuda()
+    if (missing.length > 0)
+      throw new Error(`this machine lacks ${missing.join(', ')}; ${installHint(missing)}`)
+    return 'its provider and libraries are here'
   },
   transcription: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')

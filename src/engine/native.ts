@@ -1,14 +1,30 @@
 // Where the engine's native library and built-in models lie: in the project, or unpacked from the binary.
 
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { findCarried } from '../base/carried.ts'
+import { basename, join } from 'node:path'
+import runtimePackage from '../../node_modules/onnxruntime-node/package.json'
+import { findCarried, nativeHome } from '../base/carried.ts'
 
-/** ONNX Runtime's shared library, as the npm package carries it; provider libraries lie beside it. */
+export const cudaProvider = 'libonnxruntime_providers_cuda.so'
+
+/** ONNX Runtime's shared library: the one beside its CUDA provider, when that was fetched, or the carried one. */
 export function runtimeLibrary(): string {
+  return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
+}
+
+/** As the npm package has it. */
+export function carriedRuntime(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
   return mustFind(`node_modules/onnxruntime-node/bin/napi-v6/${platform}/${name}`)
+}
+
+/**
+ * The library looks for its providers beside itself. They are hundreds of megabytes, so they stay when an upgrade
+ * brings the same version of it; with another version they would not load, and are not looked at.
+ */
+export function cudaFolder(): string {
+  return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /** The C++ libraries that the runtime needs, for a machine that lacks them; the binary carries those of its builder. */
@@ -20,9 +36,9 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** Whether the provider library that CUDA needs has been put beside the runtime. */
+/** Whether the provider library that CUDA needs has been fetched. */
 export function hasCuda(): boolean {
-  return existsSync(join(dirname(runtimeLibrary()), 'libonnxruntime_providers_cuda.so'))
+  return existsSync(join(cudaFolder(), cudaProvider))
 }
 
 /** Silero VAD v6, from a package made for it. */

@@ -41,13 +41,13 @@ test('four processes at once see the whole of it and leave one copy', async () =
 
 test('an older version and what a killed process left go; the draft of another stays', () => {
   const home = join(scratch, 'old')
-  for (const name of ['aaaa', 'bbbb.killed.part', 'bbbb.busy.part']) {
+  for (const name of ['aaaa', 'cuda-1.2.3', 'bbbb.killed.part', 'bbbb.busy.part']) {
     mkdirSync(join(home, name), { recursive: true })
   }
   const then = new Date(Date.now() - draftKeptMs - 1000)
   utimesSync(join(home, 'bbbb.killed.part'), then, then)
   unpack(home, carried, () => {})
-  expect(readdirSync(home).toSorted()).toEqual(['bbbb', 'bbbb.busy.part'])
+  expect(readdirSync(home).toSorted()).toEqual(['bbbb', 'bbbb.busy.part', 'cuda-1.2.3'])
 })
 
 test('one that fails leaves nothing behind', () => {

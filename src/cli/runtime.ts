@@ -1,0 +1,31 @@
+import { formatSize } from '../base/words.ts'
+import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/cuda.ts'
+import { publicSource } from '../net/nuget.ts'
+import { barOf, openBar } from './bar.ts'
+import { type Command, need, UsageError } from './command.ts'
+
+export const pullRuntime: Command = {
+  usage: 'steno runtime pull cuda [--from FILE | --source URL]',
+  summary: 'Fetch what ONNX Runtime needs to work on an NVIDIA GPU.',
+  options: { from: { type: 'string' }, source: { type: 'string' } },
+  help: {
+    from: 'the NuGet package as a file, for a box without a network',
+    source: `index of a NuGet source, ${publicSource}`,
+  },
+  async run(positionals, { from, source = publicSource }) {
+    const [provider] = need(positionals, 'cuda')
+    if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
+    const folder = typeof from === 'string' ? await installCuda(from) : await pullFrom(String(source))
+    console.log(`the CUDA provider is in ${folder}`)
+    const missing = missingForCuda()
+    if (missing.length > 0)
+      console.log(`this machine still lacks ${missing.join(', ')}: ${installHint(missing)}`)
+  },
+}
+
+async function pullFrom(source: string): Promise<string> {
+  const bar = openBar()
+  const onProgress = (bytes: number, total: number) =>
+    bar.show(`${barOf(bytes / total)} CUDA provider: ${formatSize(bytes)} of ${formatSize(total)}`)
+  return pullCuda({ source, signal: new AbortController().signal, onProgress }).finally(() => bar.end())
+}

@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { extract, listZip } from '../../src/base/zip.ts'
+import { makeZip } from '../support/zip.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-zip-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const files = {
+  'a/empty': new Uint8Array(0),
+  'b.txt': new TextEncoder().encode('some words'),
+  'große.bin': new Uint8Array(3_000_000).map((_, at) => (at * at) >> 3),
+}
+
+function write(bytes: Uint8Array): string {
+  const path = join(folder, `${crypto.randomUUID()}.zip`)
+  writeFileSync(path, bytes)
+  return path
+}
+
+test.each([true, false])('files come out as they went in (stored: %p)', async stored => {
+  const path = write(makeZip(files, { stored }))
+  const entries = listZip(path)
+  expect(entries.map(each => each.name)).toEqual(Object.keys(files))
+  for (const entry of entries) {
+    const target = join(folder, 'out')
+    await extract(path, entry, target)
+    expect(readFileSync(target).equals(Buffer.from(files[entry.name as keyof typeof files]))).toBe(true)
+  }
+})
+
+test('an archive that another program made is read', async () => {
+  if (!Bun.which('python3')) return console.warn('SKIPPED: no python3 here to make an archive')
+  const path = join(folder, 'other.zip')
+  const script =
+    'import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w",zipfile.ZIP_DEFLATED)\nz.writestr("x/y","hello"*999)\nz.comment=b"PK a comment"\nz.close()'
+  expect(Bun.spawnSync(['python3', '-c', script, path]).exitCode).toBe(0)
+  const [entry] = listZip(path)
+  await extract(path, entry!, join(folder, 'hello'))
+  expect(readFileSync(join(folder, 'hello'), 'utf8')).toBe('hello'.repeat(999))
+})
+
+test('what is no archive, is cut short or was changed is refused', async () => {
+  expect(() => listZip(write(new Uint8Array(9)))).toThrow('no zip archive')
+  const whole = makeZip(files)
+  expect(() => listZip(write(whole.subarray(0, whole.length - 30)))).toThrow('no zip archive')
+  expect(() => listZip(write(whole.subarray(1000)))).toThrow()
+  const changed = Buffer.from(makeZip(files, { stored: true }))
+  changed[changed.indexOf('some words')]! ^= 1
+  const path = write(changed)
+  await expect(extract(path, listZip(path)[1]!, join(folder, 'changed'))).rejects.toThrow('broken')
+})

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { neededLibraries } from '../../src/base/elf.ts'
+import { installHint } from '../../src/engine/cuda.ts'
+import { carriedRuntime } from '../../src/engine/native.ts'
+import { steno } from '../support/program.ts'
+import { makeZip } from '../support/zip.ts'
+
+const id = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
+const version = (
+  await Bun.file(join(import.meta.dir, '../../node_modules/onnxruntime-node/package.json')).json()
+).version
+const native = `runtimes/linux-${process.arch}/native`
+
+/** A real library that asks for one that no machine of a test has. */
+const provider = readFileSync(carriedRuntime())
+const name = provider.indexOf('libstdc++.so.6\0')
+provider.write('libcudnn.so.9\0', name)
+
+function packageOf(is = version): Buffer {
+  const about = `<package><metadata><id>${id}</id><version>${is}</version></metadata></package>`
+  return makeZip({
+    [`${id}.nuspec`]: new TextEncoder().encode(about),
+    [`${native}/libonnxruntime_providers_cuda.so`]: provider,
+    [`${native}/libonnxruntime_providers_shared.so`]: new Uint8Array(5000),
+    [`${native}/libonnxruntime_providers_tensorrt.so`]: new Uint8Array(7000),
+  })
+}
+const whole = packageOf()
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steno-cuda-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], { STENO_DATA_DIR: folder })
+const place = () => join(folder, 'native', `cuda-${version}`)
+
+/** A source as NuGet's protocol has it; `breaks` are bytes after which a transfer ends. */
+function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
+  const ranges: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname, origin } = new URL(request.url)
+      const lower = id.toLowerCase()
+      if (pathname === '/index.json') {
+        const resources = ['PackageBaseAddress/3.0.0', 'RegistrationsBaseUrl/3.6.0'].map(type => ({
+          '@id': `${origin}/${type.split('/')[0]}`,
+          '@type': type,
+        }))
+        return Response.json({ version: '3.0.0', resources })
+      }
+      if (pathname === `/RegistrationsBaseUrl/${lower}/${version}.json`)
+        return Response.json({ catalogEntry: `${origin}/entry.json` })
+      if (pathname === '/entry.json') {
+        const packageHash = sha512 || createHash('sha512').update(whole).digest('base64')
+        return Response.json({ packageHash, packageHashAlgorithm: 'SHA512', packageSize: whole.length })
+      }
+      if (pathname !== `/PackageBaseAddress/${lower}/${version}/${lower}.${version}.nupkg`)
+        return new Response(null, { status: 404 })
+      const range = request.headers.get('range')
+      ranges.push(range ?? 'all')
+      const from = Number(range?.match(/\d+/)?.[0] ?? 0)
+      const rest = whole.subarray(from, breaks.length > 0 ? from + breaks.shift()! : undefined)
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(rest)
+          controller.close()
+        },
+      })
+      return new Response(body, { status: from > 0 ? 206 : 200 })
+    },
+  })
+  return {
+    source: `http://127.0.0.1:${server.port}/index.json`,
+    ranges,
+    [Symbol.dispose]: () => server.stop(true),
+  }
+}
+
+test('the provider is fetched, checked, put beside the library, and what it lacks is named', async () => {
+  using served = startSource({ breaks: [1000, 50_000] })
+  const { code, out } = await run('--source', served.source)
+  expect([code, served.ranges]).toEqual([0, ['all', 'bytes=1000-', 'bytes=51000-']])
+  expect(readdirSync(place()).toSorted()).toEqual([
+    'libonnxruntime.so.1',
+    'libonnxruntime_providers_cuda.so',
+    'libonnxruntime_providers_shared.so',
+  ])
+  expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
+  expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
+  expect(out).toContain('lacks libcudnn.so.9: apt-get install libcudnn9-cuda-12')
+
+  const doctor = await steno(['doctor', '--json'], { STENO_DATA_DIR: folder })
+  const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
+  const of = (check: string) => findings.find(each => each.check === check)!
+  expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
+  // What cannot load is left out with a word, and the processor does the work.
+  expect(of('device')).toMatchObject({
+    ok: true,
+    found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),
+  })
+  expect(of('transcription').ok).toBe(true)
+}, 60_000)
+
+test('the package can come as a file', async () => {
+  const path = join(folder, 'package.nupkg')
+  writeFileSync(path, whole)
+  expect((await run('--from', path)).code).toBe(0)
+  expect(readdirSync(place()).length).toBe(3)
+})
+
+test.each([
+  ['of another version', packageOf('1.2.3'), 'is of version 1.2.3'],
+  [
+    'without its parts',
+    makeZip({ [`${id}.nuspec`]: new TextEncoder().encode(`<version>${version}</version>`) }),
+    'has no libonnx',
+  ],
+  ['of something else', makeZip({ 'a.txt': new Uint8Array(3) }), 'is not the package'],
+  ['cut short', whole.subarray(0, whole.length / 2), 'no zip archive'],
+])('a package %s changes nothing', async (_, bytes, said) => {
+  const path = join(folder, 'package.nupkg')
+  writeFileSync(path, bytes)
+  expect(await run('--from', path)).toMatchObject({ code: 1, err: expect.stringContaining(said) })
+  expect(readdirSync(folder).includes('native') ? readdirSync(join(folder, 'native')) : []).toEqual([])
+})
+
+test('bytes that do not have the hash of the source are not installed', async () => {
+  using served = startSource({ sha512: createHash('sha512').update('other').digest('base64') })
+  expect(await run('--source', served.source)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('does not have the hash'),
+  })
+  expect(readdirSync(join(folder, 'native'))).toEqual([])
+}, 30_000)
+
+test('a source that is none, and a file that is not there, are one clear line', async () => {
+  using nothing = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+  const { code, err } = await run('--source', `http://127.0.0.1:${nothing.port}/`)
+  expect([code, err]).toEqual([1, `steno: http://127.0.0.1:${nothing.port}/ is no NuGet source\n`])
+  expect(await run('--from', '/nowhere')).toMatchObject({
+    code: 1,
+    err: 'steno: there is no file /nowhere\n',
+  })
+})
+
+test('the names that a library asks the loader for are read from it', () => {
+  const names = neededLibraries(carriedRuntime())
+  expect(names).toContain('libstdc++.so.6')
+  expect(names).toContain('libc.so.6')
+  expect(() => neededLibraries(import.meta.path)).toThrow('no 64-bit ELF')
+})
+
+test('the hint names packages of the right generation', () => {
+  expect(installHint(['libcublasLt.so.12', 'libcudnn.so.9'])).toContain(
+    'cuda-libraries-12-9 libcudnn9-cuda-12',
+  )
+  expect(installHint(['libcublas.so.13', 'libcudnn.so.9'])).toContain('cuda-libraries-13-0 libcudnn9-cuda-13')
+  expect(installHint(['libcuda.so.1'])).toBe('the NVIDIA driver')
+})
