@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decode } from '../../src/media/decode.ts'
 import { clips, pocket, voices } from '../../test/support/engine-room.ts'
 import { ask } from './support/children.ts'
+import { twoVoices } from './support/clips.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
 import type { TellOrder, Told } from './support/tell-apart.ts'
 
@@ -23,7 +23,7 @@ async function run(): Promise<string[][]> {
     if (!pocket || !voices || !clips)
       return [...rows, ['-', 'skipped: the pocket models or their clips are not here']]
     const sound = join(folder, 'sound.f32')
-    const samples = await twoVoices(join(clips, 'en-two-voices.flac'))
+    const samples = await twoVoices(clips)
     await Bun.write(sound, samples)
     const rounds = (length: number) => Math.round((length * 60 * 16_000) / samples.length)
     let first = 0
@@ -64,11 +64,4 @@ async function run(): Promise<string[][]> {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}
-
-async function twoVoices(path: string): Promise<Float32Array> {
-  const parts: Float32Array[] = []
-  const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 36_000_000 })
-  for await (const part of sound) parts.push(part)
-  return Float32Array.from(parts.flatMap(part => [...part]))
 }

@@ -29,6 +29,11 @@ export function setDataDir(dataDir: string): void {
 
 /** What a child must be told to find the same files: it has neither our environment nor our working folder. */
 export function unpackedEnvironment(): Record<string, string> {
+  return carried === null ? {} : nativeEnvironment()
+}
+
+/** The same for a child that also looks for what was fetched later, in a checkout too. */
+export function nativeEnvironment(): Record<string, string> {
   if (carried !== null) unpackedFolder()
   return { [folderVariable]: nativeHome() }
 }

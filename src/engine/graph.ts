@@ -1,11 +1,12 @@
 // Writes small ONNX models: a protobuf of nodes and constants. The engine's own arithmetic (spectra, picking
 // tokens) runs in ONNX Runtime through these, and the benches make models of any size with them.
 
-export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array }
-type Attribute = number | readonly number[] | string | { float: number }
+export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array | Int8Array }
+/** A graph is a branch: it sees the values of the one it stands in. */
+type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
-const types = { float32: 1, int64: 7, bool: 9, float16: 10 } as const
+const types = { float32: 1, int8: 3, int64: 7, bool: 9, float16: 10 } as const
 type Type = keyof typeof types
 
 export class Graph {
@@ -14,6 +15,9 @@ export class Graph {
   private readonly inputs: Uint8Array[] = []
   private readonly outputs: Uint8Array[] = []
   private count = 0
+
+  /** `prefix` keeps the names of a branch apart from those around it. */
+  constructor(private readonly prefix = '') {}
 
   input(name: string, type: Type, shape: Shape): string {
     this.inputs.push(field(11, port(name, type, shape)))
@@ -25,7 +29,7 @@ export class Graph {
   }
 
   /** A constant; gives its name. */
-  constant({ dims, data }: Constant, name = `c${this.count++}`): string {
+  constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(field(5, tensor(name, dims, data)))
     return name
   }
@@ -43,27 +47,24 @@ export class Graph {
     operation: string,
     inputs: readonly string[],
     attributes: Record<string, Attribute> = {},
-    outputs: readonly string[] = [`v${this.count++}`],
+    outputs: readonly string[] = [`${this.prefix}v${this.count++}`],
   ): string {
     this.nodes.push(field(1, node(operation, inputs, outputs, attributes)))
     return outputs[0]!
   }
 
   bytes(): Uint8Array {
-    const graph = [
-      ...this.nodes,
-      field(2, words('steno')),
-      ...this.constants,
-      ...this.inputs,
-      ...this.outputs,
-    ]
     const irVersion = 8
     const operators = 17
     return join([
       number(1, irVersion),
-      field(7, join(graph)),
+      field(7, this.body()),
       field(8, join([field(1, words('')), number(2, operators)])),
     ])
+  }
+
+  body(): Uint8Array {
+    return join([...this.nodes, field(2, words('steno')), ...this.constants, ...this.inputs, ...this.outputs])
   }
 }
 
@@ -82,18 +83,20 @@ function node(
 }
 
 function attribute(name: string, value: Attribute): Uint8Array {
-  const kind = { float: 1, int: 2, string: 3, ints: 7 }
+  const kind = { float: 1, int: 2, string: 3, graph: 5, ints: 7 }
   const label = field(1, words(name))
   if (typeof value === 'number') return join([label, number(3, value), number(20, kind.int)])
   if (typeof value === 'string') return join([label, field(4, words(value)), number(20, kind.string)])
+  if (value instanceof Graph) return join([label, field(6, value.body()), number(20, kind.graph)])
   if ('float' in value) {
     return join([label, Uint8Array.of((2 << 3) | 5), floatBytes(value.float), number(20, kind.float)])
   }
   return join([label, ...value.map(each => number(8, each)), number(20, kind.ints)])
 }
 
-function tensor(name: string, dims: readonly number[], data: Float32Array | BigInt64Array): Uint8Array {
-  const type = data instanceof Float32Array ? types.float32 : types.int64
+function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array {
+  const type =
+    data instanceof Float32Array ? types.float32 : data instanceof Int8Array ? types.int8 : types.int64
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return join([...dims.map(each => number(1, each)), number(2, type), field(8, words(name)), field(9, raw)])
 }

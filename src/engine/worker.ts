@@ -1,7 +1,7 @@
 // One engine child as the supervisor sees it: started, loaded, given a job, and in the end killed.
 
 import type { Subprocess } from 'bun'
-import { unpackedEnvironment } from '../base/carried.ts'
+import { nativeEnvironment } from '../base/carried.ts'
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -136,5 +136,5 @@ export class Worker {
 function environment(): Record<string, string | undefined> {
   const own = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
   // Bun's own report of a crash would call out and take its time.
-  return { ...Object.fromEntries(own), ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
+  return { ...Object.fromEntries(own), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

@@ -1,6 +1,7 @@
 // Ten minutes of speech with truth, put together from the project's clips.
 
 import { join } from 'node:path'
+import { decode } from '../../../src/media/decode.ts'
 import { composeSpeech } from '../../../test/support/compose-speech.ts'
 import { clips } from '../../../test/support/engine-room.ts'
 import type { Truth } from '../../../test/support/words.ts'
@@ -16,4 +17,12 @@ export async function longestClip(folder: string): Promise<LongClip | null> {
   const headerBytes = 44
   const whole = new Int16Array((await Bun.file(wav).arrayBuffer()).slice(headerBytes))
   return { truth, wav, samples: Float32Array.from(whole, each => each / 32_768) }
+}
+
+/** Ten seconds in which two people take turns. */
+export async function twoVoices(folder: string): Promise<Float32Array> {
+  const parts: Float32Array[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 36_000_000 }
+  for await (const part of decode(join(folder, 'en-two-voices.flac'), options)) parts.push(part)
+  return Float32Array.from(parts.flatMap(part => [...part]))
 }

@@ -1,0 +1,121 @@
+// A child of the benches: one model's encoder and decoder at a fixed number of tokens, through our binding or through
+// the npm package's sessions, where the cache passes through JavaScript.
+
+import { join } from 'node:path'
+import { windowMelFrames } from '../../../src/engine/audio.ts'
+import { makeDecoder } from '../../../src/engine/decoder.ts'
+import { runtimeLibrary } from '../../../src/engine/native.ts'
+import { openRuntime } from '../../../src/engine/runtime.ts'
+import { type Run, Session } from '../../../src/engine/session.ts'
+import { makeEncoder, openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+
+export type PaceOrder = {
+  folder: string
+  variant: Variant
+  rows: number
+  tokens: number
+  threads: number
+  npm: boolean
+}
+/** CPU milliseconds: of one window in the encoder, of all tokens of all rows in the decoder, and within its runs. */
+export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
+
+const prompt = [50_258, 50_259, 50_359]
+const windows = 3
+
+if (import.meta.main) {
+  const order = JSON.parse(process.argv[2]!) as PaceOrder
+  console.log(JSON.stringify(await (order.npm ? paceOfPackage(order) : pace(order))))
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+function picture(): Float32Array {
+  return Float32Array.from({ length: 80 * windowMelFrames }, (_, at) => Math.sin(at * at))
+}
+
+async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Promise<Pace> {
+  const runtime = openRuntime(runtimeLibrary(), threads)
+  const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
+  let bareMs = 0
+  const open = Session.prototype.run
+  Session.prototype.run = function (this: Session, ...names: Parameters<typeof open>): Run {
+    const run = open.apply(this, names)
+    return inputs => {
+      const before = cpuMs()
+      const outputs = run(inputs)
+      bareMs += cpuMs() - before
+      return outputs
+    }
+  }
+  const encoder = makeEncoder(runtime, whisper)
+  const decoder = makeDecoder(runtime, whisper, true)
+  const states = new Float32Array(encoder.rowSize * rows)
+  encoder.encode(picture(), states, 0)
+  const started = cpuMs()
+  for (let round = 0; round < windows; round++) encoder.encode(picture(), states, round % rows)
+  const encodeMs = (cpuMs() - started) / windows
+  bareMs = 0
+  const before = cpuMs()
+  const batch = decoder.begin(states, rows, prompt)
+  for (let token = 1; token < tokens; token++) {
+    for (let row = 0; row < rows; row++) batch.attention(row, 1500)
+    batch.step(Array.from({ length: rows }, () => 1000 + token))
+  }
+  const decodeMs = cpuMs() - before
+  batch.close()
+  return { encodeMs, decodeMs, bareMs, peakBytes: process.resourceUsage().maxRSS * 1024 }
+}
+
+async function paceOfPackage({ folder, variant, rows, tokens, threads }: PaceOrder): Promise<Pace> {
+  const { InferenceSession, Tensor } = await import('onnxruntime-node')
+  const options = {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  }
+  const open = (name: string) =>
+    InferenceSession.create(join(folder, 'onnx', `${name}${variant}.onnx`), options)
+  const [encoder, decoder] = [await open('encoder_model'), await open('decoder_model_merged')]
+  const input = new Tensor('float32', picture(), [1, 80, windowMelFrames])
+  await encoder.run({ input_features: input })
+  const started = cpuMs()
+  let heard: Float32Array = new Float32Array(0)
+  for (let round = 0; round < windows; round++)
+    heard = (await encoder.run({ input_features: input })).last_hidden_state!.data as Float32Array
+  const encodeMs = (cpuMs() - started) / windows
+  const width = heard.length / 1500
+  const states = new Float32Array(heard.length * rows)
+  for (let row = 0; row < rows; row++) states.set(heard, row * heard.length)
+  const layers = decoder.inputNames.filter(name => name.endsWith('decoder.key')).length
+  const ids = (each: number[]) =>
+    new Tensor('int64', BigInt64Array.from(Array.from({ length: rows }, () => each).flat(), BigInt), [
+      rows,
+      each.length,
+    ])
+  const hidden = new Tensor('float32', states, [rows, 1500, width])
+  const empty = new Tensor('float32', new Float32Array(0), [rows, width / 64, 0, 64])
+  const caches = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value']
+  const past: Record<string, InstanceType<typeof Tensor>> = {}
+  for (let layer = 0; layer < layers; layer++)
+    for (const each of caches) past[`past_key_values.${layer}.${each}`] = empty
+  const flag = (value: boolean) => new Tensor('bool', Uint8Array.of(Number(value)), [1])
+  const before = cpuMs()
+  for (let token = 0; token < tokens; token++) {
+    const feeds = {
+      input_ids: ids(token === 0 ? prompt : [1000 + token]),
+      encoder_hidden_states: hidden,
+      ...past,
+      use_cache_branch: flag(token > 0),
+    }
+    const results = await decoder.run(feeds)
+    for (const name of Object.keys(past)) {
+      if (token > 0 && name.includes('encoder')) continue
+      past[name] = results[name.replace('past_key_values', 'present')] as InstanceType<typeof Tensor>
+    }
+  }
+  return { encodeMs, decodeMs: cpuMs() - before, bareMs: 0, peakBytes: process.resourceUsage().maxRSS * 1024 }
+}

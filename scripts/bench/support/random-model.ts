@@ -1,0 +1,322 @@
+// Whisper models of real dimensions with random weights, in the layout that onnx-community publishes: an encoder, and
+// a decoder whose two branches are with and without a cache. What they say is noise; what they cost is real.
+
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Graph } from '../../../src/engine/graph.ts'
+
+export type Size = { width: number; layers: number; heads: number }
+
+export const sizes: Record<string, Size> = {
+  tiny: { width: 384, layers: 4, heads: 6 },
+  base: { width: 512, layers: 6, heads: 8 },
+  small: { width: 768, layers: 12, heads: 12 },
+}
+
+const [mels, frames, positions, vocabulary, headSize] = [80, 1500, 448, 51_865, 64]
+
+/** Settings and tokenizer are those of `like`, a folder with a model. */
+export async function writeRandomModel(
+  folder: string,
+  like: string,
+  size: Size,
+  int8: boolean,
+): Promise<void> {
+  mkdirSync(join(folder, 'onnx'), { recursive: true })
+  for (const name of ['tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json'])
+    copyFileSync(join(like, name), join(folder, name))
+  const read = (name: string) => JSON.parse(readFileSync(join(like, name), 'utf8'))
+  const config = {
+    ...read('config.json'),
+    d_model: size.width,
+    encoder_layers: size.layers,
+    decoder_layers: size.layers,
+    encoder_attention_heads: size.heads,
+    decoder_attention_heads: size.heads,
+    encoder_ffn_dim: 4 * size.width,
+    decoder_ffn_dim: 4 * size.width,
+  }
+  const generation = {
+    ...read('generation_config.json'),
+    alignment_heads: [
+      [size.layers - 1, 0],
+      [size.layers - 1, 1],
+    ],
+  }
+  await Bun.write(join(folder, 'config.json'), JSON.stringify(config))
+  await Bun.write(join(folder, 'generation_config.json'), JSON.stringify(generation))
+  const form = int8 ? '_quantized' : ''
+  await Bun.write(join(folder, `onnx/encoder_model${form}.onnx`), encoder(size, int8))
+  await Bun.write(join(folder, `onnx/decoder_model_merged${form}.onnx`), decoder(size, int8))
+}
+
+/** Weights stand in the outermost graph, so that both branches of a decoder share them. */
+class Weights {
+  private readonly names = new Set<string>()
+  private state = 1
+
+  constructor(
+    readonly graph: Graph,
+    readonly int8: boolean,
+  ) {}
+
+  floats(name: string, dims: number[], scale = 0.04): string {
+    return this.once(name, () =>
+      this.graph.constant({ dims, data: this.random(dims).map(each => each * scale) }, name),
+    )
+  }
+
+  bytes(name: string, dims: number[]): string {
+    return this.once(name, () =>
+      this.graph.constant({ dims, data: Int8Array.from(this.random(dims), each => each * 127) }, name),
+    )
+  }
+
+  once(name: string, make: () => string): string {
+    if (!this.names.has(name)) make()
+    this.names.add(name)
+    return name
+  }
+
+  private random(dims: number[]): Float32Array {
+    const values = new Float32Array(dims.reduce((product, each) => product * each, 1))
+    for (let at = 0; at < values.length; at++) {
+      this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0
+      values[at] = this.state / 2 ** 31 - 1
+    }
+    return values
+  }
+}
+
+class Layers {
+  constructor(
+    readonly graph: Graph,
+    readonly weights: Weights,
+    readonly size: Size,
+  ) {}
+
+  linear(name: string, input: string, from: number, to: number, bias = true): string {
+    const { graph, weights } = this
+    const product = weights.int8
+      ? this.quantized(name, input, from, to)
+      : graph.add('MatMul', [input, weights.floats(`${name}.w`, [from, to])])
+    return bias ? graph.add('Add', [product, weights.floats(`${name}.b`, [to])]) : product
+  }
+
+  /** Activations to bytes at each run, weights once: what the published 8-bit files do. */
+  private quantized(name: string, input: string, from: number, to: number): string {
+    const { graph, weights } = this
+    const parts = ['q', 's', 'z'].map(each => `${name}.${each}.${Math.random()}`)
+    graph.add('DynamicQuantizeLinear', [input], {}, parts)
+    const [bytes, scale, zero] = parts as [string, string, string]
+    const sums = graph.add('MatMulInteger', [bytes, weights.bytes(`${name}.w`, [from, to]), zero])
+    const scales = graph.add('Mul', [
+      scale,
+      weights.once('step', () =>
+        weights.graph.constant({ dims: [], data: Float32Array.of(0.04 / 127) }, 'step'),
+      ),
+    ])
+    return graph.add('Mul', [graph.add('Cast', [sums], { to: 1 }), scales])
+  }
+
+  norm(name: string, input: string): string {
+    const { width } = this.size
+    const ones = this.weights.once('ones', () =>
+      this.weights.graph.constant({ dims: [width], data: new Float32Array(width).fill(1) }, 'ones'),
+    )
+    return this.graph.add('LayerNormalization', [input, ones, this.weights.floats(`${name}.nb`, [width])], {
+      axis: -1,
+    })
+  }
+
+  /** [batch, length, width] to [batch, heads, length, 64]. */
+  split(input: string): string {
+    const shaped = this.graph.add('Reshape', [input, this.graph.integers(0, 0, this.size.heads, headSize)])
+    return this.graph.add('Transpose', [shaped], { perm: [0, 2, 1, 3] })
+  }
+
+  attend(
+    name: string,
+    query: string,
+    key: string,
+    value: string,
+    mask: string | null,
+    seen?: string,
+  ): string {
+    const { graph, size } = this
+    const turned = graph.add('Transpose', [key], { perm: [0, 1, 3, 2] })
+    const scaled = graph.add('Mul', [query, graph.scalar(headSize ** -0.5)])
+    const scores = graph.add('MatMul', [scaled, turned])
+    const masked = mask === null ? scores : graph.add('Add', [scores, mask])
+    const shares = graph.add('Softmax', [masked], { axis: -1 }, ...(seen ? [[seen]] : []))
+    const mixed = graph.add('Transpose', [graph.add('MatMul', [shares, value])], { perm: [0, 2, 1, 3] })
+    const joined = graph.add('Reshape', [mixed, graph.integers(0, 0, size.width)])
+    return this.linear(`${name}.out`, joined, size.width, size.width)
+  }
+
+  gelu(input: string): string {
+    const { graph } = this
+    const erf = graph.add('Erf', [graph.add('Div', [input, graph.scalar(Math.SQRT2)])])
+    return graph.add('Mul', [
+      graph.add('Mul', [input, graph.add('Add', [erf, graph.scalar(1)])]),
+      graph.scalar(0.5),
+    ])
+  }
+
+  feed(name: string, input: string): string {
+    const { width } = this.size
+    const wide = this.gelu(this.linear(`${name}.up`, this.norm(`${name}.feed`, input), width, 4 * width))
+    return this.graph.add('Add', [input, this.linear(`${name}.down`, wide, 4 * width, width)])
+  }
+}
+
+function encoder(size: Size, int8: boolean): Uint8Array {
+  const graph = new Graph()
+  const weights = new Weights(graph, int8)
+  const layers = new Layers(graph, weights, size)
+  const { width } = size
+  const picture = graph.input('input_features', 'float32', ['batch', mels, 2 * frames])
+  const convolve = (name: string, input: string, from: number, stride: number) =>
+    layers.gelu(
+      graph.add(
+        'Conv',
+        [input, weights.floats(`${name}.w`, [width, from, 3]), weights.floats(`${name}.b`, [width])],
+        {
+          kernel_shape: [3],
+          pads: [1, 1],
+          strides: [stride],
+        },
+      ),
+    )
+  const heard = graph.add('Transpose', [convolve('two', convolve('one', picture, mels, 1), width, 2)], {
+    perm: [0, 2, 1],
+  })
+  let x = graph.add('Add', [heard, weights.floats('places', [frames, width])])
+  for (let layer = 0; layer < size.layers; layer++) {
+    const name = `layer.${layer}`
+    const even = layers.norm(name, x)
+    const [query, key, value] = ['q', 'k', 'v'].map(each =>
+      layers.split(layers.linear(`${name}.${each}`, even, width, width)),
+    ) as [string, string, string]
+    x = layers.feed(name, graph.add('Add', [x, layers.attend(name, query, key, value, null)]))
+  }
+  graph.add('Identity', [layers.norm('last', x)], {}, ['last_hidden_state'])
+  graph.output('last_hidden_state', 'float32', ['batch', frames, width])
+  return graph.bytes()
+}
+
+const caches = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'] as const
+
+function decoder(size: Size, int8: boolean): Uint8Array {
+  const graph = new Graph()
+  const weights = new Weights(graph, int8)
+  const numbers = Array.from({ length: size.layers }, (_, layer) => layer)
+  const cache = (length: string) => ['batch', size.heads, length, headSize]
+  graph.input('input_ids', 'int64', ['batch', 'length'])
+  graph.input('encoder_hidden_states', 'float32', ['batch', 'heard', size.width])
+  for (const layer of numbers)
+    for (const each of caches)
+      graph.input(
+        `past_key_values.${layer}.${each}`,
+        'float32',
+        cache(each.startsWith('decoder') ? 'past' : 'heard'),
+      )
+  const flag = graph.input('use_cache_branch', 'bool', [1])
+  const outputs = [
+    'logits',
+    ...numbers.flatMap(layer => caches.map(each => `present.${layer}.${each}`)),
+    ...numbers.map(layer => `cross_attentions.${layer}`),
+  ]
+  const condition = graph.add('Squeeze', [flag])
+  const branches = {
+    then_branch: branch('then.', true, weights, size, outputs),
+    else_branch: branch('else.', false, weights, size, outputs),
+  }
+  graph.add('If', [condition], branches, outputs)
+  graph.output('logits', 'float32', ['batch', 'length', vocabulary])
+  for (const layer of numbers) {
+    for (const each of caches) graph.output(`present.${layer}.${each}`, 'float32', cache('present'))
+    graph.output(`cross_attentions.${layer}`, 'float32', ['batch', size.heads, 'length', 'heard'])
+  }
+  return graph.bytes()
+}
+
+function branch(
+  prefix: string,
+  cached: boolean,
+  weights: Weights,
+  size: Size,
+  outputs: readonly string[],
+): Graph {
+  const graph = new Graph(prefix)
+  const layers = new Layers(graph, weights, size)
+  const { width } = size
+  const made: Record<string, string> = {}
+  const lengthOf = (input: string, axis: number) =>
+    graph.add('Gather', [graph.add('Shape', [input]), graph.integers(axis)])
+  const past = cached ? lengthOf('past_key_values.0.decoder.key', 2) : graph.integers(0)
+  const end = graph.add('Add', [past, lengthOf('input_ids', 1)])
+  const numbered = (from: string, to: string) =>
+    graph.add(
+      'Range',
+      [from, to, graph.integers(1)].map(each => graph.add('Squeeze', [each])),
+    )
+  const rows = numbered(past, end)
+  const later = graph.add('Less', [
+    graph.add('Unsqueeze', [rows, graph.integers(1)]),
+    graph.add('Unsqueeze', [numbered(graph.integers(0), end), graph.integers(0)]),
+  ])
+  const mask = graph.add('Where', [later, graph.scalar(-1e4), graph.scalar(0)])
+  const embedding = weights.floats('embedding', [vocabulary, width])
+  let x = graph.add('Add', [
+    graph.add('Gather', [embedding, 'input_ids']),
+    graph.add('Gather', [weights.floats('positions', [positions, width]), rows]),
+  ])
+  for (let layer = 0; layer < size.layers; layer++) {
+    const name = `layer.${layer}`
+    const stored = (each: string) => `past_key_values.${layer}.${each}`
+    const project = (part: string, from: string) =>
+      layers.split(layers.linear(`${name}.${part}`, from, width, width))
+    const even = layers.norm(name, x)
+    const own = (part: string, each: string) => {
+      const now = project(part, even)
+      const all = cached ? graph.add('Concat', [stored(each), now], { axis: 2 }) : now
+      made[`present.${layer}.${each}`] = all
+      return all
+    }
+    const self = layers.attend(
+      name,
+      project('q', even),
+      own('k', 'decoder.key'),
+      own('v', 'decoder.value'),
+      mask,
+    )
+    x = graph.add('Add', [x, self])
+    const heard = (part: string, each: string) => {
+      const all = cached ? stored(each) : project(part, 'encoder_hidden_states')
+      made[`present.${layer}.${each}`] = all
+      return all
+    }
+    const query = project('cq', layers.norm(`${name}.cross`, x))
+    const seen = `${prefix}seen.${layer}`
+    made[`cross_attentions.${layer}`] = seen
+    x = graph.add('Add', [
+      x,
+      layers.attend(
+        `${name}.cross`,
+        query,
+        heard('ck', 'encoder.key'),
+        heard('cv', 'encoder.value'),
+        null,
+        seen,
+      ),
+    ])
+    x = layers.feed(name, x)
+  }
+  made.logits = layers.linear('logits', layers.norm('last', x), width, vocabulary, false)
+  for (const each of outputs) {
+    graph.add('Identity', [made[each]!], {}, [`${prefix}${each}`])
+    graph.output(`${prefix}${each}`, 'float32', [])
+  }
+  return graph
+}
