@@ -18,6 +18,7 @@ const fftSamples = 256
 const hopSamples = 128
 const hops = (shownSamples - fftSamples) / hopSamples + 1
 const bins = fftSamples / 2 + 1
+const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
 const stateSize = 128
 
 const chunkFrames = 2000
@@ -34,8 +35,9 @@ export type Vad = {
 
 export function openVad(runtime: Runtime, model: Uint8Array): Vad {
   const session = openSession(runtime, rebuild(readWeights(model)))
-  const run = session.run(['sound', 'hidden', 'cell'], ['speech', 'hiddenAfter', 'cellAfter'])
-  const picture = new Float32Array(chunkFrames * hops * fftSamples)
+  const run = session.run(['even', 'odd', 'hidden', 'cell'], ['speech', 'hiddenAfter', 'cellAfter'])
+  const even = new Float32Array(chunkFrames * hops * evenSize)
+  const odd = new Float32Array(chunkFrames * hops * oddSize)
   let context = new Float32Array(contextSamples)
   let hidden = new Float32Array(stateSize)
   let cell = new Float32Array(stateSize)
@@ -44,17 +46,20 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
     next: samples => {
       const frames = Math.ceil(samples.length / frameSamples)
       if (frames === 0) return new Float32Array(0)
-      fill(picture, samples, frames, context)
+      fold({ even, odd }, samples, frames, context)
       const state = [hidden, cell].map(each => tensor(runtime, 'float32', each, [1, 1, stateSize]))
-      const sound = tensor(runtime, 'float32', picture, [frames, hops, fftSamples])
-      const results = run([sound, ...state]) as [Tensor, Tensor, Tensor]
+      const sound = [
+        tensor(runtime, 'float32', even, [frames, hops, evenSize]),
+        tensor(runtime, 'float32', odd, [frames, hops, oddSize]),
+      ]
+      const results = run([...sound, ...state]) as [Tensor, Tensor, Tensor]
       const speech = results[0].floats(frames).slice()
       hidden = results[1].floats(stateSize).slice()
       cell = results[2].floats(stateSize).slice()
       context = new Float32Array(contextSamples)
       const last = samples.subarray(-contextSamples)
       context.set(last, contextSamples - last.length)
-      for (const each of [sound, ...state, ...results]) each.free()
+      for (const each of [...sound, ...state, ...results]) each.free()
       return speech
     },
     reset: () => {
@@ -64,19 +69,31 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
   }
 }
 
-/** Each frame with what came before it and its end mirrored, cut into overlapping pieces for the transform. */
-function fill(picture: Float32Array, samples: Float32Array, frames: number, context: Float32Array): void {
+/**
+ * Each frame with what came before it and its end mirrored, cut into overlapping pieces for the transform. Cosines
+ * are alike on both sides of a piece's middle and sines opposite: sums of two samples and differences are enough
+ * for each, which halves the products.
+ */
+function fold(
+  { even, odd }: { even: Float32Array; odd: Float32Array },
+  samples: Float32Array,
+  frames: number,
+  context: Float32Array,
+): void {
   const shown = new Float32Array(shownSamples)
   const own = contextSamples + frameSamples
-  for (let frame = 0; frame < frames; frame++) {
+  for (let frame = 0, evenAt = 0, oddAt = 0; frame < frames; frame++) {
     const from = frame * frameSamples
-    shown.fill(0)
+    if (from + frameSamples > samples.length) shown.fill(0)
     shown.set(frame === 0 ? context : samples.subarray(from - contextSamples, from))
     shown.set(samples.subarray(from, from + frameSamples), contextSamples)
     for (let n = 0; n < contextSamples; n++) shown[own + n] = shown[own - 2 - n]!
-    for (let hop = 0; hop < hops; hop++) {
-      const piece = shown.subarray(hop * hopSamples, hop * hopSamples + fftSamples)
-      picture.set(piece, (frame * hops + hop) * fftSamples)
+    for (let begin = 0; begin < hops * hopSamples; begin += hopSamples) {
+      for (let left = begin + 1, right = begin + fftSamples - 1; left < right; left++, right--) {
+        even[evenAt++] = shown[left]! + shown[right]!
+        odd[oddAt++] = shown[left]! - shown[right]!
+      }
+      even[evenAt++] = shown[begin + fftSamples / 2]!
     }
   }
 }
@@ -92,40 +109,38 @@ function rebuild(weights: Weights): Uint8Array {
   const constant = (dims: number[], data: Float32Array) => graph.constant({ dims, data })
 
   const basis = weight('stft.forward_basis_buffer', 2 * bins, 1, fftSamples)
-  const half = (from: number) =>
-    constant([fftSamples, bins], transposed(basis.subarray(from * fftSamples), bins, fftSamples))
-  const sound = graph.input('sound', 'float32', ['frames', hops, fftSamples])
-  const parts = [half(0), half(bins)].map(each => graph.add('MatMul', [sound, each]))
+  const [cosines, sines] = [basis.subarray(0, bins * fftSamples), basis.subarray(bins * fftSamples)]
+  const parts = [
+    { name: 'even', waves: cosines, size: evenSize, sign: 1 },
+    { name: 'odd', waves: sines, size: oddSize, sign: -1 },
+  ].map(({ name, waves, size, sign }) => {
+    const input = graph.input(name, 'float32', ['frames', hops, size])
+    return graph.add('MatMul', [input, constant([size, bins], halfOf(waves, size, sign))])
+  })
   const squares = parts.map(each => graph.add('Mul', [each, each]))
   let layer = graph.add('Sqrt', [graph.add('Add', squares)])
 
-  /** Three neighbours side by side, then one product: a convolution along the pieces of each frame. */
-  const convolve = (index: number, from: number, to: number, positions: number, stride: number) => {
-    const kernel = weight(`encoder.${index}.reparam_conv.weight`, to, from, 3)
-    const bias = weight(`encoder.${index}.reparam_conv.bias`, to)
-    const padded = graph.add('Pad', [layer, graph.integers(0, 1, 0, 0, 1, 0)])
-    const neighbours = [0, 1, 2].map(shift =>
-      graph.add('Slice', [
-        padded,
-        graph.integers(shift),
-        graph.integers(shift + (positions - 1) * stride + 1),
-        graph.integers(1),
-        graph.integers(stride),
-      ]),
-    )
-    const beside = graph.add('Concat', neighbours, { axis: 2 })
-    const flat = new Float32Array(3 * from * to)
-    for (let out = 0; out < to; out++)
-      for (let channel = 0; channel < from; channel++)
-        for (let shift = 0; shift < 3; shift++)
-          flat[(shift * from + channel) * to + out] = kernel[(out * from + channel) * 3 + shift]!
-    const product = graph.add('MatMul', [beside, constant([3 * from, to], flat)])
-    layer = graph.add('Relu', [graph.add('Add', [product, constant([to], bias)])])
+  /**
+   * A convolution along the few pieces of each frame as one product over all of them: more to multiply than three
+   * neighbours at a time, and no copies of them.
+   */
+  const convolve = (index: number, from: Layer, to: Layer) => {
+    const kernel = weight(`encoder.${index}.reparam_conv.weight`, to.channels, from.channels, 3)
+    const bias = weight(`encoder.${index}.reparam_conv.bias`, to.channels)
+    const matrix = denseOf(kernel, from, to)
+    const flat = graph.add('Reshape', [layer, graph.integers(-1, 1, sizeOf(from))])
+    const product = graph.add('MatMul', [flat, constant([sizeOf(from), sizeOf(to)], matrix)])
+    const biases = Float32Array.from({ length: sizeOf(to) }, (_, at) => bias[at % to.channels]!)
+    layer = graph.add('Relu', [graph.add('Add', [product, constant([sizeOf(to)], biases)])])
   }
-  convolve(0, bins, 128, 4, 1)
-  convolve(1, 128, 64, 2, 2)
-  convolve(2, 64, 64, 1, 2)
-  convolve(3, 64, stateSize, 1, 1)
+  const layers: Layer[] = [
+    { positions: hops, channels: bins },
+    { positions: 4, channels: 128 },
+    { positions: 2, channels: 64 },
+    { positions: 1, channels: 64 },
+    { positions: 1, channels: stateSize },
+  ]
+  for (const [index, to] of layers.slice(1).entries()) convolve(index, layers[index]!, to)
 
   // The layer is [frames, 1, 128]: what the recurrent one reads as a sequence of single rows.
   const gates = (name: string) =>
@@ -156,12 +171,43 @@ function rebuild(weights: Weights): Uint8Array {
   return graph.bytes()
 }
 
-function transposed(data: Float32Array, rows: number, columns: number): Float32Array {
-  const turned = new Float32Array(rows * columns)
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      turned[column * rows + row] = data[row * columns + column]!
+/** The waves' first halves, turned: samples × bins. The second ones must be the same again, mirrored. */
+function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
+  const turned = new Float32Array(size * bins)
+  for (let bin = 0; bin < bins; bin++) {
+    const wave = waves.subarray(bin * fftSamples, (bin + 1) * fftSamples)
+    for (let n = 1; n <= size; n++) {
+      if (Math.abs(wave[n]! - sign * wave[fftSamples - n]!) > 1e-6 || wave[0] !== 0)
+        throw new Error('the VAD model transforms sound in a way that is not understood')
+      turned[(n - 1) * bins + bin] = wave[n]!
+    }
+  }
   return turned
+}
+
+/** How many positions along time a frame has, and what stands at each. */
+type Layer = { positions: number; channels: number }
+
+function sizeOf({ positions, channels }: Layer): number {
+  return positions * channels
+}
+
+/** Every output from every input, zero where the kernel of three does not reach. */
+function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
+  const stride = Math.round(from.positions / to.positions)
+  const dense = new Float32Array(sizeOf(from) * sizeOf(to))
+  for (let position = 0; position < to.positions; position++) {
+    for (let shift = 0; shift < 3; shift++) {
+      const seen = position * stride + shift - 1
+      if (seen < 0 || seen >= from.positions) continue
+      for (let channel = 0; channel < from.channels; channel++) {
+        const row = (seen * from.channels + channel) * sizeOf(to) + position * to.channels
+        for (let out = 0; out < to.channels; out++)
+          dense[row + out] = kernel[(out * from.channels + channel) * 3 + shift]!
+      }
+    }
+  }
+  return dense
 }
 
 /** PyTorch keeps the four gates as input, forget, cell, output; ONNX as input, output, forget, cell. */

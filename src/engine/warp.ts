@@ -14,29 +14,33 @@ export type Path = { rows: number[]; columns: number[]; sum: number }
  */
 export function warp({ bands, values }: Banded): Path {
   const came = bands.map(({ begin, end }) => new Uint8Array(end - begin))
-  const sums = bands.map(({ begin, end }) => new Float64Array(end - begin))
+  let above: Float64Array | null = null
   for (const [row, { begin, end }] of bands.entries()) {
-    const above = bands[row - 1]
-    for (let column = begin; column < end; column++) {
-      const at = column - begin
-      const left = at > 0 ? sums[row]![at - 1]! : Number.NEGATIVE_INFINITY
+    const sums = new Float64Array(end - begin)
+    // How far this band's first column lies in the band above.
+    const shift = above ? begin - bands[row - 1]!.begin : 0
+    const [own, ways] = [values[row]!, came[row]!]
+    for (let at = 0; at < sums.length; at++) {
       let best = row === 0 && at === 0 ? 0 : Number.NEGATIVE_INFINITY
       let from = diagonal
       if (above) {
-        const over = column - above.begin
-        const [before, up] = [
-          sums[row - 1]![over - 1],
-          column < above.end ? sums[row - 1]![over]! : undefined,
-        ]
-        if (before !== undefined) best = before
-        if (up !== undefined && up > best) [best, from] = [up, upwards]
+        const over = at + shift
+        if (over > 0 && over <= above.length) best = above[over - 1]!
+        if (over < above.length && above[over]! > best) {
+          best = above[over]!
+          from = upwards
+        }
       }
-      if (left > best) [best, from] = [left, leftwards]
-      sums[row]![at] = best + values[row]![at]!
-      came[row]![at] = from
+      if (at > 0 && sums[at - 1]! > best) {
+        best = sums[at - 1]!
+        from = leftwards
+      }
+      sums[at] = best + own[at]!
+      ways[at] = from
     }
+    above = sums
   }
-  return walkBack(bands, came, sums.at(-1)!.at(-1)!)
+  return walkBack(bands, came, above!.at(-1)!)
 }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]
