@@ -1,7 +1,14 @@
 // Load in a process of its own: raw keep-alive sockets, each with one request under way. Prints what it measured.
 // Fetch would cost more than the server that is measured.
 
-export type Load = { port: number; connections: number; seconds: number; requests: string[] }
+export type Load = {
+  port: number
+  connections: number
+  seconds: number
+  requests: string[]
+  /** At this pace, late answers counted from when they were due; without it, as fast as the server can. */
+  perSecond?: number
+}
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
 
 /** Starts this file as a child, and gives what it measured. */
@@ -14,7 +21,7 @@ export async function measureLoad(load: Load): Promise<Measured> {
 
 if (import.meta.main) await generate(JSON.parse(process.argv[2]!))
 
-async function generate({ port, connections, seconds, requests }: Load): Promise<void> {
+async function generate({ port, connections, seconds, requests, perSecond }: Load): Promise<void> {
   const times: number[] = []
   let wrong = 0
   let next = 0
@@ -23,30 +30,42 @@ async function generate({ port, connections, seconds, requests }: Load): Promise
 
   const connection = () =>
     new Promise<void>((resolve, reject) => {
-      let sentAt = 0
+      let dueAt = 0
       let answer = Buffer.alloc(0)
       Bun.connect({
         hostname: '127.0.0.1',
         port,
         socket: {
-          open: send,
+          open: ask,
           data(socket, chunk) {
             answer = answer.length === 0 ? Buffer.from(chunk) : Buffer.concat([answer, chunk])
             if (!isWhole(answer)) return
-            times.push(performance.now() - sentAt)
+            times.push(performance.now() - dueAt)
             if (!answer.toString('latin1', 9, 12).startsWith('2')) wrong += 1
             answer = Buffer.alloc(0)
-            if (performance.now() < end) send(socket)
-            else socket.end()
+            ask(socket)
           },
           close: () => resolve(),
           error: (_, error) => reject(error),
         },
       }).catch(reject)
 
-      function send(socket: { write(text: string): number }): void {
-        sentAt = performance.now()
-        socket.write(requests[next++ % requests.length]!)
+      function ask(socket: { write(text: string): number; end(): void }): void {
+        const now = performance.now()
+        dueAt = perSecond === undefined ? now : start + (next * 1000) / perSecond
+        if (dueAt >= end) {
+          socket.end()
+          return
+        }
+        const request = requests[next++ % requests.length]!
+        if (dueAt <= now) socket.write(request)
+        else setTimeout(send, dueAt - now)
+
+        function send(): void {
+          // A timer may be a little early.
+          dueAt = Math.min(dueAt, performance.now())
+          socket.write(request)
+        }
       }
     })
   await Promise.all(Array.from({ length: connections }, connection))

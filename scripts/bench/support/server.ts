@@ -61,12 +61,15 @@ export function prepareData(
   return { dataDir, key, keyId, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
-/** The service on that folder, without limits. Its engine is left without a model: it is not measured here. */
-export function serve({ dataDir }: Prepared): Promise<Ready> {
+/** The service on that folder, without limits. Its engine is left without a model where it is not measured. */
+export function serve(
+  { dataDir }: Prepared,
+  environment: Record<string, string> = { STENO_MODEL: join(dataDir, 'no-such-model') },
+): Promise<Ready> {
   return start(selfCommand('serve', '--port', '0'), {
     STENO_DATA_DIR: dataDir,
     STENO_RATE_LIMITS: 'off',
-    STENO_MODEL: join(dataDir, 'no-such-model'),
     STENO_LOG: 'json',
+    ...environment,
   })
 }
