@@ -23,7 +23,7 @@ const root = join(import.meta.dir, '..')
 const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
 const folder = mkdtempSync(join(tmpdir(), 'steno-binary-'))
 const binary = join(folder, 'steno')
-const cutOff = Bun.spawnSync(['unshare', '-rn', 'true']).exitCode === 0 ? ['unshare', '-rn'] : []
+const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
 beforeAll(() => {
   const build = Bun.spawnSync([process.execPath, 'scripts/build.ts', binary], { cwd: root })
@@ -139,11 +139,7 @@ const prison = `
   ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --rbind /tmp /tmp &&
   mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
   exec "$@"`
-const mayLock =
-  Bun.which('ip') !== null &&
-  Bun.spawnSync(['unshare', '-rnm', 'sh', '-c', prison, 'sh', 'true'], {
-    env: { ...process.env, PLACE: folder, HOME: folder },
-  }).exitCode === 0
+const mayLock = works(['unshare', '-rnm', 'sh', '-c', prison, 'sh', 'true'], { PLACE: folder, HOME: folder })
 
 test.skipIf(!mayLock)(
   `the same without a network, with a home that cannot be written and a /tmp that runs nothing${mayLock ? '' : ' (SKIPPED: no ip, or unshare is not allowed here)'}`,
@@ -163,8 +159,7 @@ test.skipIf(!mayLock)(
   60_000,
 )
 
-const mayChroot =
-  mayLock && Bun.spawnSync(['unshare', '-rnm', 'chroot', '/', 'true']).exitCode === 0 && existsSync('/lib64')
+const mayChroot = works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'chroot', '/', 'true'])
 test.skipIf(!mayChroot)(
   `doctor is content on a machine that has glibc and nothing else${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
@@ -235,6 +230,12 @@ test.skipIf(strace === null)(
   },
   60_000,
 )
+
+/** Whether this machine has the command and lets it run. */
+function works(command: string[], environment: Record<string, string> = {}): boolean {
+  if (Bun.which(command[0]!) === null) return false
+  return Bun.spawnSync(command, { env: { ...process.env, ...environment } }).exitCode === 0
+}
 
 function emptyFolder(name: string): string {
   const place = join(folder, name)

@@ -16,7 +16,7 @@ export function voicesFor(recogniser: string, dir: string): VoiceChoice {
   if (missing.length > 0) {
     const pulls = missing.map(id => `steno models pull ${id}`).join(' && ')
     return {
-      problem: `The models for telling speakers apart are missing: run ${pulls}, then start steno again`,
+      problem: `The models for telling speakers apart are missing: run ${pulls}, or put their folders into ${dir}; then start steno again`,
     }
   }
   return {

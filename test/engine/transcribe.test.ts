@@ -125,7 +125,7 @@ test.skipIf(missing)(
     const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
     await expect(asked).rejects.toMatchObject({
       code: 'PROCESSING_ERROR',
-      message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+,/),
+      message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+, or put/),
     })
   },
 )
