@@ -122,6 +122,8 @@ export const limits = {
   // Models
   /** Tries in a row that bring no new byte of a file. */
   pullTriesMax: 5,
+  /** How often who waits for another one that fetches the same model asks whether it is done. */
+  pullWaitMs: 250,
 
   // Stopping
   /** How long requests in flight may go on after SIGTERM. */

@@ -5,10 +5,11 @@ import { basename, join, resolve } from 'node:path'
 import { errorFields, log } from '../base/log.ts'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
+import { lockFile } from '../db/lock.ts'
 import { type Hub, hubFrom } from '../net/hub.ts'
 import { isVoiceModel, models } from './catalogue.ts'
 import { hasCuda, pocketModel } from './native.ts'
-import { type Lock, lockName, matches, pull } from './pull.ts'
+import { type Lock, lockName, lockPath, matches, pull } from './pull.ts'
 import { missingVoiceModels, type VoiceChoice, voicesFor } from './voice-models.ts'
 import { modelFile } from './voices.ts'
 
@@ -215,11 +216,18 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
 /** Whether there was anything to remove: of known models only, the rest of the folder is not ours. What a broken pull has left goes too. */
 export function removeModel(dir: string, id: string): boolean {
   if (!Object.hasOwn(models, id) || !existsSync(dir)) return false
-  const names = readdirSync(dir).filter(
-    name => name === id || (name.startsWith(`${id}.`) && name.endsWith('.part')),
-  )
-  for (const name of names) rmSync(join(dir, name), { recursive: true })
-  return names.length > 0
+  const release = lockFile(lockPath(join(dir, id)))
+  if (!release) throw new Error(`${id} is being fetched`)
+  try {
+    const names = readdirSync(dir).filter(
+      name => name === id || (name.startsWith(`${id}.`) && name.endsWith('.part')),
+    )
+    for (const name of names) rmSync(join(dir, name), { recursive: true })
+    rmSync(lockPath(join(dir, id)))
+    return names.length > 0
+  } finally {
+    release()
+  }
 }
 
 function bytesIn(folder: string): number {

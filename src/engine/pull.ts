@@ -2,8 +2,10 @@
 // the whole in its place at once, with a lock file that says what it is.
 
 import { createHash } from 'node:crypto'
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { lockFile } from '../db/lock.ts'
+import { limits } from '../limits.ts'
 import { findRevision, type Hub, HubError, type HubFile, listFiles, openFile } from '../net/hub.ts'
 import { fetchFile, sizeOf, type Wanted } from './fetch-file.ts'
 
@@ -22,7 +24,31 @@ export type Pull = {
   onProgress: (bytes: number, total: number) => void
 }
 
-export async function pull({
+/** Held by whoever changes the model's folder. */
+export function lockPath(folder: string): string {
+  return `${folder}.lock`
+}
+
+/** One at a time for a folder, whichever process it is: who comes second waits, and takes what the first one got. */
+export async function pull(order: Pull): Promise<Lock> {
+  mkdirSync(dirname(order.folder), { recursive: true })
+  const path = lockPath(order.folder)
+  let release = lockFile(path)
+  const waits = release === null
+  while (release === null) {
+    order.signal.throwIfAborted()
+    await Bun.sleep(limits.pullWaitMs)
+    release = lockFile(path)
+  }
+  try {
+    const lock = join(order.folder, lockName)
+    return waits && existsSync(lock) ? await Bun.file(lock).json() : await fetchModel(order)
+  } finally {
+    release()
+  }
+}
+
+async function fetchModel({
   id,
   repository,
   revision,

@@ -85,6 +85,29 @@ test('a transfer that breaks off goes on where it stopped', async () => {
   expect(resumed.some(each => each.endsWith('encoder_model_quantized.onnx bytes=70000-'))).toBe(true)
 })
 
+test('two pulls of a model at once fetch it once, and both have it', async () => {
+  const hub = start()
+  const [one, other] = await Promise.all([pull(hub), pull(hub)])
+  expect(other).toEqual(one)
+  expect(hub.asked.filter(each => each.includes('encoder_model_quantized.onnx')).length).toBe(1)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a model that is being fetched is not removed', async () => {
+  const hub = start()
+  const pulled = pull(hub)
+  expect(() => removeModel(dir, 'tiny')).toThrow('being fetched')
+  await pulled
+  expect(removeModel(dir, 'tiny')).toBe(true)
+})
+
+test('who waits for a pull that fails fetches it', async () => {
+  const hub = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
+  const [one, other] = await Promise.allSettled([pull(hub), pull(hub)])
+  expect([one.status, other.status]).toEqual(['rejected', 'fulfilled'])
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
 test('a second pull goes on with what the first one left', async () => {
   const first = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
   await expect(pull(first)).rejects.toThrow('broke off')
