@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+import { assemble, type Said } from '../../src/engine/assemble.ts'
+import { sampleRate } from '../../src/engine/audio.ts'
+
+/** Words of half a second, one after another; `/` is a pause of two seconds. */
+function said(text: string, from = 0): Said[] {
+  let at = from
+  const words: Said[] = []
+  for (const word of text.split(/(?<=\S)(?= )/)) {
+    const pause = word.trim() === '/'
+    if (!pause)
+      words.push({ text: word, from: at * sampleRate, to: (at + 0.5) * sampleRate, probability: 0.9 })
+    at += pause ? 2 : 0.5
+  }
+  return words
+}
+
+const facts = { language: 'en', samples: 60 * sampleRate, align: true, turns: null }
+const texts = (words: readonly Said[], change: Partial<typeof facts> = {}) =>
+  assemble(words, { ...facts, ...change }).utterances.map(each => each.text)
+
+test.each([
+  [' One two. Three four! Five?', ['One two.', 'Three four!', 'Five?']],
+  [' Before / after the pause', ['Before', 'after the pause']],
+  [' Mr. Smith met Dr. Brown. They spoke.', ['Mr. Smith met Dr. Brown.', 'They spoke.']],
+  [' She said "go." Then he went.', ['She said "go."', 'Then he went.']],
+  [' J. S. Bach wrote it.', ['J. S. Bach wrote it.']],
+])('utterances are sentences and what lies between pauses: %s', (text, expected) => {
+  expect(texts(said(text))).toEqual(expected)
+})
+
+test('talk without a stop is cut after half a minute', () => {
+  const words = said(' word'.repeat(100))
+  const { utterances } = assemble(words, facts)
+  expect(utterances.length).toBe(2)
+  expect(utterances.every(({ start, end }) => end - start <= 30)).toBe(true)
+  expect(utterances.flatMap(each => each.words).length).toBe(100)
+})
+
+test.each(['zh', 'ja', 'th', 'yue'])('%s is written without spaces, sentences apart', language => {
+  const words = ['你', '好。', '再', '见。'].map((text, index) => ({
+    text,
+    from: index * sampleRate,
+    to: (index + 1) * sampleRate,
+    probability: 0.5,
+  }))
+  const transcript = assemble(words, { ...facts, language })
+  expect(transcript.utterances.map(each => each.text)).toEqual(['你好。', '再见。'])
+  expect(transcript.full_transcript).toBe('你好。再见。')
+  expect(transcript.utterances[0]!.words.map(each => each.word)).toEqual(['你', '好。'])
+})
+
+test('times go forward, lie in the file and have a length, whatever came in', () => {
+  const odd: Said[] = [
+    { text: ' one', from: 5 * sampleRate, to: 4 * sampleRate, probability: 1 },
+    { text: ' two', from: 3 * sampleRate, to: 6 * sampleRate, probability: 1 },
+    { text: '  ', from: 0, to: sampleRate, probability: 1 },
+    { text: ' three', from: 59 * sampleRate, to: 70 * sampleRate, probability: 1 },
+  ]
+  const words = assemble(odd, facts).utterances.flatMap(each => each.words)
+  expect(words.map(each => each.word)).toEqual(['one', 'two', 'three'])
+  let before = 0
+  for (const { start, end } of words) {
+    expect(start).toBeGreaterThanOrEqual(before)
+    expect(end).toBeGreaterThan(start)
+    before = end
+  }
+  expect(before).toBeLessThanOrEqual(60)
+})
+
+test('without words a stretch is split at its sentences and shares its time out', () => {
+  const stretch = { text: ' Ten letters. Ten letters.', from: 0, to: 10 * sampleRate, probability: 0.8 }
+  const { utterances } = assemble([stretch], { ...facts, align: false })
+  expect(utterances).toMatchObject([
+    { start: 0, end: 5, text: 'Ten letters.', words: [], confidence: 0.8 },
+    { start: 5, end: 10, text: 'Ten letters.', words: [], confidence: 0.8 },
+  ])
+})
+
+test('confidence is the mean of the words, and null where the model gives none', () => {
+  const words = said(' one two.')
+  words[0]!.probability = 0.5
+  expect(assemble(words, facts).utterances[0]!.confidence).toBe(0.7)
+  const unknown = words.map(each => ({ ...each, probability: null }))
+  expect(assemble(unknown, facts).utterances[0]).toMatchObject({
+    confidence: null,
+    words: [{ confidence: null }, { confidence: null }],
+  })
+})
+
+test('nothing said is an empty transcript', () => {
+  expect(assemble([], facts)).toEqual({
+    full_transcript: '',
+    language: 'en',
+    duration_seconds: 60,
+    speakers: null,
+    utterances: [],
+  })
+})
