@@ -66,10 +66,10 @@ class Supervisor implements Engine {
   }
 
   async transcribe(input: TranscribeInput, { signal, onProgress }: TranscribeOptions): Promise<Transcript> {
-    const tell = (seconds: number) =>
-      onProgress(progressOf(seconds, input.durationMs / 1000, this.choice?.notice))
     for (let tries = 1; ; tries++) {
       const worker = await this.take(signal)
+      const notice = this.choice?.notice
+      const tell = (seconds: number) => onProgress(progressOf(seconds, input.durationMs / 1000, notice))
       const kill = () => void worker.kill()
       signal.addEventListener('abort', kill)
       try {
@@ -98,6 +98,21 @@ class Supervisor implements Engine {
     if (!this.choice) return
     if (this.choice.notice) log.warn('built-in model serves', { reason: this.choice.notice })
     await Promise.all(Array.from({ length: this.capacity }, () => this.hire()))
+    if (this.choice.notice) await this.seekBetter()
+  }
+
+  /** The built-in model only steps in: the one that should serve takes over, between jobs, once it can be had. */
+  private async seekBetter(): Promise<void> {
+    const prepare = this.options.prepare ?? prepareModel
+    while (!this.closed) {
+      await this.sleep(this.options.retryMs ?? limits.engineRetryMsMax)
+      const better = this.closed ? null : await prepare(this.settings, () => {}).catch(() => null)
+      if (!better || better.notice) continue
+      log.info('model takes over', { model: better.name })
+      this.choice = better
+      for (const worker of this.free.splice(0)) this.replace(worker)
+      return
+    }
   }
 
   /** Finds the model, or says why not and tries again; jobs wait in the meantime. */
@@ -137,6 +152,7 @@ class Supervisor implements Engine {
           log.info('engine ready', { model: name, device: loaded.device, variant: loaded.variant, threads })
           if (loaded.diarization !== 'ready') log.warn('no diarization', { reason: loaded.diarization })
         }
+        if (folder !== this.choice!.folder) return this.replace(worker)
         const { device, diarization } = loaded
         this.say({ ready: true, message: notice ?? 'ready', model: name, device, diarization })
         this.offer(worker)
@@ -185,14 +201,12 @@ class Supervisor implements Engine {
     else this.free.push(worker)
   }
 
-  /** After a job: a child that lives goes on, unless it has done its share; any other is replaced. */
+  /** After a job: a child that lives goes on, unless it has done its share or another model serves now. */
   private giveBack(worker: Worker): void {
     if (this.closed) return
-    if (worker.alive && worker.jobs < (this.options.jobsMax ?? limits.engineJobsMax)) {
-      this.offer(worker)
-      return
-    }
-    this.replace(worker)
+    const serves = worker.alive && worker.folder === this.choice?.folder
+    if (serves && worker.jobs < (this.options.jobsMax ?? limits.engineJobsMax)) this.offer(worker)
+    else this.replace(worker)
   }
 
   /** A child that dies at rest is missed at once; one at work is missed by its job. */

@@ -51,6 +51,11 @@ export class Worker {
     return this.child.pid
   }
 
+  /** The folder of the model that it works with. */
+  get folder(): string {
+    return this.options.order.folder
+  }
+
   get alive(): boolean {
     return this.lost === null && !this.child.killed
   }

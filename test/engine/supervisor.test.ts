@@ -186,6 +186,38 @@ test('jobs wait until there is a model', async () => {
   })
 })
 
+test('a model that can be had later takes over from the one that stepped in', async () => {
+  const wanted = join(folder, 'wanted')
+  const answers = [
+    { folder, name: 'pocket', voices, notice: 'good for a try' },
+    { folder, name: 'pocket', voices, notice: 'good for a try' },
+    null,
+  ]
+  const opened = open('well', {
+    retryMs: 1,
+    prepare: async () => {
+      const answer = answers.shift()
+      if (answer === null) throw new Error('no network')
+      if (answer) return answer
+      await mayTakeOver.promise
+      return { folder: wanted, name: 'base', voices, notice: null }
+    },
+  })
+  const mayTakeOver = Promise.withResolvers<void>()
+  const told: string[] = []
+  const tell = (line: string) => void told.push(line)
+  const first = await run(opened, job(), undefined, tell)
+  expect(opened.state()).toMatchObject({ ready: true, model: 'pocket', message: 'good for a try' })
+  expect(told.every(line => line.endsWith('good for a try'))).toBe(true)
+  mayTakeOver.resolve()
+  while (opened.state().model !== 'base') await Bun.sleep(5)
+  told.length = 0
+  const second = await run(opened, job(), undefined, tell)
+  expect(opened.state()).toMatchObject({ ready: true, message: 'ready' })
+  expect(second.full_transcript).not.toBe(first.full_transcript)
+  expect(told.some(line => line.includes('good for a try'))).toBe(false)
+})
+
 test('closing ends the children', async () => {
   const opened = open('well', {}, { workers: 2 })
   const pids = (await Promise.all([run(opened), run(opened)])).map(each =>
