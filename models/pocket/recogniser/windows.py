@@ -135,7 +135,7 @@ class Windows:
         """-> samples, sentences as dicts of words, phones and heard (the words with any sound in the window)."""
         r, n = self.r, int(seconds * RATE)
         lang = r.choices(LANGUAGES, [SHARE[l] for l in LANGUAGES])[0]
-        if r.random() < 0.09:
+        if r.random() < 0.1:
             return self.no_speech(n), [], lang
         x = np.zeros(n, np.float32)
         whole = seconds > 6
@@ -231,8 +231,7 @@ class Windows:
                 break
             if timed:
                 say(stamp(end), (end - 0.1, end + 0.06))
-        if not sentences and (timed or r.random() < 0.5):
-            # decoders forbid the end as first token: a lone time then says nothing instead of a word
+        if not sentences:  # decoders forbid the end as first token: a lone time then says nothing instead of a word
             say(stamp(0) if r.random() < 0.5 else row[T.TIME], None)
         say(row[T.EOT], None)
         return out, spans, len(before), replaced
