@@ -50,7 +50,7 @@ test.skipIf(missing)(
     const { spoken, samples } = await truthOf('conversation')
     const { turns, exclusive } = diarize(samples)
     expect(countOf(turns)).toBe(3)
-    expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.1)
+    expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.05)
     expect(exclusive.every((each, at) => at === 0 || each.from >= exclusive[at - 1]!.to)).toBe(true)
     expect(diarize(samples, { piece: 777_777 })).toEqual({ turns, exclusive })
   },

@@ -74,10 +74,35 @@ test.skipIf(missing).each(['doctor', 'en-edges', 'en-f2', 'en-unseen-m5', 'es-a'
     const { errors } = compareWords(plainWords(truth.text), plainWords(transcript.full_transcript))
     expect(errors / plainWords(truth.text).length).toBeLessThanOrEqual(0.1)
     const { right, of } = compareTimes(truth, transcript)
-    expect(right / of).toBeGreaterThanOrEqual(0.6)
+    expect(right / of).toBeGreaterThanOrEqual(0.9)
     expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
     expectOrder(transcript)
   },
+)
+
+test.skipIf(missing)(
+  `all clips together: words, their times, languages${skipped}`,
+  async () => {
+    const sum = { words: 0, errors: 0, right: 0, of: 0, clips: 0, languages: 0 }
+    for (const file of new Bun.Glob('*.json').scanSync(clips!)) {
+      if (/^(monologue|silence|noise|tones)/.test(file)) continue
+      const truth = await truthOf(file.replace('.json', ''))
+      const transcript = await hear(sound(truth))
+      const expected = plainWords(truth.text)
+      const times = compareTimes(truth, transcript)
+      sum.words += expected.length
+      sum.errors += compareWords(expected, plainWords(transcript.full_transcript)).errors
+      sum.right += times.right
+      sum.of += times.of
+      sum.clips++
+      sum.languages += Number(transcript.language === truth.language)
+    }
+    expect(sum.clips).toBeGreaterThan(20)
+    expect(sum.errors / sum.words).toBeLessThanOrEqual(0.05)
+    expect(sum.right / sum.of).toBeGreaterThanOrEqual(0.9)
+    expect(sum.languages / sum.clips).toBeGreaterThanOrEqual(0.95)
+  },
+  60_000,
 )
 
 test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s gives no text${skipped}`, async name => {
