@@ -38,7 +38,7 @@ test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a netwo
   expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
   expect(doctor.stdout.toString()).toContain('If it is cloudy this evening')
   expect(readdirSync(place)).toEqual(['steno-data'])
-}, 60_000)
+}, 180_000)
 
 const strace = Bun.which('strace')
 const unlessTraced = strace ? '' : ' (SKIPPED: there is no strace here)'
@@ -75,7 +75,7 @@ test.skipIf(strace === null)(
     expect(changes.length).toBeGreaterThan(20)
     expect(readdirSync(home)).toEqual([])
   },
-  60_000,
+  180_000,
 )
 
 test('it installs itself below a folder, twice, and keeps what an operator has set', () => {
@@ -132,7 +132,7 @@ function expectWhole({ job, srt, exitCode }: WholeJob, place: string): void {
 test('it serves, hears an upload, tells who speaks and writes subtitles', async () => {
   const place = emptyFolder('serve')
   expectWhole(await wholeJob([binary], place, clip), place)
-}, 60_000)
+}, 180_000)
 
 // A network without a way out, a home that cannot be written, and a /tmp from which nothing may be run.
 const prison = `
@@ -156,7 +156,7 @@ test.skipIf(!mayLock)(
     expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
     expectWhole(JSON.parse(done.stdout.toString()) as WholeJob, job)
   },
-  60_000,
+  180_000,
 )
 
 const mayChroot = works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'chroot', '/', 'true'])
@@ -181,7 +181,7 @@ test.skipIf(!mayChroot)(
     })
     expect([doctor.stdout.toString().match(/^BAD.*$/gm), doctor.exitCode]).toEqual([null, 0])
   },
-  60_000,
+  180_000,
 )
 
 const nobody = 65_534
@@ -196,7 +196,7 @@ test.skipIf(!mayBeNobody)(
     expectWhole(await wholeJob([...become, binary], place, clip, { env: { PATH: process.env.PATH! } }), place)
     expect(statSync(join(place, 'data')).uid).toBe(nobody)
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(strace === null)(
@@ -228,7 +228,7 @@ test.skipIf(strace === null)(
       asked.filter(line => !line.includes(`htons(${hub.port}), sin_addr=inet_addr("127.0.0.1")`)),
     ).toEqual([])
   },
-  60_000,
+  180_000,
 )
 
 /** Whether this machine has the command and lets it run. */

@@ -146,7 +146,7 @@ test.skipIf(missing)(
     expect(await run(rest[2]!)).toMatch(/^1\n00:00:0.* --> /)
     expect(rest.length).toBe(3)
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(missing)(
@@ -170,7 +170,7 @@ test.skipIf(missing)(
       if (command.includes('format=text')) expect(out).toStartWith('[00:00] ')
     }
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(missing)(
@@ -225,7 +225,7 @@ test.skipIf(missing)(
     writeFileSync(join(folder, 'check.ts'), [block('import { createHash'), ...ask].join('\n'))
     expect(await shell(`'${process.execPath}' check.ts`)).toBe('true\nfalse\n')
   },
-  60_000,
+  180_000,
 )
 
 test('every command that is named has a help', async () => {
@@ -248,7 +248,7 @@ test('every command that is named has a help', async () => {
       expect([words, child.exitCode]).toEqual([words, 0])
     }
   }
-}, 60_000)
+}, 180_000)
 
 const nginx = Bun.which('nginx')
 test.skipIf(!nginx)(`nginx takes the lines of the guide${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
