@@ -50,7 +50,7 @@ function picture(
   const log = output!.floats(mels * frames)
   const picture = new Float32Array(mels * windowMelFrames)
   let loudest = -10
-  for (const value of log) if (value > loudest) loudest = value
+  for (let at = 0; at < log.length; at++) if (log[at]! > loudest) loudest = log[at]!
   const floor = loudest - 8
   picture.fill((Math.max(-10, floor) + 4) / 4)
   for (let mel = 0; mel < mels; mel++) {
