@@ -26,7 +26,7 @@ export function makeMediaFolders(dataDir: string): void {
 
 /**
  * Streams a body into a draft beside its final place, in constant memory. Null when it is over the limit.
- * Rejects when the sender breaks off. Either way no draft is left.
+ * Rejects when the sender breaks off or the disk takes no more. Either way no draft is left.
  */
 export async function receive(
   body: ReadableStream<Uint8Array> | null,
@@ -45,15 +45,22 @@ export async function receive(
       fileBytes += chunk.byteLength
       if (fileBytes > bytesMax) return null
       hasher.update(chunk)
-      sink.write(chunk)
+      await sink.write(chunk)
       await sink.flush()
     }
     await sink.end()
+    // A sink that could not write its last bytes may end as if it had.
+    const { size } = await file.stat()
+    if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
     whole = true
     return { draft, fileBytes, sha256: hasher.digest('hex') }
   } finally {
-    if (!whole) await sink.end()
+    try {
+      if (!whole) await sink.end()
+    } catch {
+      // What the sink still holds finds no room either; why is already on its way up.
+    }
     await file.close()
     if (!whole) rmSync(draft, { force: true })
   }

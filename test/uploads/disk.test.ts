@@ -1,0 +1,57 @@
+// A disk that takes no more, played by a limit on the size of a file.
+
+import { afterAll, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const scratch = mkdtempSync(join(tmpdir(), 'steno-full-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const roomKb = 64
+const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
+
+/** What `receive` says to a body in chunks, then what lies in the folder; and what the process wrote to stderr. */
+async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
+  const folder = join(scratch, name)
+  mkdirSync(folder)
+  const script = `
+    const { receive } = await import(${module})
+    const { readdirSync } = await import('node:fs')
+    const chunks = ${JSON.stringify(chunks)}
+    const body = new ReadableStream({
+      pull(controller) {
+        const size = chunks.shift()
+        if (size === undefined) controller.close()
+        else controller.enqueue(new Uint8Array(size))
+      },
+    })
+    const [path, limit] = [${JSON.stringify(join(folder, 'sound'))}, { bytesMax: 1e9 }]
+    const said = await receive(body, path, limit).then(got => 'took ' + got.fileBytes, error => 'broke ' + error.code)
+    console.log(said, readdirSync(${JSON.stringify(folder)}).length)`
+  // The signal of the limit would end the process; without it the write fails as on a full disk.
+  const limited = [
+    'bash',
+    '-c',
+    `trap '' XFSZ; ulimit -f ${roomKb}; exec "$0" -e "$1"`,
+    process.execPath,
+    script,
+  ]
+  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'pipe' })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  await child.exited
+  return { out: out.trim(), err }
+}
+
+test.each([
+  ['one chunk', [300_000]],
+  ['many chunks', Array<number>(100).fill(1000)],
+  ['one byte too many', [roomKb * 1024, 1]],
+  ['more than is held in memory', Array<number>(48).fill(65_536)],
+])('a body that the disk has no room for is refused and leaves nothing: %s', async (name, chunks) => {
+  expect(await receiveInto(name, chunks)).toEqual({ out: 'broke EFBIG 0', err: '' })
+})
+
+test('one that just fits is taken', async () => {
+  expect(await receiveInto('fits', [roomKb * 1024])).toEqual({ out: `took ${roomKb * 1024} 1`, err: '' })
+})
