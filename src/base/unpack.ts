@@ -23,7 +23,10 @@ export const draftKeptMs = 3_600_000
 /** The folder below `home` that has the files; `onStart` is told when they have to be written first. */
 export function unpack(home: string, { hash, files }: Files, onStart: (folder: string) => void): string {
   const folder = join(home, hash)
-  if (existsSync(folder)) return folder
+  if (existsSync(folder)) {
+    removeWhere(home, isForgottenDraft)
+    return folder
+  }
   onStart(folder)
   // Not named after the process: two containers on one folder may both be the first of theirs.
   const draft = `${folder}.${crypto.randomUUID()}.part`
@@ -39,13 +42,17 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
     // Another process was first.
     if (!existsSync(folder)) throw error
   }
-  for (const old of readdirSync(home)) {
-    // Only what was unpacked before: others put things of their own beside it.
-    if (old !== hash && /^[0-9a-f]+(\.|$)/.test(old) && !isDraftOfAnother(join(home, old))) {
-      rmSync(join(home, old), { recursive: true, force: true })
-    }
-  }
+  // Only what was unpacked before: others put things of their own beside it.
+  removeWhere(home, name => name !== hash && /^[0-9a-f]+$/.test(name))
+  removeWhere(home, isForgottenDraft)
   return folder
+}
+
+function removeWhere(home: string, isOld: (name: string, path: string) => boolean): void {
+  for (const name of readdirSync(home)) {
+    const path = join(home, name)
+    if (isOld(name, path)) rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** On the disk before the rename is: otherwise a power cut leaves the folder's name over empty files. */
@@ -68,7 +75,8 @@ function sync(folder: string): void {
   }
 }
 
-function isDraftOfAnother(path: string): boolean {
-  const found = path.endsWith('.part') ? statSync(path, { throwIfNoEntry: false }) : undefined
-  return found !== undefined && Date.now() - found.mtimeMs < draftKeptMs
+/** What a process left that was killed while it unpacked; a young one may still be written. */
+function isForgottenDraft(name: string, path: string): boolean {
+  const found = /^[0-9a-f]+\..*part$/.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined
+  return found !== undefined && Date.now() - found.mtimeMs >= draftKeptMs
 }

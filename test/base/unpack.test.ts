@@ -50,6 +50,17 @@ test('an older version and what a killed process left go; the draft of another s
   expect(readdirSync(home).toSorted()).toEqual(['bbbb', 'bbbb.busy.part', 'cuda-1.2.3'])
 })
 
+test('what a killed process left goes at a later start too', () => {
+  const home = join(scratch, 'later')
+  unpack(home, carried, () => {})
+  for (const name of ['aaaa', 'bbbb.killed.part', 'bbbb.busy.part']) mkdirSync(join(home, name))
+  const then = new Date(Date.now() - draftKeptMs - 1000)
+  utimesSync(join(home, 'bbbb.killed.part'), then, then)
+  unpack(home, carried, () => {})
+  // Another version may be at work.
+  expect(readdirSync(home).toSorted()).toEqual(['aaaa', 'bbbb', 'bbbb.busy.part'])
+})
+
 test('one that fails leaves nothing behind', () => {
   const home = join(scratch, 'fails')
   const broken = { hash: 'cccc', files: { good: source, bad: join(scratch, 'is-not-there') } }
