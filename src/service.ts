@@ -1,6 +1,5 @@
 // What is opened, in which order; closed in reverse. Tests start the same thing with a part or two replaced.
 
-import { chmodSync, mkdirSync } from 'node:fs'
 import { type Mailer, openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
 import { openRateLimiter, type RateLimiter } from './api/rate-limit.ts'
@@ -8,6 +7,7 @@ import { log } from './base/log.ts'
 import { type Metrics, openMetrics } from './base/metrics.ts'
 import { openSecrets, type Secrets } from './base/seal.ts'
 import type { Config } from './config.ts'
+import { makeDataDir } from './db/data-dir.ts'
 import { type Clock, type Db, openDb } from './db/db.ts'
 import { lockDataDir } from './db/lock.ts'
 import type { Engine } from './engine/protocol.ts'
@@ -123,8 +123,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 }
 
 function openDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  chmodSync(dataDir, 0o700)
+  makeDataDir(dataDir)
   makeMediaFolders(dataDir)
 }
 

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/words.ts'
 import type { Config } from '../config.ts'
+import { makeDataDir } from '../db/data-dir.ts'
 import { openDb } from '../db/db.ts'
 import { installHint, missingForCuda } from '../engine/cuda.ts'
 import { defaultModel, installedModel, voicesOf } from '../engine/models.ts'
@@ -21,8 +22,7 @@ const diskBytesMin = limits.fileBytesMax
 
 const checks: Record<string, (patient: Patient) => Promise<string>> = {
   'data folder': async ({ config: { dataDir } }) => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    chmodSync(dataDir, 0o700)
+    makeDataDir(dataDir)
     const probe = join(dataDir, `.doctor-${process.pid}`)
     await Bun.write(probe, 'written')
     rmSync(probe)

@@ -123,6 +123,16 @@ test('what must not be is refused with one clear line', async () => {
   expect(sixth.err).toContain('5 active keys')
 })
 
+test('a data folder that cannot be is named, with the setting that names another', async () => {
+  const inTheWay = join(folder, 'a-file')
+  await Bun.write(inTheWay, '')
+  for (const args of [['serve'], ['accounts', 'list'], ['doctor']]) {
+    const { code, out, err } = await findCommand(join(inTheWay, 'data'), ...args)
+    expect(code).toBe(1)
+    expect(out + err).toMatch(/the data folder cannot be used: .*; STENO_DATA_DIR names another/)
+  }
+})
+
 test('a backup of a running server is of use in an empty folder', async () => {
   const data = join(folder, 'backed-up')
   const server = await serve(data)
