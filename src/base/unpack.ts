@@ -40,7 +40,9 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
     // Another process was first.
-    if (!existsSync(folder)) throw error
+    if (existsSync(folder)) return folder
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`nothing can be unpacked below ${home}: ${reason}; STENO_DATA_DIR names another place`)
   }
   // Only what was unpacked before: others put things of their own beside it.
   removeWhere(home, name => name !== hash && /^[0-9a-f]+$/.test(name))
