@@ -1,8 +1,8 @@
 // One file from somewhere onto the disk: goes on where an earlier try stopped, tries again while there is progress,
 // and is in its place only when it is what it should be.
 
-import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open as openFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { limits } from '../limits.ts'
 import { HubError } from '../net/hub.ts'
@@ -61,22 +61,28 @@ async function append(
     rmSync(part)
     from = 0
   }
-  const sink = createWriteStream(part, { flags: 'a' })
+  const file = await openFile(part, 'a')
   let written = from
   try {
-    for await (const bytes of body) {
+    for await (const bytes of brokenOff(name, body)) {
       written += bytes.length
       if (written > size) throw new HubError(`${name} is longer than its source says`)
-      if (!sink.write(bytes)) await once(sink, 'drain')
+      await file.appendFile(bytes)
       onBytes(written)
     }
-  } catch (error) {
-    throw error instanceof HubError ? error : new HubError(`the transfer of ${name} broke off`)
   } finally {
-    sink.end()
-    await once(sink, 'close')
+    await file.close()
   }
   if (written < size) throw new HubError(`the transfer of ${name} broke off`)
+}
+
+/** A sender that breaks off is asked again; a disk that takes no more is not. */
+async function* brokenOff(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    throw error instanceof HubError ? error : new HubError(`the transfer of ${name} broke off`)
+  }
 }
 
 export function sizeOf(path: string): number {
