@@ -56,7 +56,7 @@ function mayMeasure({ config }: Service, ip: string): boolean {
 
 function isWritable(db: Db): boolean {
   try {
-    db.tx(() => undefined)
+    db.probe()
     return true
   } catch {
     return false

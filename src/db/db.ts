@@ -19,12 +19,17 @@ export type Db = {
   tx<T>(work: () => T): T
   /** The time of the transaction under way, else the clock's. */
   now(): number
+  /** Writes something that changes nothing: throws where the disk takes no more. */
+  probe(): void
   /** Writes what the log holds into the file and empties the log, so that deleted text is nowhere on disk. */
   checkpoint(): void
   /** A consistent copy into a file that must not exist yet. */
   copyTo(path: string): void
   close(): void
 }
+
+/** `sten`, in the head of the file: whose database it is. */
+const applicationId = 0x7374656e
 
 /** The CLI waits this long for a server that is writing, and the other way round. */
 const busyTimeoutMs = 10_000
@@ -69,6 +74,7 @@ export function openDb(dataDir: string, clock: Clock = Date.now): Db {
     run: (statement, params = {}) => sql.query<unknown, [Params]>(statement).run(params).changes,
     tx,
     now,
+    probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint: () => void sql.query('pragma wal_checkpoint(truncate)').all(),
     copyTo: target => void sql.query('vacuum into $target').run({ target }),
     close: () => sql.close(),

@@ -84,3 +84,22 @@ test('everything in the data folder is for its owner alone', async () => {
   }
   expect([...modes]).toEqual(['600'])
 })
+
+test('a disk that takes no more is noticed by the probe', async () => {
+  mkdirSync(folder, { recursive: true })
+  const script = `
+    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/db.ts'))})
+    const db = openDb(${JSON.stringify(folder)})
+    db.run('create table filler (bytes blob)')
+    db.probe()
+    let rows = 0
+    try {
+      for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(900) })
+    } catch {}
+    try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
+  // The signal of the limit would end the process; without it a write fails as on a full disk.
+  const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
+  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
+  expect(await new Response(child.stdout).text()).toBe('full true\n')
+  expect(await child.exited).toBe(0)
+})
