@@ -3,6 +3,7 @@
 import type { Band } from './warp.ts'
 
 const medianWidth = 7
+const reach = (medianWidth - 1) / 2
 
 /**
  * Each row's band of frames; a row holds heads × frames. As openai/whisper does it: each frame of a head with mean
@@ -23,8 +24,9 @@ export function attentionIn(
     const band = bands[index]!
     const heads = row.length / frames
     const values = new Float32Array(band.end - band.begin)
+    const [first, end] = [Math.max(0, band.begin - reach), Math.min(frames, band.end + reach)]
     for (let head = 0; head < heads; head++) {
-      for (let frame = 0, at = head * frames; frame < frames; frame++, at++)
+      for (let frame = first, at = head * frames + first; frame < end; frame++, at++)
         scaled[frame] = (row[at]! - means[at]!) / deviations[at]!
       addMedians(scaled, values, heads, band)
     }
@@ -35,18 +37,23 @@ export function attentionIn(
 /** Of each head's each frame over the tokens. */
 function spreadOf(rows: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = rows[0]?.length ?? 0
-  const means = new Float64Array(size)
-  for (const row of rows) for (let at = 0; at < size; at++) means[at]! += row[at]! / rows.length
-  const squares = new Float64Array(size)
-  for (const row of rows)
-    for (let at = 0; at < size; at++) squares[at]! += (row[at]! - means[at]!) ** 2 / rows.length
-  return { means, deviations: squares.map(each => Math.sqrt(each) || 1) }
+  const [sums, squares] = [new Float64Array(size), new Float64Array(size)]
+  for (const row of rows) {
+    for (let at = 0; at < size; at++) {
+      const value = row[at]!
+      sums[at]! += value
+      squares[at]! += value * value
+    }
+  }
+  const means = sums.map(sum => sum / rows.length)
+  const deviation = (at: number) =>
+    Math.sqrt(Math.max(0, squares[at]! / rows.length - means[at]! * means[at]!))
+  return { means, deviations: means.map((_, at) => deviation(at) || 1) }
 }
 
 /** Adds the running median of seven of one row's band to the values; the row is mirrored at its ends. */
 function addMedians(row: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = row.length
-  const reach = (medianWidth - 1) / 2
   if (frames <= reach) {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += row[frame]! / heads
     return

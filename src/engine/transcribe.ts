@@ -202,7 +202,7 @@ async function encodeAll(
 ): Promise<Float32Array> {
   const states = new Float32Array(windows.length * encoder.rowSize)
   for (const [row, window] of windows.entries()) {
-    const sound = soundOf(window, (from, to) => recording.slice(from, to))
+    const sound = soundOf(window, recording)
     encoder.encode(features.logMel(sound), states, row)
     await onShare((row + 1) / windows.length)
   }

@@ -99,10 +99,10 @@ export function sampleOf(window: Window, frame: number): number {
 }
 
 /** The sound of a window. */
-export function soundOf(window: Window, slice: (from: number, to: number) => Float32Array): Float32Array {
+export function soundOf(window: Window, recording: Recording): Float32Array {
   const sound = new Float32Array(window.samples)
   for (const { from, to, at } of window.pieces)
-    sound.set(slice(from, to).subarray(0, window.samples - at), at)
+    recording.copy(from, Math.min(to, from + window.samples - at), sound, at)
   return sound
 }
 
@@ -117,14 +117,14 @@ export class Recording {
     this.length += samples.length
   }
 
-  slice(from: number, to: number): Float32Array {
-    const slice = new Float32Array(to - from)
+  /** What is held of the stretch, into `target` from `at` on. */
+  copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)
       const end = Math.min(to, part.from + part.samples.length)
-      if (start < end) slice.set(part.samples.subarray(start - part.from, end - part.from), start - from)
+      if (start < end)
+        target.set(part.samples.subarray(start - part.from, end - part.from), at + start - from)
     }
-    return slice
   }
 
   forget(before: number): void {
