@@ -164,7 +164,7 @@ test.skipIf(!mayChroot)(
   `doctor is content on a machine that has glibc and nothing else${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
     const box = emptyFolder('box')
-    for (const name of ['proc', 'dev', 'work']) mkdirSync(join(box, name))
+    for (const name of ['proc', 'dev', 'opt']) mkdirSync(join(box, name))
     // What the program itself is linked with is glibc alone; FFmpeg's addon wants two more parts of it.
     const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
     const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
@@ -174,8 +174,8 @@ test.skipIf(!mayChroot)(
       mkdirSync(join(box, dirname(path)), { recursive: true })
       copyFileSync(path, join(box, path))
     }
-    copyFileSync(binary, join(box, 'work/steno'))
-    const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /work/steno doctor`
+    copyFileSync(binary, join(box, 'opt/steno'))
+    const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /opt/steno doctor`
     const doctor = Bun.spawnSync(['unshare', '-rnm', 'sh', '-c', enter, box], {
       env: { PATH: process.env.PATH! },
     })
