@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { download } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
+import { peakBytes } from './peak.ts'
 
 const ca = readFileSync(new URL('../fixtures/tls/ca.pem', import.meta.url), 'utf8')
 const [path = '', ...addresses] = process.argv.slice(2)
@@ -15,10 +16,4 @@ for (const address of addresses) {
     signal: new AbortController().signal,
   })
   console.log(peakBytes())
-}
-
-/** Not resourceUsage(): its peak is inherited from the process that started this one. */
-function peakBytes(): number {
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
-  return Number(kilobytes) * 1024
 }

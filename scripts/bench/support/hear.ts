@@ -8,6 +8,7 @@ import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
 import { voicesFor } from '../../../src/engine/voice-models.ts'
 import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
 import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+import { peakBytes } from '../../../test/support/peak.ts'
 
 export type HearOrder = {
   folder: string
@@ -64,7 +65,7 @@ async function hear(order: HearOrder): Promise<Heard> {
     cpuMs: after.cpuMs - before.cpuMs,
     bareWallMs: bare.wallMs,
     bareCpuMs: bare.cpuMs,
-    peakBytes: process.resourceUsage().maxRSS * 1024,
+    peakBytes: peakBytes(),
     text: transcript.full_transcript,
   }
 }

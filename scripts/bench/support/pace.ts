@@ -8,6 +8,7 @@ import { runtimeLibrary } from '../../../src/engine/native.ts'
 import { openRuntime } from '../../../src/engine/runtime.ts'
 import { type Run, Session } from '../../../src/engine/session.ts'
 import { makeEncoder, openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+import { peakBytes } from '../../../test/support/peak.ts'
 
 export type PaceOrder = {
   folder: string
@@ -67,7 +68,7 @@ async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Prom
   }
   const decodeMs = cpuMs() - before
   batch.close()
-  return { encodeMs, decodeMs, bareMs, peakBytes: process.resourceUsage().maxRSS * 1024 }
+  return { encodeMs, decodeMs, bareMs, peakBytes: peakBytes() }
 }
 
 async function paceOfPackage({ folder, variant, rows, tokens, threads }: PaceOrder): Promise<Pace> {
@@ -117,5 +118,5 @@ async function paceOfPackage({ folder, variant, rows, tokens, threads }: PaceOrd
       past[name] = results[name.replace('past_key_values', 'present')] as InstanceType<typeof Tensor>
     }
   }
-  return { encodeMs, decodeMs: cpuMs() - before, bareMs: 0, peakBytes: process.resourceUsage().maxRSS * 1024 }
+  return { encodeMs, decodeMs: cpuMs() - before, bareMs: 0, peakBytes: peakBytes() }
 }

@@ -5,6 +5,7 @@ import { runtimeLibrary } from '../../../src/engine/native.ts'
 import { openRuntime } from '../../../src/engine/runtime.ts'
 import { voicesFor } from '../../../src/engine/voice-models.ts'
 import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
+import { peakBytes } from '../../../test/support/peak.ts'
 
 export type TellOrder = { sound: string; repeat: number; threads: number }
 export type Told = { cpuMs: number; clusterMs: number; peakBytes: number; speakers: number }
@@ -25,7 +26,7 @@ async function tellApart({ sound, repeat, threads }: TellOrder): Promise<Told> {
   return {
     cpuMs: ms(before, after),
     clusterMs: ms(heard, after),
-    peakBytes: process.resourceUsage().maxRSS * 1024,
+    peakBytes: peakBytes(),
     speakers: new Set(turns.map(each => each.speaker)).size,
   }
 }

@@ -2,6 +2,7 @@
 // is not one of ours; it is loaded from a folder that the bench names.
 
 import { basename, dirname, join } from 'node:path'
+import { peakBytes } from '../../../test/support/peak.ts'
 
 export type TransformersOrder = {
   library: string
@@ -41,6 +42,5 @@ async function hear(order: TransformersOrder): Promise<TransformersAnswer> {
   }
   const wallMs = performance.now() - before
   const { user, system } = process.cpuUsage(cpuBefore)
-  const peakBytes = process.resourceUsage().maxRSS * 1024
-  return { wallMs, cpuMs: (user + system) / 1000, peakBytes, texts }
+  return { wallMs, cpuMs: (user + system) / 1000, peakBytes: peakBytes(), texts }
 }

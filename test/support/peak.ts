@@ -1,0 +1,9 @@
+// The most memory this process has held.
+
+import { readFileSync } from 'node:fs'
+
+/** Not resourceUsage(): its peak is inherited from the process that started this one. */
+export function peakBytes(): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return Number(kilobytes) * 1024
+}
