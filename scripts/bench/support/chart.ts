@@ -22,6 +22,7 @@ export function chart(title: string, note: string, series: readonly Series[]): s
     `<text x="${at.toFixed(1)}" y="${down.toFixed(1)}" ${more}>${escaped(words)}</text>`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     text(frame.left, 20, title, 'font-size="15" font-weight="bold"'),
     text(frame.left, 37, note, 'fill="#555"'),
