@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
-import { formatSize } from '../src/base/words.ts'
+import { formatSize } from '../src/base/units.ts'
 import { noticesOf } from '../src/cli/notices.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))

@@ -1,7 +1,7 @@
 // Every setting: its variable, default, parser and line of help. Flags, --help and the docs read this table.
 
 import { resolve } from 'node:path'
-import { parseDuration, parseSize } from './base/words.ts'
+import { parseDuration, parseSize } from './base/units.ts'
 import { limits, type RateName, rates } from './limits.ts'
 import { parseNets } from './net/nets.ts'
 

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ElementType, openSession, type Tensor, tensor } from '../src/engine/session.ts'
+import { type ElementType, openSession, type Tensor, tensor } from '../src/engine/onnx/session.ts'
 import { runtime } from './support/engine-room.ts'
 import { noise } from './support/sound.ts'
 

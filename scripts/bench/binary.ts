@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { formatSize } from '../../src/base/words.ts'
+import { formatSize } from '../../src/base/units.ts'
 import { clips } from '../../test/support/engine-room.ts'
 import { type WholeJob, wholeJob } from '../../test/support/whole-job.ts'
 

@@ -3,7 +3,7 @@
 // speaks most of it: what is left of the error then is not clustering's.
 
 import { join } from 'node:path'
-import { dot, findVoices, unit } from '../../src/engine/cluster.ts'
+import { dot, findVoices, unit } from '../../src/engine/who/cluster.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatSize } from '../../src/base/words.ts'
+import { formatSize } from '../../src/base/units.ts'
 import { chart, type Series } from './support/chart.ts'
 
 /** The first row is the head of the table. */

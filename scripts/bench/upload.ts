@@ -2,7 +2,7 @@
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { formatSize } from '../../src/base/words.ts'
+import { formatSize } from '../../src/base/units.ts'
 import { limits } from '../../src/limits.ts'
 import { pour } from './support/pour.ts'
 import { memory, prepareData, serve } from './support/server.ts'

@@ -6,7 +6,7 @@ import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { newId } from '../base/id.ts'
-import { formatDuration } from '../base/words.ts'
+import { formatDuration } from '../base/units.ts'
 import { limits } from '../limits.ts'
 
 export type Mail = { to: string; subject: string; text: string }

@@ -3,7 +3,7 @@
 import type { Static } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type ExportFormat, type ExportOptions, formats } from '../transcripts/formats.ts'
+import { type ExportFormat, type ExportOptions, formats } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { exportQuery } from './shapes.ts'
 

@@ -8,8 +8,8 @@ import { ApiError } from '../errors.ts'
 import type { RateName } from '../limits.ts'
 import type { Service } from '../service.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
-import { about, authErrors, bodyErrors, commonErrors, idempotencyErrors } from './describe.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
+import { about, authErrors, bodyErrors, commonErrors, idempotencyErrors } from './openapi.ts'
 import { quotaHeaders, refusal } from './quota.ts'
 
 export type Caller = {

@@ -5,8 +5,8 @@ import { countJobs } from '../jobs/list.ts'
 import { jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
 import type { Service } from '../service.ts'
-import { about } from './describe.ts'
 import { nobody } from './gate.ts'
+import { about } from './openapi.ts'
 import * as shapes from './shapes.ts'
 
 /** For whoever runs the service: not counted against anybody's quota. */

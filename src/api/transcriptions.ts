@@ -5,9 +5,9 @@ import { type ListFilter, listJobs } from '../jobs/list.ts'
 import { limits } from '../limits.ts'
 import type { Service } from '../service.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { about } from './describe.ts'
 import { gate } from './gate.ts'
-import { listedJob } from './job-shape.ts'
+import { listedJob } from './job-json.ts'
+import { about } from './openapi.ts'
 import * as shapes from './shapes.ts'
 
 export const transcriptions = (service: Service) =>

@@ -6,8 +6,8 @@ import { contentTypeOf } from '../uploads/filename.ts'
 import { isSignedUrl, signedUrl } from '../uploads/signed-url.ts'
 import { storeUpload } from '../uploads/store.ts'
 import { createUpload } from '../uploads/upload.ts'
-import { about } from './describe.ts'
 import { gate } from './gate.ts'
+import { about } from './openapi.ts'
 import * as shapes from './shapes.ts'
 
 export const uploads = (service: Service) =>

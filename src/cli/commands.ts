@@ -31,5 +31,5 @@ export const commands: Record<string, () => Promise<Command>> = {
 /** What the program starts itself as; not for people. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
-  media: async () => (await import('../media/child.ts')).media,
+  media: async () => (await import('../media/child/main.ts')).media,
 }

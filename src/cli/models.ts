@@ -1,4 +1,4 @@
-import { formatSize } from '../base/words.ts'
+import { formatSize } from '../base/units.ts'
 import {
   hasGpu,
   listModels,
@@ -7,7 +7,7 @@ import {
   pullsOf,
   removeModel,
   verifyModel,
-} from '../engine/models.ts'
+} from '../engine/models/store.ts'
 import { hubFrom } from '../net/hub.ts'
 import { barOf, openBar } from './bar.ts'
 import { type Command, need, print } from './command.ts'

@@ -1,5 +1,5 @@
 import { openApp } from '../api/app.ts'
-import { describe } from '../api/describe.ts'
+import { describe } from '../api/openapi.ts'
 import type { Service } from '../service.ts'
 import { type Command, need } from './command.ts'
 import { configOf } from './settings.ts'

@@ -1,5 +1,5 @@
-import { formatSize } from '../base/words.ts'
-import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/cuda.ts'
+import { formatSize } from '../base/units.ts'
+import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/models/cuda.ts'
 import { publicSource } from '../net/nuget.ts'
 import { barOf, openBar } from './bar.ts'
 import { type Command, need, UsageError } from './command.ts'

@@ -4,8 +4,8 @@
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance, Word } from '../transcripts/transcript.ts'
 import { sampleRate } from './audio.ts'
-import { speakersOf } from './speakers.ts'
-import type { Turn } from './turns.ts'
+import { speakersOf } from './who/speakers.ts'
+import type { Turn } from './who/turns.ts'
 
 /** Text with its place in the recording, in samples; a word, or a stretch of text when words were not asked for. */
 export type Said = {

@@ -2,14 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasCuda, runtimeLibrary, vadModel } from './native.ts'
+import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
+import type { VoiceChoice } from './models/voices.ts'
+import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
+import { openRuntime, type Runtime } from './onnx/runtime.ts'
+import type { Device } from './onnx/session.ts'
 import type { DeviceChoice } from './protocol.ts'
-import { openRuntime, type Runtime } from './runtime.ts'
-import type { Device } from './session.ts'
 import { openRoom, type Room } from './transcribe.ts'
-import type { VoiceChoice } from './voice-models.ts'
-import { openVoices } from './voices.ts'
-import { openWhisper, type Variant, type Whisper } from './whisper.ts'
+import { openVoices } from './who/voices.ts'
 
 export type Loaded = {
   room: Room

@@ -2,7 +2,7 @@
 
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { VoiceChoice } from './voice-models.ts'
+import type { VoiceChoice } from './models/voices.ts'
 
 export type TranscribeInput = {
   /** The media file as it came in; the engine decodes it itself. */

@@ -1,6 +1,6 @@
 // Progress as sentences for people, told no more often than they can read.
 
-import { formatSize } from '../base/words.ts'
+import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
 
 /** Passes on at most one sentence in a while. */

@@ -7,7 +7,6 @@ import type { Engine } from '../engine/protocol.ts'
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
 import { removeFile } from '../uploads/disk.ts'
-import type { Callbacks } from './callbacks.ts'
 import { type Download, mediaPath, openIngest } from './ingest.ts'
 import {
   completeJob,
@@ -22,6 +21,7 @@ import {
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import { throttled } from './progress.ts'
 import { timeouts } from './states.ts'
+import type { Callbacks } from './webhook-sender.ts'
 
 export type Runner = {
   /** Takes up a job that was just accepted. */

@@ -1,6 +1,6 @@
 // What a media file is and how long, asked of the child, and whether we take it.
 
-import { formatDuration } from '../base/words.ts'
+import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Inspection, Media } from './media.ts'

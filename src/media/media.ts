@@ -1,4 +1,4 @@
-// What the rest of the program knows of a media file. The work is done in a child process (child.ts).
+// What the rest of the program knows of a media file. The work is done in a child process (media/child).
 
 export type Inspection = {
   /** FFmpeg's short name of the container, `mov,mp4,m4a,3gp,3g2,mj2` reduced to its first word. */

@@ -2,14 +2,14 @@
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { formatSize } from '../base/words.ts'
+import { formatSize } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
+import { Undecodable, unpacking } from './content-encoding.ts'
 import { type Answer, type BodyEnd, type Failure, fetchGuarded, type Way } from './fetch.ts'
 import { openGate, pageGate } from './page.ts'
 import { directAddress, isSignIn } from './share-links.ts'
-import { Undecodable, unpacking } from './unpack.ts'
 
 export type DownloadOptions = Way & {
   bytesMax: number

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SMTPServerOptions } from 'smtp-server'
 import { type Mailer, type MailOptions, openMailer, verificationMail } from '../../src/accounts/mail.ts'
-import { formatDuration } from '../../src/base/words.ts'
+import { formatDuration } from '../../src/base/units.ts'
 import { limits } from '../../src/limits.ts'
 import { type MailServer, mailServer } from '../support/mail-server.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pocketClip, pocketModel } from '../../src/engine/native.ts'
+import { pocketClip, pocketModel } from '../../src/engine/onnx/library.ts'
 import { unless } from '../support/engine-room.ts'
 import { steno } from '../support/program.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { models, voiceModels } from '../../src/engine/catalogue.ts'
+import { models, voiceModels } from '../../src/engine/models/catalogue.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steno } from '../support/program.ts'
 

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { neededLibraries } from '../../src/base/elf.ts'
-import { installHint } from '../../src/engine/cuda.ts'
-import { carriedRuntime } from '../../src/engine/native.ts'
+import { installHint } from '../../src/engine/models/cuda.ts'
+import { carriedRuntime } from '../../src/engine/onnx/library.ts'
 import { steno } from '../support/program.ts'
 import { makeZip } from '../support/zip.ts'
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { voicesFor } from '../../src/engine/models/voices.ts'
 import type { Engine, TranscribeInput } from '../../src/engine/protocol.ts'
 import {
   type EngineSettings,
@@ -10,7 +11,6 @@ import {
   progressOf,
   type SupervisorOptions,
 } from '../../src/engine/supervisor.ts'
-import { voicesFor } from '../../src/engine/voice-models.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 
 let folder: string

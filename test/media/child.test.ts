@@ -28,7 +28,7 @@ function standIn(lines: string): string[] {
     process.execPath,
     '-e',
     `import { writeSync } from 'node:fs'
-     import { confine } from ${source('confine.ts')}
+     import { confine } from ${source('child/confine.ts')}
      import { writeMessage } from ${source('wire.ts')}
      const order = JSON.parse(process.argv.at(-1))
      const send = (kind, body) => writeSync(1, writeMessage(kind, body))

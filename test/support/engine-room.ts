@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runtimeLibrary } from '../../src/engine/native.ts'
-import { openRuntime, type Runtime } from '../../src/engine/runtime.ts'
-import { voicesFor } from '../../src/engine/voice-models.ts'
-import type { VoiceFiles } from '../../src/engine/voices.ts'
+import { voicesFor } from '../../src/engine/models/voices.ts'
+import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
+import { openRuntime, type Runtime } from '../../src/engine/onnx/runtime.ts'
+import type { VoiceFiles } from '../../src/engine/who/voices.ts'
 
 const project = new URL('../../', import.meta.url)
 

@@ -1,7 +1,7 @@
 // Random transcripts under random options, read back by a strict little reader of both subtitle formats.
 
 import { expect, test } from 'bun:test'
-import { type ExportOptions, formats } from '../../src/transcripts/formats.ts'
+import { type ExportOptions, formats } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance, Word } from '../../src/transcripts/transcript.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }

@@ -1,9 +1,9 @@
 // A child of the benches: the engine's own pipeline over several files of samples, the language left to it.
 
-import { runtimeLibrary, vadModel } from '../../../src/engine/native.ts'
-import { openRuntime } from '../../../src/engine/runtime.ts'
+import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
-import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
 import type { Transcript } from '../../../src/transcripts/transcript.ts'
 
 export type ClipsOrder = { folder: string; variant: Variant; sounds: string[]; threads: number }

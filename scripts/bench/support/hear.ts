@@ -1,13 +1,13 @@
 // A child of the benches: the engine's own pipeline over a file of samples, said `repeat` times over, with what
 // the machine gave for it. Times inside ONNX Runtime are those of the encoder and the decoder alone.
 
-import { runtimeLibrary, vadModel } from '../../../src/engine/native.ts'
-import { openRuntime } from '../../../src/engine/runtime.ts'
-import { type Run, Session } from '../../../src/engine/session.ts'
+import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import { voicesFor } from '../../../src/engine/models/voices.ts'
+import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { type Run, Session } from '../../../src/engine/onnx/session.ts'
 import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
-import { voicesFor } from '../../../src/engine/voice-models.ts'
-import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
-import { openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+import { openVoices, type VoiceFiles } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type HearOrder = {

@@ -3,11 +3,11 @@
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
-import { makeDecoder } from '../../../src/engine/decoder.ts'
-import { runtimeLibrary } from '../../../src/engine/native.ts'
-import { openRuntime } from '../../../src/engine/runtime.ts'
-import { type Run, Session } from '../../../src/engine/session.ts'
-import { makeEncoder, openWhisper, type Variant } from '../../../src/engine/whisper.ts'
+import { makeDecoder } from '../../../src/engine/hear/decoder.ts'
+import { makeEncoder, openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { type Run, Session } from '../../../src/engine/onnx/session.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type PaceOrder = {

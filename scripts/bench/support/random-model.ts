@@ -3,7 +3,7 @@
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Graph } from '../../../src/engine/graph.ts'
+import { Graph } from '../../../src/engine/onnx/graph.ts'
 
 export type Size = { width: number; layers: number; heads: number }
 

@@ -1,10 +1,10 @@
 // A child of the benches: telling voices apart alone, over a file of samples said `repeat` times over.
 
-import { Diarization } from '../../../src/engine/diarize.ts'
-import { runtimeLibrary } from '../../../src/engine/native.ts'
-import { openRuntime } from '../../../src/engine/runtime.ts'
-import { voicesFor } from '../../../src/engine/voice-models.ts'
-import { openVoices, type VoiceFiles } from '../../../src/engine/voices.ts'
+import { voicesFor } from '../../../src/engine/models/voices.ts'
+import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { Diarization } from '../../../src/engine/who/diarize.ts'
+import { openVoices, type VoiceFiles } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type TellOrder = { sound: string; repeat: number; threads: number }

@@ -1,0 +1,117 @@
+// What the service says of itself: GET /v1 for programs that meet it, the OpenAPI document, the page for people.
+
+import { type AnyElysia, Elysia } from 'elysia'
+import { requestErrors } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { formats } from '../media/formats.ts'
+import type { Service } from '../service.ts'
+import { docsPage } from './docs-page.ts'
+import { gate } from './gate.ts'
+import { about, apiVersion, describe, routesOf } from './openapi.ts'
+import * as shapes from './shapes.ts'
+
+/** `whole` is the app these routes end up in, asked only once it is complete. */
+export const description = (service: Service, whole: () => AnyElysia) => {
+  let document: object | null = null
+  const openapi = () => (document ??= describe(whole(), service.config.baseUrl))
+
+  return (
+    new Elysia({ tags: ['Service'] })
+      .use(gate(service))
+
+      .get(
+        '/v1',
+        ({ set }) => {
+          set.headers['Access-Control-Allow-Origin'] = '*'
+          set.headers['Access-Control-Expose-Headers'] = '*'
+          return introduction(service, whole())
+        },
+        {
+          open: 'service',
+          response: { 200: shapes.introduction },
+          detail: about({ summary: 'What this service is' }),
+        },
+      )
+
+      .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
+      // Where a 401 points. Keys are made by whoever runs the service, so there is no authorization server to name.
+      .get(
+        '/.well-known/oauth-protected-resource',
+        () => ({
+          resource: service.config.baseUrl,
+          resource_name: 'steno',
+          resource_documentation: `${service.config.baseUrl}/docs`,
+          bearer_methods_supported: ['header'],
+        }),
+        { visitor: true, detail: about({ hide: true }) },
+      )
+      .get('/docs', () => docsPage(openapi()), { visitor: true, detail: about({ hide: true }) })
+      .get(
+        '/',
+        () => new Response(null, { status: 302, headers: { Location: `${service.config.baseUrl}/docs` } }),
+        {
+          visitor: true,
+          detail: about({ hide: true }),
+        },
+      )
+  )
+}
+
+function introduction({ config, rateLimiter, engine }: Service, app: AnyElysia) {
+  const { ready, message, model, device, diarization } = engine.state()
+  return {
+    name: 'steno',
+    version: apiVersion,
+    base_url: config.baseUrl,
+    description_url: `${config.baseUrl}/v1/openapi.json`,
+    docs_url: `${config.baseUrl}/docs`,
+    endpoints: routesOf(app).map(({ method, path, hooks: { detail } }) => {
+      const rate = detail?.rate
+      return {
+        method,
+        path: path.replace(/:(\w+)/g, '{$1}'),
+        summary: detail?.summary ?? '',
+        requires_key: detail?.keyed ?? false,
+        requests_per_minute: rate ? rateLimiter.limitOf(rate) : null,
+      }
+    }),
+    authentication: {
+      type: 'api_key',
+      headers: ['Authorization', 'X-Api-Key'],
+      format: 'sk_live_…',
+      webhook_signature:
+        'hex HMAC-SHA256 of `timestamp.body`, keyed by the lowercase hex SHA-256 of the API key',
+    },
+    rate_limits: {
+      window_seconds: limits.rateWindowMs / 1000,
+      per_address: rateLimiter.limitOf('ip'),
+      headers: [
+        'RateLimit-Policy',
+        'RateLimit',
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'Retry-After',
+      ],
+    },
+    versioning: {
+      current: 'v1',
+      policy:
+        'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',
+    },
+    deprecation: {
+      notice: 'At least six months before an endpoint, parameter or field goes.',
+      headers: ['Deprecation', 'Sunset', 'Link'],
+    },
+    errors: {
+      envelope: { error: { code: 'string', message: 'string', docs_url: 'string, optional' } },
+      codes: Object.keys(requestErrors),
+    },
+    limits: {
+      file_bytes: config.fileBytesMax,
+      audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },
+      extensions: Object.keys(formats),
+    },
+    engine: { ready, message, model, device, diarization },
+  }
+}

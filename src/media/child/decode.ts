@@ -1,0 +1,56 @@
+// Inside the child: the audio of a file as 16 kHz mono float on the time line that a player shows.
+
+import type { Frame } from 'node-av/lib'
+import { type Decoded, samplesMax, type Task } from '../wire.ts'
+import type { FFmpeg } from './main.ts'
+import { Output } from './output.ts'
+import { Resampler } from './resampler.ts'
+import { linksOf, type Source } from './source.ts'
+import { type Placement, Timeline } from './timeline.ts'
+
+export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: Task): Decoded {
+  const output = new Output(tell, samplesMax(durationMsMax))
+  const resampler = new Resampler(ffmpeg, samples => output.write(samples))
+  const timeline = new Timeline(source)
+  const held = new ffmpeg.Frame()
+  held.alloc()
+
+  let damaged = 0
+
+  const put = (frame: Frame, { silence, skip }: Placement) => {
+    const { length } = source.frameSpan(frame)
+    if (silence >= 1) {
+      resampler.flush()
+      output.writeSilence(Math.round(timeline.position - length) - output.written)
+    }
+    if (skip < length && !resampler.convert(frame, { skip })) {
+      damaged += 1
+      resampler.flush()
+      output.writeSilence(Math.round(timeline.position) - output.written)
+    }
+  }
+  const use = (link: Source, frame: Frame) => {
+    const span = link.frameSpan(frame)
+    if (timeline.holds) put(held, timeline.settle(span.start))
+    const placement = timeline.place(span, { exact: link.lost })
+    if (placement) put(frame, placement)
+    else {
+      held.unref()
+      held.ref(frame)
+    }
+    output.keepAlive()
+  }
+
+  const packet = new ffmpeg.Packet()
+  packet.alloc()
+  for (const link of linksOf(source)) {
+    while (link.read(packet)) link.decode(packet, frame => use(link, frame))
+    link.drain(frame => use(link, frame))
+    if (timeline.holds) put(held, timeline.settle(null))
+    timeline.continue()
+    damaged += link.damaged
+  }
+  resampler.flush()
+  output.flush()
+  return { samples: output.written, damaged }
+}

@@ -1,0 +1,58 @@
+// Inside the child: samples on their way out, in messages of full size, up to a limit.
+
+import { Refused } from '../refusals.ts'
+import { bodyBytesMax, type Tell } from '../wire.ts'
+
+const silence = new Float32Array(4096)
+const aliveEveryMs = 1000
+
+export class Output {
+  /** Samples so far, those still waiting for their message to fill up included. */
+  written = 0
+  readonly #tell: Tell
+  readonly #samplesMax: number
+  readonly #waiting = new Float32Array(bodyBytesMax / Float32Array.BYTES_PER_ELEMENT)
+  #filled = 0
+  #toldAt = Date.now()
+
+  constructor(tell: Tell, samplesMax: number) {
+    this.#tell = tell
+    this.#samplesMax = samplesMax
+  }
+
+  write(samples: Float32Array): void {
+    this.written += samples.length
+    if (this.written > this.#samplesMax) throw new Refused('too-long')
+    for (let from = 0; from < samples.length; ) {
+      const part = samples.subarray(from, from + this.#waiting.length - this.#filled)
+      this.#waiting.set(part, this.#filled)
+      this.#filled += part.length
+      from += part.length
+      if (this.#filled === this.#waiting.length) this.flush()
+    }
+  }
+
+  writeSilence(count: number): void {
+    for (let left = count; left > 0; left -= silence.length) {
+      this.write(left < silence.length ? silence.subarray(0, left) : silence)
+    }
+  }
+
+  /** Long stretches of a file may hold no sound; the reader must not take the child for hung. */
+  keepAlive(): void {
+    if (Date.now() - this.#toldAt > aliveEveryMs) this.#send('alive', new Uint8Array(0))
+  }
+
+  flush(): void {
+    const { buffer } = this.#waiting
+    if (this.#filled > 0) {
+      this.#send('samples', new Uint8Array(buffer, 0, this.#filled * Float32Array.BYTES_PER_ELEMENT))
+    }
+    this.#filled = 0
+  }
+
+  #send(kind: 'samples' | 'alive', body: Uint8Array): void {
+    this.#tell(kind, body)
+    this.#toldAt = Date.now()
+  }
+}

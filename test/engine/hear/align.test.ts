@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { mergePunctuation, type Stretch, wordTimes } from '../../../src/engine/hear/align.ts'
+import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
+
+/** One token a word, the ids in order; the last one a full stop. */
+const words = [' one', ' two', ' three', ' four', ' five', ' six', '.']
+const tokenizer = readTokenizer(
+  JSON.stringify({
+    model: { vocab: Object.fromEntries(words.map((each, id) => [each.replace(' ', 'Ġ'), id])) },
+    added_tokens: [],
+  }),
+)
+
+/** What a head that knows would say: each row looks at its own frames and hardly anywhere else. */
+function looksAt(frames: number, from: number, to: number): Float32Array {
+  return Float32Array.from({ length: frames }, (_, frame) =>
+    frame >= from && frame < to ? 1 / (to - from) : 1e-4,
+  )
+}
+
+function stretch(ids: number[], from: number, to: number, rows: Float32Array[]): Stretch {
+  return { ids, logProbabilities: ids.map(() => 0), rows, from, to }
+}
+
+const shown = (found: ReturnType<typeof wordTimes>) => found.map(({ text, from, to }) => [text, from, to])
+
+test('a long word keeps its end beside a short one', () => {
+  const looks = [looksAt(200, 20, 60), looksAt(200, 60, 64), looksAt(200, 64, 90), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+  for (const [index, [from, to]] of [
+    [20, 60],
+    [60, 64],
+    [64, 90],
+  ].entries()) {
+    expect(Math.abs(found[index]!.from - from!)).toBeLessThanOrEqual(5)
+    expect(Math.abs(found[index]!.to - to!)).toBeLessThanOrEqual(5)
+  }
+})
+
+test('a row that looks everywhere takes nothing from its neighbours', () => {
+  const everywhere = looksAt(200, 0, 200)
+  const looks = [looksAt(200, 20, 50), everywhere, looksAt(200, 52, 90), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+  expect(found[1]!.from).toBeGreaterThanOrEqual(46)
+  expect(found[1]!.to).toBeLessThanOrEqual(56)
+})
+
+test('words of two stretches stay in order, the silence between them with neither', () => {
+  const looks = (from: number) => [looksAt(400, from, from + 30), looksAt(400, from + 30, from + 60)]
+  const rest = looksAt(400, 390, 400)
+  const first = stretch([0, 1], 20, 80, [...looks(20), rest])
+  // Its first row dwells where the first stretch was, as rows of first words do.
+  const second = stretch([2, 3], 300, 360, [looksAt(400, 60, 330), looks(300)[1]!, rest])
+  const found = wordTimes(tokenizer, 'en', [first, second], 400)
+  expect(found.map(each => each.text)).toEqual([' one', ' two', ' three', ' four'])
+  for (const [index, each] of found.entries()) {
+    expect(each.to).toBeGreaterThanOrEqual(each.from)
+    if (index > 0) expect(each.from).toBeGreaterThanOrEqual(found[index - 1]!.to)
+  }
+  expect(found[1]!.to).toBeLessThanOrEqual(85)
+  expect(found[2]!.from).toBeGreaterThanOrEqual(295)
+})
+
+test('a word lasts as long as the full stop that is merged into it', () => {
+  const looks = [looksAt(200, 20, 40), looksAt(200, 40, 60), looksAt(200, 60, 80), looksAt(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [stretch([4, 5, 6], 20, 80, looks)], 200)
+  expect(shown(found)[1]![0]).toBe(' six.')
+  expect(found[1]!.to).toBeGreaterThanOrEqual(75)
+})
+
+test('nothing said is no words', () => {
+  expect(wordTimes(tokenizer, 'en', [], 100)).toEqual([])
+})
+
+const word = (text: string) => ({ text, from: 0, to: 1, probability: 1 })
+
+test.each([
+  [
+    [' Hello', ',', ' world', '!'],
+    [' Hello,', ' world!'],
+  ],
+  [
+    [' He', ' said', ' "', 'yes', '"', '.'],
+    [' He', ' said', ' "yes".'],
+  ],
+  [
+    [' ¿', 'Qué', ' tal', '?'],
+    [' ¿Qué', ' tal?'],
+  ],
+  [
+    [' it', ' -', 'well'],
+    [' it', ' -well'],
+  ],
+  [['.'], ['.']],
+])('punctuation is merged: %j', (given, expected) => {
+  expect(mergePunctuation(given.map(word)).map(each => each.text)).toEqual(expected)
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { attentionIn } from '../../../src/engine/hear/attention.ts'
+import { noise } from '../../support/sound.ts'
+
+/** The same written down plainly: what all tokens share taken out of each frame, then the middle of seven. */
+function plainly(rows: readonly (readonly number[])[]): number[][] {
+  const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))
+  const mean = columns.map(column => column.reduce((sum, each) => sum + each, 0) / column.length)
+  const spread = columns.map((column, frame) =>
+    Math.sqrt(column.reduce((sum, each) => sum + (each - mean[frame]!) ** 2, 0) / column.length),
+  )
+  return rows.map(row => {
+    const level = row.map((each, frame) => (each - mean[frame]!) / spread[frame]!)
+    return level.map((_, frame) => {
+      const around = Array.from({ length: 7 }, (_, place) => {
+        const at = Math.abs(frame + place - 3)
+        return level[at >= row.length ? 2 * (row.length - 1) - at : at]!
+      })
+      return around.toSorted((one, other) => one - other)[3]!
+    })
+  })
+}
+
+test('attention is made comparable as written down plainly, in each band alone', () => {
+  const [tokens, heads, frames] = [5, 3, 40]
+  const rows = Array.from({ length: tokens }, (_, token) =>
+    noise((heads * frames) / 16_000, 1, token + 1).map(each => (each + 1.001) ** 4),
+  )
+  const bands = rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 }))
+  const ours = attentionIn(rows, frames, bands)
+  const planes = Array.from({ length: heads }, (_, head) =>
+    plainly(rows.map(row => [...row.subarray(head * frames, (head + 1) * frames)])),
+  )
+  for (const [token, { begin, end }] of bands.entries()) {
+    expect(ours[token]!.length).toBe(end - begin)
+    for (let frame = begin; frame < end; frame++) {
+      const mean = planes.reduce((sum, plane) => sum + plane[token]![frame]!, 0) / heads
+      expect(ours[token]![frame - begin]).toBeCloseTo(mean, 4)
+    }
+  }
+})
+
+test('rows of a few frames and rows of zeros have values too', () => {
+  for (const row of [new Float32Array(9), new Float32Array([0.5, 0.5, 0])]) {
+    const [values] = attentionIn([row], row.length, [{ begin: 0, end: row.length }])
+    expect(values!.every(Number.isFinite)).toBe(true)
+  }
+})

@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { makeDecoder } from '../../../src/engine/hear/decoder.ts'
+import { openFeatures } from '../../../src/engine/hear/features.ts'
+import { elect } from '../../../src/engine/hear/language.ts'
+import { recognise } from '../../../src/engine/hear/recognise.ts'
+import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
+import { makeEncoder, openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { decode } from '../../../src/media/decode.ts'
+import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+const names = ['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2']
+
+async function samplesOf(name: string): Promise<Float32Array> {
+  const parts: number[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
+  for await (const part of decode(join(clips!, `${name}.flac`), options))
+    for (const value of part) parts.push(value)
+  return Float32Array.from(parts)
+}
+
+test.skipIf(missing)(
+  `a batch says what each of its rows says alone, as rows end and move${skipped}`,
+  async () => {
+    const whisper = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+    const { facts } = whisper
+    const features = openFeatures(runtime(), facts.mels)
+    const encoder = makeEncoder(runtime(), whisper)
+    const decoder = makeDecoder(runtime(), whisper, true)
+    const states = new Float32Array(names.length * encoder.rowSize)
+    const rows: { frames: number; speechSeconds: number }[] = []
+    for (const [row, name] of names.entries()) {
+      const samples = await samplesOf(name)
+      encoder.encode(features.logMel(samples), states, row)
+      rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
+    }
+    const hear = (from: number, to: number) =>
+      recognise(states.slice(from * encoder.rowSize, to * encoder.rowSize), rows.slice(from, to), {
+        whisper,
+        decoder,
+        prompt: [facts.start, facts.languages.get('en')!, facts.transcribe!],
+        timestamps: true,
+        attention: true,
+        random: () => 0.5,
+        onShare: async () => {},
+      })
+    const together = await hear(0, names.length)
+    for (const row of names.keys()) {
+      const [alone] = await hear(row, row + 1)
+      expect(together[row]!.tokens).toEqual(alone!.tokens)
+      expect(together[row]!.logProbability).toBeCloseTo(alone!.logProbability, 3)
+      expect(together[row]!.attention.length).toBe(alone!.tokens.length + 1)
+      const last = (looks: Float32Array[]) => looks.at(-1)!.indexOf(Math.max(...looks.at(-1)!))
+      expect(last(together[row]!.attention)).toBe(last(alone!.attention))
+    }
+    whisper.close()
+    features.close()
+  },
+)
+
+test.skipIf(missing)(`tokens become words, whole characters and nothing else${skipped}`, async () => {
+  const tokenizer = readTokenizer(await Bun.file(join(pocket!, 'tokenizer.json')).text())
+  // " Hello, world!" as Whisper's vocabulary has it.
+  const hello = [2425, 11, 1002, 0]
+  expect(tokenizer.decode(hello)).toBe(' Hello, world!')
+  expect(tokenizer.decode([50258, ...hello, 50257, 50364])).toBe(' Hello, world!')
+  expect(tokenizer.words(hello, 'en').map(each => each.text)).toEqual([' Hello', ',', ' world', '!'])
+  expect(tokenizer.words([2425, 5207], 'en').flatMap(each => each.ids)).toEqual([2425, 5207])
+  expect(tokenizer.special('<|transcribe|>')).toBe(50359)
+  expect(tokenizer.special('<|klingon|>')).toBeNull()
+})
+
+test('the language with most sound behind it wins, sure windows before wavering ones', () => {
+  const odds = (given: Record<string, number>) => new Map(Object.entries(given))
+  const greeting = { odds: odds({ es: 0.9, en: 0.1 }), weight: 3 }
+  const talk = { odds: odds({ es: 0.3, en: 0.7 }), weight: 30 }
+  expect(elect([greeting, talk, talk])).toBe('en')
+  const wavering = { odds: odds({ nl: 0.35, de: 0.33 }), weight: 30 }
+  expect(elect([wavering, wavering, { odds: odds({ de: 0.95 }), weight: 30 }])).toBe('de')
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test'
+import { samplesPerFrame } from '../../../src/engine/audio.ts'
+import { placeInRecording } from '../../../src/engine/hear/place.ts'
+import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
+import type { Whisper } from '../../../src/engine/hear/whisper.ts'
+import { windowOf } from '../../../src/engine/hear/windows.ts'
+
+const words = ['Ġone', 'Ġtwo.', 'Ġthree', 'Ġfour.']
+const [end, firstTimestamp] = [90, 100]
+const tokenizer = readTokenizer(
+  JSON.stringify({
+    model: { vocab: Object.fromEntries(words.map((word, id) => [word, id])) },
+    added_tokens: [],
+  }),
+)
+// Placing reads these and nothing else of a model.
+const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
+
+const [frames, sampleRate] = [500, 16_000]
+
+/** Each token's row looks at the frames from one of these to the next. */
+function spoken(tokens: number[], looks: [number, number][]) {
+  return {
+    tokens,
+    logProbabilities: tokens.map(() => -0.1),
+    attention: looks.map(([from, to]) =>
+      Float32Array.from({ length: frames }, (_, frame) =>
+        frame >= from && frame < to ? 1 / (to - from) : 1e-5,
+      ),
+    ),
+    frames,
+    noSpeech: 0,
+    logProbability: -0.1,
+    temperature: 0,
+    verdict: 'good' as const,
+  }
+}
+
+const at = (frame: number) => firstTimestamp + frame
+const anywhere: [number, number] = [0, frames]
+
+test('words stand in the recording where their speech is, a pause that was cut out included', () => {
+  // Ten seconds lie between the two pieces; the window keeps half a second of them.
+  const window = windowOf([
+    { from: 0, to: 2 * sampleRate },
+    { from: 12 * sampleRate, to: 15 * sampleRate },
+  ])
+  const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
+  const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
+  const heard = placeInRecording(
+    whisper,
+    window,
+    spoken(tokens, [
+      anywhere,
+      [10, 40],
+      [40, 80],
+      [80, 90],
+      anywhere,
+      [second + 20, second + 70],
+      [second + 70, second + 120],
+      [second + 120, second + 130],
+      anywhere,
+    ]),
+    'en',
+    true,
+  )
+  expect(heard.map(each => each.text)).toEqual([' one', ' two.', ' three', ' four.'])
+  const begins = heard.map(each => each.from / sampleRate)
+  const expected = [0.2, 0.8, 11.75 + 0.4, 11.75 + 1.4]
+  for (const [index, begin] of begins.entries()) expect(Math.abs(begin - expected[index]!)).toBeLessThan(0.15)
+})
+
+test('the order of the text is the order of the times, however the rows look', () => {
+  const window = windowOf([{ from: 0, to: 8 * sampleRate }])
+  const tokens = [at(10), 0, 1, at(150), at(151), 2, 3, at(300)]
+  const rows: [number, number][] = [
+    anywhere,
+    [100, 150],
+    [20, 60],
+    anywhere,
+    anywhere,
+    [90, 120],
+    [200, 250],
+    [250, 260],
+    anywhere,
+  ]
+  const heard = placeInRecording(whisper, window, spoken(tokens, rows), 'en', true)
+  expect(heard.map(each => each.text)).toEqual([' one', ' two.', ' three', ' four.'])
+  expect(heard.map(each => each.from)).toEqual(heard.map(each => each.from).toSorted((a, b) => a - b))
+})
+
+test('without words there are stretches with the times that the model gave them', () => {
+  const window = windowOf([{ from: sampleRate, to: 9 * sampleRate }])
+  const tokens = [at(10), 0, 1, at(100), at(150), 2, 3]
+  const heard = placeInRecording(whisper, window, { ...spoken(tokens, []), attention: [] }, 'en', false)
+  expect(heard.map(({ text, from, to }) => [text, from / sampleRate, to / sampleRate])).toEqual([
+    [' one two.', 1.2, 3],
+    [' three four.', 4, 9],
+  ])
+})
+
+test('silence has no words', () => {
+  const window = windowOf([{ from: 0, to: sampleRate }])
+  const heard = placeInRecording(
+    whisper,
+    window,
+    { ...spoken([0], [anywhere]), verdict: 'silence' },
+    'en',
+    true,
+  )
+  expect(heard).toEqual([])
+})

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import { choose, probabilityOf, rulesOf } from '../../../src/engine/hear/rules.ts'
+import type { Facts } from '../../../src/engine/hear/whisper.ts'
+
+// A vocabulary of ten words (0…9), the end (10), four special tokens, then timestamps from 15 on.
+const [end, first] = [10, 15]
+const facts = {
+  vocabulary: first + 1501,
+  start: 11,
+  end,
+  noSpeech: 12,
+  noTimestamps: 14,
+  firstTimestamp: first,
+  suppressed: [3],
+  suppressedAtStart: [4, end],
+} as Facts
+
+function scores(given: Record<number, number>): Float32Array {
+  const row = new Float32Array(facts.vocabulary).fill(-30)
+  for (const [id, score] of Object.entries(given)) row[Number(id)] = score
+  return row
+}
+
+const next = (given: Record<number, number>, before: number[], timestamps = true) =>
+  choose(rulesOf(facts, timestamps), scores(given), { tokens: before, frames: 1000 }).token
+
+const one = { tokens: [6], frames: 1000 }
+
+test.each([
+  ['the first is a timestamp', { 5: 9, 20: 1 }, [], 20],
+  ['and none later than a second', { [first + 51]: 9, [first + 50]: 1 }, [], first + 50],
+  ['after the first timestamp comes text', { 16: 9, 5: 1 }, [15], 5],
+  ['after a closing timestamp comes one like it', { 5: 9, 21: 1 }, [15, 5, 20], 21],
+  ['which may be the same', { 20: 1, 19: 9 }, [15, 5, 20], 20],
+  ['or the end', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
+  [
+    'nor is a time that the sound does not reach',
+    { [first + 1001]: 9, [first + 1000]: 8 },
+    [15, 6],
+    first + 1000,
+  ],
+  ['timestamps only go forward', { 16: 9, 5: 1 }, [15, 5, 20, 20], 5],
+  ['suppressed words are not said', { 3: 9, 5: 1 }, [15, 6], 5],
+  ['nor special tokens', { 11: 9, 12: 9, 13: 9, 14: 9, 5: 1 }, [15, 6], 5],
+  ['many likely timestamps beat one likelier word', { 5: 2, 40: 1.9, 41: 1.9, 42: 1.9 }, [15, 6], 40],
+] as const)('%s', (_, given, before, token) => {
+  expect(next(given, [...before])).toBe(token)
+})
+
+test('without timestamps there are none, and some words do not come first', () => {
+  expect(next({ 20: 9, 5: 1 }, [], false)).toBe(5)
+  expect(next({ 4: 9, [end]: 9, 5: 1 }, [], false)).toBe(5)
+  expect(next({ 4: 9, 5: 1 }, [5], false)).toBe(4)
+})
+
+test('the probability is among what is allowed', () => {
+  const { logProbability } = choose(rulesOf(facts, false), scores({ 3: 50, 20: 50, 5: 2, 6: 2 }), one)
+  expect(Math.exp(logProbability)).toBeCloseTo(0.5, 4)
+  expect(probabilityOf(scores({ 12: 2, 5: 2 }), 12)).toBeCloseTo(0.5, 4)
+})
+
+test('a warm choice follows the odds and the rules', () => {
+  const counts = new Map<number, number>()
+  for (let turn = 0; turn < 1000; turn++) {
+    const random = () => (turn + 0.5) / 1000
+    const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), one, 1, random)
+    counts.set(token, (counts.get(token) ?? 0) + 1)
+  }
+  expect(counts.get(5)).toBeCloseTo(750, -1)
+  expect(counts.get(6)).toBeCloseTo(250, -1)
+})

@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test'
+import { Segments } from '../../../src/engine/hear/segments.ts'
+import { frameSamples } from '../../../src/engine/hear/vad.ts'
+import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../../src/engine/hear/windows.ts'
+
+const second = 16_000
+const span = (from: number, to: number) => ({ from: from * second, to: to * second })
+const inSeconds = (each: { from: number; to: number }) => [each.from / second, each.to / second]
+
+test('spans are packed up to the longest pause in the last third', () => {
+  const packer = new Packer()
+  const spans = [span(0, 10), span(10.5, 21), span(21.9, 24), span(24.2, 27), span(27.3, 35), span(35.5, 40)]
+  const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
+  expect(windows.map(each => each.speech.map(inSeconds))).toEqual([
+    [
+      [0, 10],
+      [10.5, 21],
+    ],
+    [
+      [21.9, 24],
+      [24.2, 27],
+      [27.3, 35],
+      [35.5, 40],
+    ],
+  ])
+})
+
+test('a pause of ten seconds ends a window', () => {
+  const packer = new Packer()
+  const spans = [span(0, 2), span(11.9, 13), span(23, 24)]
+  const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
+  expect(windows.map(each => each.speech.map(inSeconds))).toEqual([
+    [
+      [0, 2],
+      [11.9, 13],
+    ],
+    [[23, 24]],
+  ])
+})
+
+test('no window is longer than 30 s and no speech is lost, whatever comes', () => {
+  let seed = 7
+  const random = (to: number) => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((seed / 2 ** 32) * to)
+  }
+  const packer = new Packer()
+  let at = 0
+  const spans = Array.from({ length: 400 }, () => {
+    const from = at + random(2.5 * second)
+    at = from + 1600 + random(29 * second)
+    return { from, to: at }
+  })
+  const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
+  expect(Math.max(...windows.map(each => each.samples))).toBeLessThanOrEqual(30 * second)
+  expect(windows.flatMap(each => each.speech)).toEqual(spans)
+})
+
+test('a long pause is shortened and times are mapped back', () => {
+  const window = windowOf([span(5, 8), span(8.4, 10), span(70, 75)])
+  expect(window.samples / second).toBeCloseTo(5 + 0.5 + 5, 5)
+  expect(sampleOf(window, 0) / second).toBe(5)
+  expect(sampleOf(window, 250) / second).toBe(10)
+  expect(sampleOf(window, 5.5 * 50) / second).toBeCloseTo(70, 5)
+  expect(sampleOf(window, 8 * 50) / second).toBeCloseTo(72.5, 5)
+
+  const recording = new Recording()
+  const sound = Float32Array.from({ length: 80 * second }, (_, n) => n)
+  for (let at = 0; at < sound.length; at += 12_345) recording.add(sound.subarray(at, at + 12_345))
+  recording.forget(5 * second)
+  const taken = soundOf(window, recording)
+  expect(taken[0]).toBe(5 * second)
+  expect(taken[Math.round(5.5 * second)]).toBe(70 * second)
+  expect(taken.at(-1)).toBe(75 * second - 1)
+})
+
+/** Frames of 32 ms as letters: s for speech, - for silence, ~ for something between. */
+function heard(frames: string, samplesMax = 30 * second) {
+  const segments = new Segments(samplesMax)
+  const probabilities = Float32Array.from(frames, each => ({ s: 0.9, '-': 0.05, '~': 0.42 })[each] ?? 0)
+  const spans = [...segments.push(probabilities), ...segments.end(frames.length * frameSamples)]
+  return spans.map(each => [each.from / frameSamples, each.to / frameSamples].map(Math.round))
+}
+
+test.each([
+  ['silence', '-'.repeat(100), []],
+  ['a click', `${'-'.repeat(20)}ss${'-'.repeat(40)}`, []],
+  ['one word', `${'-'.repeat(20)}${'s'.repeat(10)}${'-'.repeat(40)}`, [[14, 36]]],
+  ['a word with a doubtful middle', `${'-'.repeat(20)}sssss~~~~~~~~~~~~sssss${'-'.repeat(40)}`, [[14, 48]]],
+  [
+    'two words',
+    `${'s'.repeat(10)}${'-'.repeat(20)}${'s'.repeat(10)}${'-'.repeat(9)}`,
+    [
+      [0, 16],
+      [24, 46],
+    ],
+  ],
+  ['speech to the very end', `${'-'.repeat(20)}${'s'.repeat(10)}`, [[14, 30]]],
+])('spans of %s', (_, frames, spans) => {
+  expect(heard(frames)).toEqual(spans)
+})
+
+test('speech without a pause is cut where it is least likely', () => {
+  const frames = `${'s'.repeat(80)}~${'s'.repeat(40)}`
+  expect(heard(frames, 110 * frameSamples)[0]![1]).toBe(80 + 6)
+})

@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { models } from '../../../src/engine/models/catalogue.ts'
+import {
+  defaultModel,
+  installedModel,
+  isModel,
+  listModels,
+  prepareModel,
+  pullModel,
+  removeModel,
+  verifyModel,
+} from '../../../src/engine/models/store.ts'
+import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
+import { noise } from '../../support/sound.ts'
+
+const bytes = (size: number, seed: number) => new Uint8Array(noise(size / 64_000, 1, seed).buffer)
+const text = (words: string) => new TextEncoder().encode(words)
+
+const files = {
+  'README.md': text('not wanted'),
+  'config.json': text('{}'),
+  'generation_config.json': text('{"a": 1}'),
+  'tokenizer.json': text('{"b": 2}'),
+  'onnx/encoder_model.onnx': bytes(64_000, 1),
+  'onnx/encoder_model_quantized.onnx': bytes(160_000, 2),
+  'onnx/decoder_model_merged_quantized.onnx': bytes(96_000, 3),
+  'onnx/decoder_model_merged_fp16.onnx': bytes(64_000, 4),
+}
+const wanted = [
+  'config.json',
+  'generation_config.json',
+  'onnx/decoder_model_merged_quantized.onnx',
+  'onnx/encoder_model_quantized.onnx',
+  'tokenizer.json',
+]
+
+let dir: string
+let hub: TestHub | null
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'steno-models-'))
+  hub = null
+})
+
+afterEach(async () => {
+  await hub?.stop()
+  rmSync(dir, { recursive: true })
+})
+
+function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> = files) {
+  hub = startHub(models.tiny!.repository, served, behaviour)
+  return hub
+}
+
+function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (_: number) => {}) {
+  const signal = new AbortController().signal
+  return pullModel('tiny', { dir, gpu: false, hub: { endpoint, token }, signal, onProgress })
+}
+
+test('a pull brings what is needed, checked, locked and whole', async () => {
+  const counted: number[] = []
+  const lock = await pull(start(), null, done => counted.push(done))
+  expect(lock).toMatchObject({ id: 'tiny', revision: commit })
+  expect(lock.files.map(each => each.path).sort()).toEqual(wanted)
+  expect(readdirSync(join(dir, 'tiny', 'onnx')).sort()).toEqual([
+    'decoder_model_merged_quantized.onnx',
+    'encoder_model_quantized.onnx',
+  ])
+  expect(isModel(join(dir, 'tiny'))).toBe(true)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+  expect(counted.at(-1)).toBe(lock.files.reduce((sum, each) => sum + each.size, 0))
+  expect(counted).toEqual(counted.toSorted((a, b) => a - b))
+  expect(listModels(dir).find(each => each.id === 'tiny')!.bytes).toBeGreaterThan(256_000)
+})
+
+test('a transfer that breaks off goes on where it stopped', async () => {
+  const hub = start({ breaksAfter: [2, 8, 8, 50_000, 20_000, 30_000] })
+  await pull(hub)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+  const resumed = hub.asked.filter(each => each.includes('bytes='))
+  expect(resumed.some(each => each.endsWith('encoder_model_quantized.onnx bytes=50000-'))).toBe(true)
+  expect(resumed.some(each => each.endsWith('encoder_model_quantized.onnx bytes=70000-'))).toBe(true)
+})
+
+test('two pulls of a model at once fetch it once, and both have it', async () => {
+  const hub = start()
+  const [one, other] = await Promise.all([pull(hub), pull(hub)])
+  expect(other).toEqual(one)
+  expect(hub.asked.filter(each => each.includes('encoder_model_quantized.onnx')).length).toBe(1)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a model that is being fetched is not removed', async () => {
+  const hub = start()
+  const pulled = pull(hub)
+  expect(() => removeModel(dir, 'tiny')).toThrow('being fetched')
+  await pulled
+  expect(removeModel(dir, 'tiny')).toBe(true)
+})
+
+test('who waits for a pull that fails fetches it', async () => {
+  const hub = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
+  const [one, other] = await Promise.allSettled([pull(hub), pull(hub)])
+  expect([one.status, other.status]).toEqual(['rejected', 'fulfilled'])
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a second pull goes on with what the first one left', async () => {
+  const first = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
+  await expect(pull(first)).rejects.toThrow('broke off')
+  expect(isModel(join(dir, 'tiny'))).toBe(false)
+  await first.stop()
+  const second = start()
+  await pull(second)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+  expect(second.asked.filter(each => each.includes('encoder'))).toEqual([
+    expect.stringContaining('bytes=50000-'),
+  ])
+  expect(second.asked.some(each => each.includes('config.json'))).toBe(false)
+})
+
+test('a hub that cannot resume is taken from the start', async () => {
+  await pull(start({ breaksAfter: [2, 8, 8, 50_000], ignoresRange: true }))
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a file with other bytes than the hub names is fetched again', async () => {
+  const path = 'onnx/encoder_model_quantized.onnx'
+  await pull(start({ forges: { [path]: bytes(160_000, 9) } }))
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a file that stays wrong is never put in its place', async () => {
+  const path = 'onnx/encoder_model_quantized.onnx'
+  const hub = start({}, { ...files })
+  const real = hub.endpoint
+  // The listing is honest, the bytes are not, however often they are asked for.
+  const liar = Bun.serve({
+    port: 0,
+    fetch: request => {
+      const { pathname, search } = new URL(request.url)
+      return pathname.endsWith(path) ? new Response(bytes(160_000, 9)) : fetch(`${real}${pathname}${search}`)
+    },
+  })
+  await expect(pull({ ...hub, endpoint: `http://127.0.0.1:${liar.port}` })).rejects.toThrow('hash')
+  await liar.stop(true)
+  expect(existsSync(join(dir, 'tiny'))).toBe(false)
+})
+
+test('a file name that leads elsewhere is refused', async () => {
+  const hub = start({}, { ...files, 'onnx/encoder_model_quantized.onnx_data/../../../evil': text('x') })
+  await expect(pull(hub)).rejects.toThrow('names a file')
+  expect(existsSync(join(dir, '..', 'evil'))).toBe(false)
+})
+
+test('a token is sent, and asked for where it is missing', async () => {
+  const hub = start({ token: 'hf_secret' })
+  await expect(pull(hub)).rejects.toThrow('HF_TOKEN')
+  await pull(hub, 'hf_secret')
+  expect(isModel(join(dir, 'tiny'))).toBe(true)
+})
+
+test('verify names the file that was changed, remove leaves nothing', async () => {
+  await pull(start())
+  await Bun.write(join(dir, 'tiny', 'tokenizer.json'), '{"b": 3}')
+  expect(await verifyModel(dir, 'tiny')).toEqual(['tokenizer.json'])
+  await Bun.write(join(dir, 'tiny.0123.part', 'config.json'), 'left over')
+  await Bun.write(join(dir, 'mine', 'config.json'), 'not a known model')
+  expect(removeModel(dir, 'tiny')).toBe(true)
+  expect(removeModel(dir, 'mine')).toBe(false)
+  expect(readdirSync(dir)).toEqual(['mine'])
+})
+
+test('the default is turbo on a GPU and base on a CPU', () => {
+  expect(defaultModel('cpu')).toBe('base')
+  expect(defaultModel('cuda')).toBe('large-v3-turbo')
+  expect(models[defaultModel('cuda')]).toBeDefined()
+})
+
+const settings = { model: null, modelsDir: null, dataDir: '', device: 'cpu' } as const
+
+test('a folder with a model serves under its own name, another does not', async () => {
+  await pull(start())
+  const folder = join(dir, 'tiny')
+  const named = await prepareModel({ ...settings, model: folder, dataDir: dir }, () => {})
+  expect(named).toEqual({
+    folder,
+    name: 'tiny',
+    voices: { problem: expect.stringContaining('steno models pull pyannote') },
+    notice: null,
+  })
+  expect(installedModel('tiny', { modelsDir: dir, dataDir: '' })).toBe(folder)
+  await expect(prepareModel({ ...settings, model: dir, dataDir: dir }, () => {})).rejects.toThrow('neither')
+})

@@ -1,0 +1,64 @@
+// Which edit lists are so plain that FFmpeg need not build its index twice.
+
+import { expect, test } from 'bun:test'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { shiftsOnly } from '../../../src/media/child/edits.ts'
+import { fixture, temporaryFolder } from '../files.ts'
+
+test.each(['aac.m4a', 'late.m4a', 'edit-list.m4a', 'late-sound.mp4', 'mpeg4-pcm.mov'])(
+  '%s only shifts',
+  name => {
+    expect(isPlain(fixture(name))).toBe(true)
+  },
+)
+
+test.each(['cbr.mp3', 'pcm.wav', 'h264-eac3.mkv', 'make.sh'])('%s is not of that kind', name => {
+  expect(isPlain(fixture(name))).toBe(false)
+})
+
+test('a small index is left alone', () => {
+  const file = openSync(fixture('aac.m4a'), 'r')
+  expect(shiftsOnly(file)).toBe(false)
+  closeSync(file)
+})
+
+test('an edit that leaves out the end is not plain', async () => {
+  expect(await isPlainAfter(list => list.writeUInt32BE(1000, 8))).toBe(false)
+})
+
+test('two edits are not plain', async () => {
+  expect(await isPlainAfter(list => list.writeUInt32BE(2, 4))).toBe(false)
+})
+
+test('boxes inside of boxes do not go on for ever', async () => {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'nested.mp4')
+  const depth = 20_000
+  const bytes = Buffer.alloc(8 * depth)
+  for (let level = 0; level < depth; level++) {
+    bytes.writeUInt32BE(8 * (depth - level), 8 * level)
+    bytes.write(level === 0 ? 'moov' : 'trak', 8 * level + 4, 'latin1')
+  }
+  writeFileSync(path, bytes)
+  expect(isPlain(path)).toBe(false)
+})
+
+/** The same question of a copy of aac.m4a with its edit list changed; it begins after the type of its box. */
+async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
+  await using folder = temporaryFolder()
+  const path = join(folder.path, 'changed.m4a')
+  const bytes = readFileSync(fixture('aac.m4a'))
+  change(bytes.subarray(bytes.indexOf('elst') + 4))
+  writeFileSync(path, bytes)
+  return isPlain(path)
+}
+
+function isPlain(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    return shiftsOnly(file, 0)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,309 @@
+// Where stretches of sound are put, read like a list of entries: what comes in, what is made of it.
+
+import { describe, expect, test } from 'bun:test'
+import { type Span, Timeline } from '../../../src/media/child/timeline.ts'
+
+const second = 16_000
+
+/** Seconds: [start or null, length], and whether something was lost before it. */
+type Entry = [start: number | null, length: number, lost?: 'lost']
+/** Seconds of silence before it and seconds left out of it. */
+type Line = [silence: number, skip: number]
+
+const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clockRestarts?: boolean }[] = [
+  {
+    name: 'one after another',
+    entries: [
+      [0, 1],
+      [1, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+    ],
+    end: 2,
+  },
+  {
+    name: 'without timestamps',
+    entries: [
+      [null, 1],
+      [null, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+    ],
+    end: 2,
+  },
+  { name: 'a late start', entries: [[0.03, 1]], lines: [[0.03, 0]], end: 1.03 },
+  {
+    name: 'a start before zero',
+    entries: [
+      [-0.3, 0.2],
+      [-0.1, 0.2],
+      [0.1, 1],
+    ],
+    lines: [
+      [0, 0.2],
+      [0, 0.1],
+      [0, 0],
+    ],
+    end: 1.1,
+  },
+  {
+    name: 'jitter',
+    entries: [
+      [0, 0.5],
+      [0.51, 0.5],
+      [0.995, 0.5],
+      [1.5, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    end: 2.5,
+  },
+  {
+    name: 'a gap',
+    entries: [
+      [0, 1],
+      [1.5, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0.5, 0],
+    ],
+    end: 2.5,
+  },
+  {
+    name: 'an overlap',
+    entries: [
+      [0, 1],
+      [0.8, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0.2],
+    ],
+    end: 1.8,
+  },
+  {
+    name: 'a stretch that was all there',
+    entries: [
+      [0, 1],
+      [0.5, 0.3],
+      [1, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0.3],
+      [0, 0],
+    ],
+    end: 2,
+  },
+  {
+    name: 'a small gap that stays',
+    entries: [
+      [0, 1],
+      [1.05, 0.6],
+      [1.65, 0.6],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0.05, 0],
+    ],
+    end: 2.25,
+  },
+  {
+    name: 'a small gap after a loss',
+    entries: [
+      [0, 1],
+      [1.05, 0.6, 'lost'],
+    ],
+    lines: [
+      [0, 0],
+      [0.05, 0],
+    ],
+    end: 1.65,
+  },
+  {
+    name: 'a long gap',
+    entries: [
+      [0, 1],
+      [61, 1],
+      [62, 1],
+    ],
+    lines: [
+      [0, 0],
+      [60, 0],
+      [0, 0],
+    ],
+    end: 63,
+  },
+  {
+    name: 'a long gap before the very end',
+    entries: [
+      [0, 1],
+      [61, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+    ],
+    end: 2,
+  },
+  {
+    name: 'scattered packets in a long silence',
+    entries: [
+      [0, 0.1],
+      [2, 0.1],
+      [4, 0.1],
+      [4.1, 0.1],
+    ],
+    lines: [
+      [0, 0],
+      [1.9, 0],
+      [1.9, 0],
+      [0, 0],
+    ],
+    end: 4.2,
+  },
+  {
+    name: 'one timestamp that lies',
+    entries: [
+      [0, 1],
+      [7200, 1],
+      [2, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    end: 3,
+  },
+  {
+    name: 'one timestamp far back',
+    entries: [
+      [0, 1],
+      [1, 1],
+      [-50, 1],
+      [3, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    end: 4,
+  },
+  {
+    name: 'a clock set back',
+    entries: [
+      [0, 5],
+      [0, 1],
+      [1, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    end: 7,
+  },
+  {
+    name: 'a gap after a clock set back',
+    entries: [
+      [0, 5],
+      [0, 1],
+      [1, 1],
+      [2.5, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0.5, 0],
+    ],
+    end: 8.5,
+  },
+  {
+    name: 'a broadcast that leaps ahead',
+    clockRestarts: true,
+    entries: [
+      [0, 1],
+      [500, 1],
+      [501, 1],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+    end: 3,
+  },
+  {
+    name: 'a broadcast whose sound comes late',
+    clockRestarts: true,
+    entries: [
+      [25, 1],
+      [26, 1],
+    ],
+    lines: [
+      [25, 0],
+      [0, 0],
+    ],
+    end: 27,
+  },
+  {
+    name: 'a broadcast with a gap',
+    clockRestarts: true,
+    entries: [
+      [0, 1],
+      [6, 1],
+      [7, 1],
+    ],
+    lines: [
+      [0, 0],
+      [5, 0],
+      [0, 0],
+    ],
+    end: 8,
+  },
+]
+
+test('a new stream follows at once, whatever its clock says', () => {
+  const timeline = new Timeline({ clockRestarts: false })
+  timeline.place({ start: 0, length: second / 2 })
+  timeline.continue()
+  expect(timeline.place({ start: 0, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
+  expect(timeline.place({ start: second / 2, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
+  expect(timeline.position).toBe(1.5 * second)
+})
+
+describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) => {
+  test('is put in its place', () => {
+    const timeline = new Timeline({ clockRestarts })
+    const made: Line[] = []
+    const put = ({ silence, skip }: { silence: number; skip: number }) =>
+      made.push([round(silence / second), round(skip / second)])
+    for (const [start, length, lost] of entries) {
+      const span: Span = { start: start === null ? null : start * second, length: length * second }
+      if (timeline.holds) put(timeline.settle(span.start))
+      const placement = timeline.place(span, { exact: lost === 'lost' })
+      if (placement) put(placement)
+    }
+    if (timeline.holds) put(timeline.settle(null))
+    expect(made).toEqual(lines)
+    expect(round(timeline.position / second)).toBe(end)
+  })
+})
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

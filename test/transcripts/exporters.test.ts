@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import { type ExportFormat, type ExportOptions, formats } from '../../src/transcripts/exporters.ts'
+import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
+
+const defaults: ExportOptions = {
+  maxWords: limits.cueWords.default,
+  maxChars: limits.cueChars.default,
+  maxDurationMs: limits.cueSeconds.default * 1000,
+  sentenceAware: true,
+  stripChars: '',
+  includeSpeakers: 'auto',
+  includeTimestamps: false,
+}
+
+type Row = [start: number, end: number, speaker: string | null, text: string]
+
+function transcript(rows: Row[], more: Partial<Transcript> = {}): Transcript {
+  const utterances = rows.map(
+    ([start, end, speaker, text]): Utterance => ({ start, end, text, speaker, confidence: null, words: [] }),
+  )
+  const speakers = [...new Set(rows.flatMap(([, , speaker]) => speaker ?? []))]
+  return {
+    full_transcript: rows.map(row => row[3]).join(' '),
+    language: 'en',
+    duration_seconds: rows.at(-1)?.[1] ?? 2,
+    speakers: speakers.length > 0 ? speakers : null,
+    utterances,
+    ...more,
+  }
+}
+
+function written(format: ExportFormat, rows: Row[], options: Partial<ExportOptions> = {}): string {
+  return formats[format].write(transcript(rows), { ...defaults, ...options })
+}
+
+const talk: Row[] = [
+  [0, 1.5, 'SPEAKER 1', 'Hello.'],
+  [1.5, 3.25, 'SPEAKER 1', 'How are you?'],
+  [3.25, 4, 'SPEAKER 2', 'Fine & <well>.'],
+]
+const alone = talk.map(([start, end, , text]): Row => [start, end, 'SPEAKER 1', text])
+const plain = talk.map(([start, end, , text]): Row => [start, end, null, text])
+
+describe('SubRip', () => {
+  test('two speakers are named', () => {
+    expect(written('srt', talk)).toBe(
+      '1\n00:00:00,000 --> 00:00:01,500\nSpeaker 1: Hello.\n\n' +
+        '2\n00:00:01,500 --> 00:00:03,250\nSpeaker 1: How are you?\n\n' +
+        '3\n00:00:03,250 --> 00:00:04,000\nSpeaker 2: Fine & <well>.\n',
+    )
+  })
+
+  test('an arrow in the text is no line of times', () => {
+    expect(written('srt', [[0, 1, null, '00:01 --> 00:02 ---> x']])).toBe(
+      '1\n00:00:00,000 --> 00:00:01,000\n00:01 -> 00:02 -> x\n',
+    )
+  })
+
+  test('an arrow that only stripping makes is none either', () => {
+    expect(written('srt', [[0, 1, null, '-*-*>']], { stripChars: '*' })).toBe(
+      '1\n00:00:00,000 --> 00:00:01,000\n->\n',
+    )
+  })
+
+  test('hours go on after 99', () => {
+    expect(written('srt', [[360_000.0014, 3_600_001.9996, null, 'late']])).toBe(
+      '1\n100:00:00,001 --> 1000:00:02,000\nlate\n',
+    )
+  })
+
+  test('blank lines do not end a cue early', () => {
+    expect(written('srt', [[0, 1, null, 'one\r\n\r\n2\n\ntwo']])).toBe(
+      '1\n00:00:00,000 --> 00:00:01,000\none 2 two\n',
+    )
+  })
+
+  test('cues that are stripped away leave no gap in the numbers', () => {
+    const rows: Row[] = [
+      [0, 1, null, '...'],
+      [1, 2, null, 'so.'],
+    ]
+    expect(written('srt', rows, { stripChars: '.' })).toBe('1\n00:00:01,000 --> 00:00:02,000\nso\n')
+  })
+
+  test('nothing said is an empty file', () => {
+    expect(written('srt', [])).toBe('')
+  })
+})
+
+describe('WebVTT', () => {
+  test('voices are named and text is escaped', () => {
+    expect(written('vtt', talk)).toBe(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n<v Speaker 1>Hello.\n\n' +
+        '00:00:01.500 --> 00:00:03.250\n<v Speaker 1>How are you?\n\n' +
+        '00:00:03.250 --> 00:00:04.000\n<v Speaker 2>Fine &amp; &lt;well&gt;.\n',
+    )
+  })
+
+  test('a speaker cannot end the voice tag', () => {
+    expect(written('vtt', [[0, 1, 'A>\n&B', 'so']], { includeSpeakers: 'true' })).toBe(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n<v A&gt; &amp;B>so\n',
+    )
+  })
+
+  test('an arrow in the text is escaped', () => {
+    expect(written('vtt', [[0, 1, null, 'a --> b']])).toBe(
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na --&gt; b\n',
+    )
+  })
+
+  test('nothing said is the header alone', () => {
+    expect(written('vtt', [])).toBe('WEBVTT\n')
+  })
+})
+
+describe('text', () => {
+  test('a prefix for each turn, a blank line between turns', () => {
+    expect(written('text', talk)).toBe('Speaker 1: Hello. How are you?\n\nSpeaker 2: Fine & <well>.\n')
+  })
+
+  test('turns without names', () => {
+    expect(written('text', talk, { includeSpeakers: 'false' })).toBe(
+      'Hello. How are you?\n\nFine & <well>.\n',
+    )
+  })
+
+  test('a lone speaker is named only when asked for', () => {
+    expect(written('text', alone)).toBe('Hello. How are you? Fine & <well>.\n')
+    expect(written('text', alone, { includeSpeakers: 'true' })).toBe(
+      'Speaker 1: Hello. How are you? Fine & <well>.\n',
+    )
+  })
+
+  test('without speakers it is one paragraph, whoever asks for names', () => {
+    expect(written('text', plain, { includeSpeakers: 'true' })).toBe('Hello. How are you? Fine & <well>.\n')
+  })
+
+  test('a script without spaces gets none', () => {
+    const rows: Row[] = [
+      [0, 1, null, 'はい。'],
+      [1, 2, null, 'いいえ。'],
+    ]
+    const spaceless = transcript(rows, { full_transcript: 'はい。いいえ。' })
+    expect(formats.text.write(spaceless, defaults)).toBe('はい。いいえ。\n')
+  })
+
+  test('with times, a paragraph for each utterance', () => {
+    const rows: Row[] = [...talk, [59 * 60 + 59.9, 3599.95, 'SPEAKER 2', 'Bye.']]
+    expect(written('text', rows, { includeTimestamps: true })).toBe(
+      '[00:00] Speaker 1: Hello.\n\n[00:01] Speaker 1: How are you?\n\n' +
+        '[00:03] Speaker 2: Fine & <well>.\n\n[59:59] Speaker 2: Bye.\n',
+    )
+  })
+
+  test('with times, hours everywhere once there is one', () => {
+    const rows: Row[] = [
+      [5, 6, null, 'early'],
+      [3600, 3601, null, 'late'],
+    ]
+    expect(written('text', rows, { includeTimestamps: true })).toBe('[00:00:05] early\n\n[01:00:00] late\n')
+  })
+
+  test('cue limits are not for text, strip_chars is', () => {
+    const options = { maxWords: 1, maxChars: 10, maxDurationMs: 1000, stripChars: '.?&<>' }
+    expect(written('text', plain, options)).toBe('Hello How are you Fine well\n')
+  })
+
+  test('nothing said is nothing', () => {
+    expect(written('text', [])).toBe('')
+    expect(written('text', [], { includeTimestamps: true })).toBe('')
+  })
+})
+
+test('speakers are named by themselves only when there are two', () => {
+  expect(written('srt', alone)).not.toContain('Speaker')
+  expect(written('srt', alone, { includeSpeakers: 'true' })).toContain('Speaker 1: Hello.')
+  expect(written('vtt', talk, { includeSpeakers: 'false' })).not.toContain('<v')
+  expect(written('vtt', plain, { includeSpeakers: 'true' })).not.toContain('<v')
+})
+
+test('every format says what it is', () => {
+  expect(Object.entries(formats).map(([name, { type }]) => `${name} ${type}`)).toEqual([
+    'srt text/plain; charset=utf-8',
+    'vtt text/vtt; charset=utf-8',
+    'text text/plain; charset=utf-8',
+  ])
+})
