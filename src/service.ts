@@ -1,18 +1,19 @@
 // What is opened, in which order; closed in reverse. Tests start the same thing with a part or two replaced.
 
-import { type Mailer, openMailer } from './accounts/mail.ts'
+import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
-import { openRateLimiter, type RateLimiter } from './api/rate-limit.ts'
+import { openRateLimiter } from './api/rate-limit.ts'
+import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
-import { type Metrics, openMetrics } from './base/metrics.ts'
-import { openSecrets, type Secrets } from './base/seal.ts'
+import { openMetrics } from './base/metrics.ts'
+import { openSecrets } from './base/seal.ts'
 import type { Config } from './config.ts'
 import { makeDataDir } from './db/data-dir.ts'
-import { type Clock, type Db, openDb } from './db/db.ts'
+import { type Clock, openDb } from './db/db.ts'
 import { lockDataDir } from './db/lock.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
-import { openRunner, type Runner } from './jobs/runner.ts'
+import { openRunner } from './jobs/runner.ts'
 import { openCallbacks } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
 import { openMedia } from './media/inspect.ts'
@@ -24,20 +25,6 @@ import { makeMediaFolders, removeLeftovers } from './uploads/disk.ts'
 import { knownFiles } from './uploads/known-files.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
-
-/** What routes receive. */
-export type Service = {
-  config: Config & { baseUrl: string }
-  db: Db
-  secrets: Secrets
-  engine: Engine
-  runner: Runner
-  mailer: Mailer
-  rateLimiter: RateLimiter
-  metrics: Metrics
-  /** A reason against it, or null. */
-  checkWebhookUrl: (url: string) => Promise<string | null>
-}
 
 /** Parts that a test may replace. */
 export type Parts = { engine: Engine; media: Media; clock: Clock; resolve: Resolve }

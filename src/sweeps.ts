@@ -3,10 +3,10 @@
 import { Cron } from 'croner'
 import { purgeVerifications } from './accounts/verification.ts'
 import { purgeReplies } from './api/idempotency.ts'
+import type { Service } from './api/service.ts'
 import { errorFields, log } from './base/log.ts'
 import { purgeJobs } from './jobs/job.ts'
 import { listJobsWithOldMedia } from './jobs/list.ts'
-import type { Service } from './service.ts'
 import { removeFile, uploadPath } from './uploads/disk.ts'
 import { forgetBytes, listExpiredUploads, purgeUploads } from './uploads/upload.ts'
 

@@ -5,10 +5,10 @@ import { hashPassword } from '../accounts/password.ts'
 import { createVerification, useVerification } from '../accounts/verification.ts'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
-import type { Service } from '../service.ts'
 import { gate } from './gate.ts'
 import { htmlPage } from './html.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 export const accounts = (service: Service) =>

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { findMoney } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
-import type { Service } from '../service.ts'
 import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 export const balance = (service: Service) =>

@@ -6,11 +6,11 @@ import { findKey } from '../accounts/key.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import type { RateName } from '../limits.ts'
-import type { Service } from '../service.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import { about, authErrors, bodyErrors, commonErrors, idempotencyErrors } from './openapi.ts'
 import { quotaHeaders, refusal } from './quota.ts'
+import type { Service } from './service.ts'
 
 export type Caller = {
   accountId: string

@@ -4,10 +4,10 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { formats } from '../media/formats.ts'
-import type { Service } from '../service.ts'
 import { docsPage } from './docs-page.ts'
 import { gate } from './gate.ts'
 import { about, apiVersion, describe, routesOf } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 /** `whole` is the app these routes end up in, asked only once it is complete. */

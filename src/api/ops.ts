@@ -4,9 +4,9 @@ import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/list.ts'
 import { jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
-import type { Service } from '../service.ts'
 import { nobody } from './gate.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 /** For whoever runs the service: not counted against anybody's quota. */

@@ -4,11 +4,11 @@ import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
 import { cancelJob, deleteJob, findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
-import type { Service } from '../service.ts'
 import { exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
 import { jobError, jobJson } from './job-json.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 export const transcribe = (service: Service) => {

@@ -3,11 +3,11 @@ import { parseInstant } from '../base/instant.ts'
 import { ApiError } from '../errors.ts'
 import { type ListFilter, listJobs } from '../jobs/list.ts'
 import { limits } from '../limits.ts'
-import type { Service } from '../service.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { gate } from './gate.ts'
 import { listedJob } from './job-json.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 export const transcriptions = (service: Service) =>

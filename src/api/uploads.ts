@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { requireBalance } from '../accounts/funds.ts'
 import { ApiError } from '../errors.ts'
-import type { Service } from '../service.ts'
 import { contentTypeOf } from '../uploads/filename.ts'
 import { isSignedUrl, signedUrl } from '../uploads/signed-url.ts'
 import { storeUpload } from '../uploads/store.ts'
 import { createUpload } from '../uploads/upload.ts'
 import { gate } from './gate.ts'
 import { about } from './openapi.ts'
+import type { Service } from './service.ts'
 import * as shapes from './shapes.ts'
 
 export const uploads = (service: Service) =>

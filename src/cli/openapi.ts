@@ -1,6 +1,6 @@
 import { openApp } from '../api/app.ts'
 import { describe } from '../api/openapi.ts'
-import type { Service } from '../service.ts'
+import type { Service } from '../api/service.ts'
 import { type Command, need } from './command.ts'
 import { configOf } from './settings.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Frame } from 'node-av/lib'
 import { type Decoded, samplesMax, type Task } from '../wire.ts'
-import type { FFmpeg } from './main.ts'
+import type { FFmpeg } from './ffmpeg.ts'
 import { Output } from './output.ts'
 import { Resampler } from './resampler.ts'
 import { linksOf, type Source } from './source.ts'

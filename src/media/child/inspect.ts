@@ -5,7 +5,7 @@ import type { Frame, Packet } from 'node-av/lib'
 import type { Inspection } from '../media.ts'
 import { Refused } from '../refusals.ts'
 import { sampleRate, type Task } from '../wire.ts'
-import type { FFmpeg } from './main.ts'
+import type { FFmpeg } from './ffmpeg.ts'
 import { linksOf, type Source } from './source.ts'
 import { type Span, Timeline } from './timeline.ts'
 

@@ -2,17 +2,13 @@
 // through spawn.ts with the file on stdin and listens to what it says on stdout (wire.ts).
 
 import { writeSync } from 'node:fs'
-import * as constants from 'node-av/constants'
-import * as library from 'node-av/lib'
 import { Refused } from '../refusals.ts'
 import { type Order, type Tell, writeMessage } from '../wire.ts'
 import { confine } from './confine.ts'
 import { decode } from './decode.ts'
+import { ffmpeg } from './ffmpeg.ts'
 import { inspect } from './inspect.ts'
 import { openSource } from './source.ts'
-
-const ffmpeg = { ...library, ...constants }
-export type FFmpeg = typeof ffmpeg
 
 const stdout = 1
 const jobs = { inspect, decode }

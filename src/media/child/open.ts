@@ -3,7 +3,7 @@
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
 import { Refused } from '../refusals.ts'
 import { shiftsOnly } from './edits.ts'
-import type { FFmpeg } from './main.ts'
+import type { FFmpeg } from './ffmpeg.ts'
 import { codecs, containers } from './readable.ts'
 
 /** An open file, and the offset in it at which the media begins. */

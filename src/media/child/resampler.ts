@@ -3,7 +3,7 @@
 import type { AVChannelOrder } from 'node-av/constants'
 import type { Frame, SoftwareResampleContext } from 'node-av/lib'
 import { sampleRate } from '../wire.ts'
-import type { FFmpeg } from './main.ts'
+import type { FFmpeg } from './ffmpeg.ts'
 
 /** One frame may not become more than this (four minutes); the rate it claims would be absurd. */
 const frameSamplesMax = 4_000_000

@@ -1,0 +1,23 @@
+// What the routes and the sweeps receive: the open parts of a running service.
+
+import type { Mailer } from '../accounts/mail.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { Secrets } from '../base/seal.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import type { Engine } from '../engine/protocol.ts'
+import type { Runner } from '../jobs/runner.ts'
+import type { RateLimiter } from './rate-limit.ts'
+
+export type Service = {
+  config: Config & { baseUrl: string }
+  db: Db
+  secrets: Secrets
+  engine: Engine
+  runner: Runner
+  mailer: Mailer
+  rateLimiter: RateLimiter
+  metrics: Metrics
+  /** A reason against it, or null. */
+  checkWebhookUrl: (url: string) => Promise<string | null>
+}

@@ -1,0 +1,7 @@
+// FFmpeg as the child uses it: the functions and the constants of node-av in one value.
+
+import * as constants from 'node-av/constants'
+import * as library from 'node-av/lib'
+
+export const ffmpeg = { ...library, ...constants }
+export type FFmpeg = typeof ffmpeg
