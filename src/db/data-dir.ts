@@ -1,6 +1,10 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+// The data folder: one folder for everything the service keeps, used by one server at a time.
 
-/** The folder that everything is kept in, ours alone. */
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockFile } from '../base/file-lock.ts'
+
+/** Creates the folder; only its owner may enter. */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -9,4 +13,11 @@ export function makeDataDir(dataDir: string): void {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`the data folder cannot be used: ${reason}; STENO_DATA_DIR names another`)
   }
+}
+
+/** Gives the function that releases the lock; throws when another server holds it. */
+export function lockDataDir(dataDir: string): () => void {
+  const release = lockFile(join(dataDir, 'serve.lock'))
+  if (!release) throw new Error(`another steno is already serving the data folder ${dataDir}`)
+  return release
 }

@@ -2,8 +2,8 @@
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { touchPrivate } from '../base/private-file.ts'
 import { migrate } from './migrate.ts'
-import { touchPrivate } from './private-file.ts'
 
 type Value = string | number | null | Uint8Array
 export type Params = Record<string, Value>

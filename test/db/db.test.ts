@@ -2,8 +2,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lockDataDir } from '../../src/db/data-dir.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
-import { lockDataDir } from '../../src/db/lock.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -59,7 +59,7 @@ test('a data folder is served once at a time, also across processes', () => {
   const unlock = lockDataDir(folder)
   expect(() => lockDataDir(folder)).toThrow('already serving')
   const other = Bun.spawnSync(
-    [process.execPath, '-e', `import { lockDataDir } from './src/db/lock.ts'; lockDataDir('${folder}')`],
+    [process.execPath, '-e', `import { lockDataDir } from './src/db/data-dir.ts'; lockDataDir('${folder}')`],
     { cwd: join(import.meta.dir, '../..'), stderr: 'pipe' },
   )
   expect(other.exitCode).toBe(1)

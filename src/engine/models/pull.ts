@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { lockFile } from '../../db/lock.ts'
+import { lockFile } from '../../base/file-lock.ts'
 import { limits } from '../../limits.ts'
 import { findRevision, type Hub, HubError, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { fetchFile, sizeOf, type Wanted } from './fetch-file.ts'

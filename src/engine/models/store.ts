@@ -2,10 +2,10 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { lockFile } from '../../base/file-lock.ts'
 import { errorFields, log } from '../../base/log.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
-import { lockFile } from '../../db/lock.ts'
 import { type Hub, hubFrom } from '../../net/hub.ts'
 import { hasCuda, pocketModel } from '../onnx/library.ts'
 import { modelFile } from '../who/voices.ts'
