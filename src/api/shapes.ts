@@ -2,6 +2,7 @@
 
 import { FormatRegistry, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { engineState } from '../engine/protocol.ts'
 import { jobStates } from '../jobs/states.ts'
 import { limits } from '../limits.ts'
 
@@ -261,14 +262,6 @@ export const pendingAccount = answer(
   'PendingAccount',
   t.Object({ status: t.Literal('pending_verification'), email: t.String(), message: t.String() }),
 )
-
-const engineState = t.Object({
-  ready: t.Boolean(),
-  message: t.String(),
-  model: nullable(t.String()),
-  device: nullable(t.String()),
-  diarization: t.String({ description: '`ready`, or why jobs with diarize would fail' }),
-})
 
 export const introduction = answer(
   'Introduction',

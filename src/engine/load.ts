@@ -2,12 +2,12 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Config } from '../config.ts'
 import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
-import type { DeviceChoice } from './protocol.ts'
 import { openRoom, type Room } from './transcribe.ts'
 import { openVoices } from './who/voices.ts'
 
@@ -16,7 +16,7 @@ export type Loaded = {
   facts: { device: string; variant: string; runtime: string; diarization: string; notes: string[] }
 }
 
-type Wish = { folder: string; voices: VoiceChoice; device: DeviceChoice; threads: number }
+type Wish = { folder: string; voices: VoiceChoice; device: Config['device']; threads: number }
 
 export async function openModel({ folder, voices, device, threads }: Wish): Promise<Loaded> {
   const runtime = openRuntime(runtimeLibrary(), threads)
@@ -67,7 +67,7 @@ function openHearing(runtime: Runtime, voices: VoiceChoice, device: Device): Roo
 }
 
 /** `auto` tries a GPU only where its provider library is: asking for it where it is not costs a second and a warning. */
-function candidates(device: DeviceChoice): Device[] {
+function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
   return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
 }

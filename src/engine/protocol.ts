@@ -1,5 +1,7 @@
-// What passes between the service and whoever turns sound into text.
+// The contract between the service and the engine, and the messages between the supervisor and its workers.
 
+import { type Static, Type } from '@sinclair/typebox'
+import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { VoiceChoice } from './models/voices.ts'
@@ -21,16 +23,19 @@ export type TranscribeOptions = {
   onProgress: (progress: string) => void
 }
 
-/** Everything that /v1/ready, metrics and the log say of the engine. */
-export type EngineState = {
-  ready: boolean
-  /** Why it is not ready, or what stands out: a model still being pulled, the built-in model serving. */
-  message: string
-  model: string | null
-  device: string | null
-  /** `ready`, or why speakers cannot be told apart. */
-  diarization: string
-}
+const nullableText = Type.Union([Type.String(), Type.Null()])
+
+/** The engine as /v1/ready, the metrics and the log show it. */
+export const engineState = Type.Object({
+  ready: Type.Boolean(),
+  /** Why it is not ready, or what stands out: a model that is being downloaded, the built-in model in use. */
+  message: Type.String(),
+  model: nullableText,
+  device: nullableText,
+  diarization: Type.String({ description: '`ready`, or why jobs with diarize would fail' }),
+})
+
+export type EngineState = Static<typeof engineState>
 
 export type Engine = {
   /** How many jobs it works on at once. */
@@ -43,9 +48,6 @@ export type Engine = {
   close(): Promise<void>
 }
 
-/** What is chosen, then what runs; `auto` takes the next best when a provider cannot load. */
-export type DeviceChoice = 'auto' | 'cpu' | 'cuda' | 'webgpu'
-
 /** From the supervisor to its child, each one a plain message. */
 export type Order =
   | {
@@ -53,7 +55,7 @@ export type Order =
       parent: number
       folder: string
       voices: VoiceChoice
-      device: DeviceChoice
+      device: Config['device']
       threads: number
       durationMsMax: number
     }

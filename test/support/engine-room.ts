@@ -2,10 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { voicesFor } from '../../src/engine/models/voices.ts'
+import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
 import { openRuntime, type Runtime } from '../../src/engine/onnx/runtime.ts'
-import type { VoiceFiles } from '../../src/engine/who/voices.ts'
 
 const project = new URL('../../', import.meta.url)
 

@@ -2,12 +2,12 @@
 // the machine gave for it. Times inside ONNX Runtime are those of the encoder and the decoder alone.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
-import { voicesFor } from '../../../src/engine/models/voices.ts'
+import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { type Run, Session } from '../../../src/engine/onnx/session.ts'
 import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
-import { openVoices, type VoiceFiles } from '../../../src/engine/who/voices.ts'
+import { openVoices } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type HearOrder = {

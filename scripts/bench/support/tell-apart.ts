@@ -1,10 +1,10 @@
 // A child of the benches: telling voices apart alone, over a file of samples said `repeat` times over.
 
-import { voicesFor } from '../../../src/engine/models/voices.ts'
+import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { Diarization } from '../../../src/engine/who/diarize.ts'
-import { openVoices, type VoiceFiles } from '../../../src/engine/who/voices.ts'
+import { openVoices } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type TellOrder = { sound: string; repeat: number; threads: number }

@@ -1,7 +1,16 @@
 // The models that are known by name, and where they are published.
 
 import catalogue from '../../../models/catalogue.json'
-import type { VoiceProfile } from '../who/voices.ts'
+
+/** How the embeddings of a model are computed and compared. */
+export type VoiceProfile = {
+  /** Two groups of embeddings are two voices when their mean cosine distance is at least this. */
+  threshold: number
+  /** Embeddings are computed in every n-th view; views are one second apart. */
+  every: number
+  /** The most sound that one embedding is made of: a large model would take longer for it than recognition. */
+  printSecondsMax: number
+}
 
 export type Known = {
   repository: string

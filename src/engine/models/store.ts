@@ -8,10 +8,9 @@ import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { type Hub, hubFrom } from '../../net/hub.ts'
 import { hasCuda, pocketModel } from '../onnx/library.ts'
-import { modelFile } from '../who/voices.ts'
 import { isVoiceModel, models } from './catalogue.ts'
 import { type Lock, lockName, lockPath, matches, pull } from './pull.ts'
-import { missingVoiceModels, type VoiceChoice, voicesFor } from './voices.ts'
+import { missingVoiceModels, modelFile, type VoiceChoice, voicesFor } from './voices.ts'
 
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device'>
 

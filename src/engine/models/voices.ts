@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pocketVoices } from '../onnx/library.ts'
-import { modelFile, type VoiceFiles } from '../who/voices.ts'
-import { embeddingModel, models, segmentationModel, voiceModels } from './catalogue.ts'
+import { embeddingModel, models, segmentationModel, type VoiceProfile, voiceModels } from './catalogue.ts'
+
+/** The folders of the two models, and how the embeddings are compared. */
+export type VoiceFiles = { segmentation: string; embedding: string; profile: VoiceProfile }
 
 /** Their folders, or why there are none: what a job that asks for speakers is told. */
 export type VoiceChoice = VoiceFiles | { problem: string }
@@ -24,6 +26,11 @@ export function voicesFor(recogniser: string, dir: string): VoiceChoice {
     embedding: join(dir, embeddingModel),
     profile: models[embeddingModel]!.voices!,
   }
+}
+
+/** The model file of a folder in Hugging Face layout. The 16-bit and 8-bit variants are not used: embeddings get worse. */
+export function modelFile(folder: string): string {
+  return join(folder, 'onnx', 'model.onnx')
 }
 
 export function missingVoiceModels(dir: string): string[] {

@@ -2,6 +2,7 @@
 // memory and can be fed to the next run as it is: a decoder's cache never passes through JavaScript.
 
 import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
+import type { Config } from '../../config.ts'
 import { pointerFrom, type Runtime, text, texts } from './runtime.ts'
 
 /** The C API's numbers for the element types that models here use, and their bytes. */
@@ -15,7 +16,7 @@ const elements = {
 
 export type ElementType = keyof typeof elements
 export type Port = { name: string; type: ElementType; dims: number[] }
-export type Device = 'cpu' | 'cuda' | 'webgpu'
+export type Device = Exclude<Config['device'], 'auto'>
 
 /** Owned by whoever got it: `free` it, once. */
 export class Tensor {

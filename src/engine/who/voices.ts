@@ -2,8 +2,9 @@
 // knowing them; the other gives a voice a print that can be compared across the recording.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { samplesPerMelFrame } from '../audio.ts'
+import type { VoiceProfile } from '../models/catalogue.ts'
+import { modelFile, type VoiceFiles } from '../models/voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, tensor } from '../onnx/session.ts'
 import { unit } from './cluster.ts'
@@ -30,23 +31,6 @@ export type Voices = {
   /** The print of a voice from its frames of features, or null when they are too few. */
   print(features: Float32Array): Float32Array | null
   profile: VoiceProfile
-}
-
-/** What the embedding model asks of the clustering. */
-export type VoiceProfile = {
-  /** Mean cosine distance between prints from which they are two voices. */
-  threshold: number
-  /** A print is made in every so manieth view; views are a second apart. */
-  every: number
-  /** No more sound than this goes into a print: a large model takes longer for it than recognition does. */
-  printSecondsMax: number
-}
-
-export type VoiceFiles = { segmentation: string; embedding: string; profile: VoiceProfile }
-
-/** The model file of a folder in Hugging Face layout. Halves and bytes are left alone: prints suffer from them. */
-export function modelFile(folder: string): string {
-  return join(folder, 'onnx', 'model.onnx')
 }
 
 export function openVoices(
