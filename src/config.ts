@@ -128,6 +128,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
+/** The address of a server that listens there. */
+export function listeningUrl({ host, port }: { host: string; port: number }): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
 /** `STENO_UPLOAD_TTL` is also `--upload-ttl`. */
 export function flagOf(variable: string): string {
   return variable.replace('STENO_', '').toLowerCase().replaceAll('_', '-')

@@ -7,7 +7,7 @@ import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
 import { openMetrics } from './base/metrics.ts'
 import { openSecrets } from './base/seal.ts'
-import type { Config } from './config.ts'
+import { type Config, listeningUrl } from './config.ts'
 import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
@@ -75,11 +75,15 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     const removed = removeLeftovers(dataDir, knownFiles(db, dataDir))
     if (removed > 0) log.info('leftovers removed', { files: removed })
 
-    const mailer = openMailer({ ...config, baseUrl: config.baseUrl ?? `http://${config.host}` })
+    let { port } = config
+    const listening = () => listeningUrl({ host: config.host, port })
+    const baseUrl = () => config.baseUrl ?? listening()
+    const mailer = openMailer({ ...config, baseUrl: baseUrl() })
     closers.push(() => mailer.close())
 
     const service: Service = {
-      config: { ...config, baseUrl: config.baseUrl ?? '' },
+      config,
+      baseUrl,
       db,
       secrets,
       engine,
@@ -92,16 +96,14 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     const app = openApp(service).listen({ hostname: config.host, port: config.port })
     const server = app.server!
     closers.push(() => stopServer(server))
-    // Port 0 is known only now, and nothing has been answered yet.
-    const listening = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`
-    service.config.baseUrl ||= listening
+    port = server.port ?? config.port
 
     const sweeper = startSweeps(service)
     closers.push(() => sweeper.stop())
     runner.resume()
     engine.onReady?.(() => runner.pump())
     callbacks.resume()
-    return { listening, service, sweeper, close }
+    return { listening: listening(), service, sweeper, close }
   } catch (error) {
     await close()
     throw error

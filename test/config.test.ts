@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { type Config, ConfigError, flagOf, readConfig, settings } from '../src/config.ts'
+import { type Config, ConfigError, flagOf, listeningUrl, readConfig, settings } from '../src/config.ts'
 import { limits, rates } from '../src/limits.ts'
 
 test('without a word from the operator the settings are those of the limits', () => {
@@ -94,6 +94,11 @@ test('all that is wrong is told at once', () => {
 test('what fits alone but not together is refused', () => {
   const [problem] = problemsOf({ STENO_MIN_DURATION: '2h', STENO_MAX_DURATION: '1h' })
   expect(problem).toContain('STENO_MIN_DURATION')
+})
+
+test('an IPv6 host stands in brackets in an address', () => {
+  expect(listeningUrl({ host: '127.0.0.1', port: 8080 })).toBe('http://127.0.0.1:8080')
+  expect(listeningUrl({ host: '::1', port: 8080 })).toBe('http://[::1]:8080')
 })
 
 test('each setting has a variable and a flag of its own', () => {

@@ -55,10 +55,14 @@ export const accounts = (service: Service) =>
     )
 
 /** The mail goes out behind the answer, so that its duration tells nobody whether the address is known. */
-async function signUp({ db, config, mailer }: Service, email: string, password: string): Promise<void> {
+async function signUp(
+  { db, config, baseUrl, mailer }: Service,
+  email: string,
+  password: string,
+): Promise<void> {
   const token = createVerification(db, { email, passwordHash: await hashPassword(password) })
   if (!token) return
-  const link = `${config.baseUrl}/verify?token=${token}`
+  const link = `${baseUrl()}/verify?token=${token}`
   if (config.smtpUrl === null) console.log(`Verification link for ${email}: ${link}`)
   mailer
     .send(verificationMail({ to: email, link }))

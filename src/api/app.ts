@@ -24,7 +24,6 @@ export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
   const requestIds = requestIdMaker()
   const counters = openRequestCounters(metrics)
-  let link = ''
 
   const app: AnyElysia = new Elysia({
     // Fields that are not known are refused, not dropped; /v1/balance/ is not /v1/balance.
@@ -44,9 +43,7 @@ export function openApp(service: Service): AnyElysia {
       const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
       const requestId = requestIds()
       context.passing = { ...nobody, requestId, startedAt: performance.now(), ip }
-      // The base address is known once the service listens.
-      link ||= `<${config.baseUrl}/v1/openapi.json>; rel="service-desc"`
-      set.headers.Link = link
+      set.headers.Link = `<${service.baseUrl()}/v1/openapi.json>; rel="service-desc"`
       set.headers['X-Request-Id'] = requestId
       if (config.denyIps.has(ip)) throw new ApiError('FORBIDDEN')
       // Elysia would answer HEAD by the GET route.
@@ -68,7 +65,7 @@ export function openApp(service: Service): AnyElysia {
       }
       Object.assign(set.headers, answer.headers)
       set.status = statusOf(answer.code)
-      return envelope(answer, config.baseUrl)
+      return envelope(answer, service.baseUrl())
     })
 
     .onAfterResponse(({ request, route, set, passing }) => {

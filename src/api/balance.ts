@@ -17,7 +17,7 @@ export const balance = (service: Service) =>
       detail: about({ summary: 'Read the balance' }),
     })
 
-function balanceOf({ db, config }: Service, accountId: string) {
+function balanceOf({ db, config, baseUrl }: Service, accountId: string) {
   const money = findMoney(db, accountId)
   const price = config.pricePerHourCents
   return {
@@ -26,7 +26,7 @@ function balanceOf({ db, config }: Service, accountId: string) {
     available_cents: centsOf(money.availableUnits),
     price_per_hour_cents: price,
     estimated_hours_available: price === 0 ? null : centsOf(money.availableUnits) / price,
-    deposit_url: `${config.baseUrl}/docs#deposits`,
+    deposit_url: `${baseUrl()}/docs#deposits`,
     updated_at: timestamp(money.movedAt),
   }
 }

@@ -3,7 +3,6 @@
 
 import { Elysia } from 'elysia'
 import { findKey } from '../accounts/key.ts'
-import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import type { RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
@@ -65,7 +64,7 @@ export const gate = (service: Service) => {
     const { rateLimiter } = service
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
     admitAddress(passing)
-    passing.caller = needsKey ? authenticate(db, config.baseUrl, request) : null
+    passing.caller = needsKey ? authenticate(service, request) : null
     const quota = rateLimiter.take(rate, passing.caller?.keyId ?? passing.ip)
     if (!quota) return
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate, { quota, now: db.now(), keyed: needsKey }))
@@ -158,10 +157,10 @@ export const gate = (service: Service) => {
   })
 }
 
-function authenticate(db: Db, baseUrl: string, request: Request): Caller {
+function authenticate({ db, baseUrl }: Service, request: Request): Caller {
   const key = findKey(db, readKey(request.headers))
   const challenge = {
-    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`,
+    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl()}/.well-known/oauth-protected-resource"`,
   }
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge)
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge)

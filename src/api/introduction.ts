@@ -13,7 +13,7 @@ import * as shapes from './shapes.ts'
 /** `whole` is the app these routes end up in, asked only once it is complete. */
 export const description = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
-  const openapi = () => (document ??= describe(whole(), service.config.baseUrl))
+  const openapi = () => (document ??= describe(whole(), service.baseUrl()))
 
   return (
     new Elysia({ tags: ['Service'] })
@@ -38,9 +38,9 @@ export const description = (service: Service, whole: () => AnyElysia) => {
       .get(
         '/.well-known/oauth-protected-resource',
         () => ({
-          resource: service.config.baseUrl,
+          resource: service.baseUrl(),
           resource_name: 'steno',
-          resource_documentation: `${service.config.baseUrl}/docs`,
+          resource_documentation: `${service.baseUrl()}/docs`,
           bearer_methods_supported: ['header'],
         }),
         { visitor: true, detail: about({ hide: true }) },
@@ -48,7 +48,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
       .get('/docs', () => docsPage(openapi()), { visitor: true, detail: about({ hide: true }) })
       .get(
         '/',
-        () => new Response(null, { status: 302, headers: { Location: `${service.config.baseUrl}/docs` } }),
+        () => new Response(null, { status: 302, headers: { Location: `${service.baseUrl()}/docs` } }),
         {
           visitor: true,
           detail: about({ hide: true }),
@@ -57,14 +57,14 @@ export const description = (service: Service, whole: () => AnyElysia) => {
   )
 }
 
-function introduction({ config, rateLimiter, engine }: Service, app: AnyElysia) {
+function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: AnyElysia) {
   const { ready, message, model, device, diarization } = engine.state()
   return {
     name: 'steno',
     version: apiVersion,
-    base_url: config.baseUrl,
-    description_url: `${config.baseUrl}/v1/openapi.json`,
-    docs_url: `${config.baseUrl}/docs`,
+    base_url: baseUrl(),
+    description_url: `${baseUrl()}/v1/openapi.json`,
+    docs_url: `${baseUrl()}/docs`,
     endpoints: routesOf(app).map(({ method, path, hooks: { detail } }) => {
       const rate = detail?.rate
       return {

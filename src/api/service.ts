@@ -10,7 +10,9 @@ import type { Runner } from '../jobs/runner.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export type Service = {
-  config: Config & { baseUrl: string }
+  config: Config
+  /** The address that callers see. Port 0 gets its number when the server listens. */
+  baseUrl: () => string
   db: Db
   secrets: Secrets
   engine: Engine

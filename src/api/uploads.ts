@@ -63,7 +63,7 @@ export const uploads = (service: Service) =>
     )
 
 function newUpload(
-  { db, config, secrets }: Service,
+  { db, config, baseUrl, secrets }: Service,
   accountId: string,
   { filename, contentType }: { filename: string; contentType: string },
 ) {
@@ -71,7 +71,7 @@ function newUpload(
   const upload = createUpload(db, accountId, { filename, contentType, ttlMs: config.uploadTtlMs })
   return {
     upload_id: upload.id,
-    upload_url: signedUrl(secrets, config.baseUrl, upload),
+    upload_url: signedUrl(secrets, baseUrl(), upload),
     expires_in: Math.round(config.uploadTtlMs / 1000),
     method: 'PUT',
     headers: { 'Content-Type': upload.contentType },
