@@ -2,6 +2,7 @@
 // file of the engine that counts in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
+import { endsSentence, sentencesOf } from '../transcripts/sentence.ts'
 import type { Transcript, Utterance, Word } from '../transcripts/transcript.ts'
 import { sampleRate } from './audio.ts'
 import { speakersOf } from './who/speakers.ts'
@@ -21,11 +22,6 @@ export type Said = {
 const pauseMax = 1.2 * sampleRate
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
-
-const sentenceEnd = /[.!?…。！？।؟]["'”’)\]»」』]*$/u
-/** `Mr.`, `3.` and single letters end with a point that ends no sentence. */
-const abbreviation =
-  /(?:^|\s)(?:\p{L}|\d+|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.$/iu
 
 export type Facts = {
   language: string
@@ -110,22 +106,6 @@ function splitTexts(texts: readonly Said[]): Said[][] {
       return [{ ...each, text, from, to: at(done) }]
     })
   })
-}
-
-function sentencesOf(text: string): string[] {
-  const sentences: string[] = []
-  let rest = ''
-  for (const part of text.split(/(?<=[.!?…]["'”’)\]»]*)(?=\s)|(?<=[。！？][」』”]?)/u)) {
-    rest += part
-    if (!endsSentence(rest)) continue
-    sentences.push(rest)
-    rest = ''
-  }
-  return rest.trim() === '' ? sentences : [...sentences, rest]
-}
-
-function endsSentence(text: string): boolean {
-  return sentenceEnd.test(text) && !abbreviation.test(text)
 }
 
 function utteranceOf(group: readonly Said[], align: boolean, language: string): Utterance {

@@ -2,6 +2,7 @@
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'
+import { endsSentence } from './sentence.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
 export type Cue = { startMs: number; endMs: number; speaker: string | null; text: string }
@@ -25,9 +26,6 @@ type Spoken = {
 }
 
 type OpenCue = Cue & { words: number; characters: number }
-
-/** A mark that ends a sentence in one of the scripts we write, and what may close around it. */
-const sentenceEnd = /[.!?…。｡．！？؟۔।॥։።]["'”’»›)\]}」』）］｝】〉》]*$/u
 
 /** Cues in order of their start. Times are whole milliseconds; every end lies after its start. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
@@ -61,7 +59,7 @@ function spokenWords(utterance: Utterance, clean: (text: string) => string): Spo
     return {
       text: clean(text),
       spaced,
-      endsSentence: sentenceEnd.test(text),
+      endsSentence: endsSentence(text),
       startMs: fromMs,
       endMs,
       speaker: word.speaker ?? utterance.speaker,

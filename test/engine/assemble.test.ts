@@ -25,6 +25,9 @@ test.each([
   [' Mr. Smith met Dr. Brown. They spoke.', ['Mr. Smith met Dr. Brown.', 'They spoke.']],
   [' She said "go." Then he went.', ['She said "go."', 'Then he went.']],
   [' J. S. Bach wrote it.', ['J. S. Bach wrote it.']],
+  [' वह गया। मैं आया।', ['वह गया।', 'मैं आया।']],
+  [' وہ گیا۔ کیوں؟ ہاں', ['وہ گیا۔', 'کیوں؟', 'ہاں']],
+  [' ወደ ቤት ሄደ። መጣ።', ['ወደ ቤት ሄደ።', 'መጣ።']],
 ])('utterances are sentences and what lies between pauses: %s', (text, expected) => {
   expect(texts(said(text))).toEqual(expected)
 })
@@ -75,6 +78,15 @@ test('without words a stretch is split at its sentences and shares its time out'
     { start: 0, end: 5, text: 'Ten letters.', words: [], confidence: 0.8 },
     { start: 5, end: 10, text: 'Ten letters.', words: [], confidence: 0.8 },
   ])
+})
+
+test.each([
+  ['hi', ' वह गया। मैं आया।', ['वह गया।', 'मैं आया।']],
+  ['ar', ' أين هو؟ هنا.', ['أين هو؟', 'هنا.']],
+  ['ja', '「はい。」そうです。', ['「はい。」', 'そうです。']],
+])('without words a segment in %s is split at its sentences', (language, text, expected) => {
+  const segment = { text, from: 0, to: 10 * sampleRate, probability: 0.8 }
+  expect(texts([segment], { align: false, language })).toEqual(expected)
 })
 
 test('confidence is the mean of the words, and null where the model gives none', () => {

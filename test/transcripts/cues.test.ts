@@ -77,6 +77,12 @@ const cases: [string, Utterance[], Partial<CueOptions>, string[]][] = [
     { sentenceAware: true },
     ['0-1000 Yes.', '1000-2000 No!', '2000-3000 Why?', '3000-4000 Ok'],
   ],
+  [
+    'an abbreviation ends no sentence',
+    [says('Dr. Brown. Yes', words('Dr. Brown. Yes'))],
+    { sentenceAware: true },
+    ['0-2000 Dr. Brown.', '2000-3000 Yes'],
+  ],
   ['unless sentences do not count', [says('Yes. No!', words('Yes. No!'))], {}, ['0-2000 Yes. No!']],
   [
     'quotes and brackets close after the mark',

@@ -2,6 +2,7 @@
 // walked through from corner to corner by dynamic time warping. The row used for a token is the one that
 // predicts it, as openai/whisper does.
 
+import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
 import { attentionIn } from './attention.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -83,11 +84,6 @@ function wordsOf(
     at = next
     return word
   })
-}
-
-const sentenceMark = /[.!?。！？…]["'”’)\]]*$/u
-export function endsSentence(text: string): boolean {
-  return sentenceMark.test(text)
 }
 
 const medianMax = 0.7 * framesPerSecond

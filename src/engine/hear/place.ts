@@ -1,9 +1,10 @@
 // What was said in a window, put back into the recording: words by their attention, or stretches of text by the
 // timestamps around them.
 
+import { endsSentence } from '../../transcripts/sentence.ts'
 import type { Said } from '../assemble.ts'
 import { sampleRate, samplesPerFrame } from '../audio.ts'
-import { type AlignedWord, endsSentence, wordTimes } from './align.ts'
+import { type AlignedWord, wordTimes } from './align.ts'
 import type { Spoken } from './recognise.ts'
 import { speechPad } from './segments.ts'
 import type { Whisper } from './whisper.ts'

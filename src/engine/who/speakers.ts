@@ -1,6 +1,6 @@
 // Words to the speakers of turns: by the time they share, and never one stray word within somebody's sentence.
 
-import { endsSentence } from '../hear/align.ts'
+import { endsSentence } from '../../transcripts/sentence.ts'
 import type { Turn } from './turns.ts'
 
 type Timed = { text: string; from: number; to: number }

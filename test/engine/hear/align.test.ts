@@ -2,14 +2,24 @@ import { expect, test } from 'bun:test'
 import { mergePunctuation, type Stretch, wordTimes } from '../../../src/engine/hear/align.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 
-/** One token a word, the ids in order; the last one a full stop. */
-const words = [' one', ' two', ' three', ' four', ' five', ' six', '.']
+/** One token a word, the ids in order. */
+const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = readTokenizer(
   JSON.stringify({
-    model: { vocab: Object.fromEntries(words.map((each, id) => [each.replace(' ', 'Ġ'), id])) },
+    model: { vocab: Object.fromEntries(words.map((word, id) => [inVocabulary(word), id])) },
     added_tokens: [],
   }),
 )
+
+/** The spelling of a word in the vocabulary: bytes that cannot be printed are characters from 256 on. */
+function inVocabulary(word: string): string {
+  const printable = (byte: number) =>
+    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
+  const others = Array.from({ length: 256 }, (_, byte) => byte).filter(byte => !printable(byte))
+  return [...Buffer.from(word)]
+    .map(byte => String.fromCharCode(printable(byte) ? byte : 256 + others.indexOf(byte)))
+    .join('')
+}
 
 /** What a head that knows would say: each row looks at its own frames and hardly anywhere else. */
 function looksAt(frames: number, from: number, to: number): Float32Array {
@@ -66,6 +76,14 @@ test('a word lasts as long as the full stop that is merged into it', () => {
   const found = wordTimes(tokenizer, 'en', [stretch([4, 5, 6], 20, 80, looks)], 200)
   expect(shown(found)[1]![0]).toBe(' six.')
   expect(found[1]!.to).toBeGreaterThanOrEqual(75)
+})
+
+test('a word that ends a sentence gives up the silence after it, in any script', () => {
+  const looks = [looksAt(400, 20, 60), looksAt(400, 60, 100), looksAt(400, 100, 190), looksAt(400, 300, 400)]
+  const lastWord = (id: number) =>
+    wordTimes(tokenizer, 'en', [stretch([0, 1, id], 20, 190, looks)], 400).at(-1)!
+  expect(lastWord(5).to).toBeGreaterThan(180)
+  expect(lastWord(7).to).toBeLessThan(175)
 })
 
 test('nothing said is no words', () => {

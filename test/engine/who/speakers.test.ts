@@ -30,6 +30,8 @@ test('a stray word within a sentence goes with the rest, a sentence of its own d
   expect(speakersOf(sentence, [turn(0, 1, 1), turn(1, 6, 0)])).toEqual([0, 0, 0, 0, 0, 0])
   const answered = say('Is it good? Yes. Then we go.')
   expect(speakersOf(answered, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 9, 0)])).toEqual([0, 0, 0, 1, 0, 0, 0])
+  const inHindi = say('क्या यह ठीक है। हाँ। तो हम चलें।')
+  expect(speakersOf(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
   // Two who share what the model wrote as one sentence each keep their part.
   expect(speakersOf(say('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
     0, 0, 0, 1, 1, 1,
