@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { reasonOf } from '../../src/base/reason.ts'
 import { formatSize } from '../../src/base/units.ts'
 import { chart, type Series } from './support/chart.ts'
 
@@ -31,7 +32,7 @@ for (const file of files) {
     console.log(`${shown(table)}\n`)
   } catch (error) {
     process.exitCode = 1
-    console.log(`failed: ${error instanceof Error ? error.message : error}\n`)
+    console.log(`failed: ${reasonOf(error)}\n`)
   }
 }
 if (values.docs) await writeDocs(values.docs)

@@ -1,12 +1,12 @@
 // Mail goes out over SMTP; without a mail server it is laid down as files that a person can open.
 
-import { mkdirSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { newId } from '../base/id.ts'
 import { formatDuration } from '../base/units.ts'
+import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 
 export type Mail = { to: string; subject: string; text: string }
@@ -80,10 +80,10 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // The name is in order of time. Who watches the folder never sees half a mail.
-      const path = join(folder, `${newId()}.eml`)
-      await writeFile(`${path}.part`, message(mail, from), { mode: 0o600, flag: 'wx' })
-      await rename(`${path}.part`, path)
+      // Names are in order of time. A program that watches the folder never sees half a mail.
+      using draft = new Draft(join(folder, `${newId()}.eml`))
+      writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
+      draft.place()
     },
     close() {},
   }

@@ -1,9 +1,10 @@
 // The one secret of a data folder, and what is done with it: sealing signing secrets, signing addresses and cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hmacSha256, sameText } from './hash.ts'
+import { Draft } from './whole-file.ts'
 
 export type Secrets = {
   seal(text: string): string
@@ -58,17 +59,11 @@ export function openSecrets(dataDir: string): Secrets {
   }
 }
 
-/** A link puts the whole file there or nothing, and never over one that another process made first. */
 function createSecret(path: string): void {
-  const draft = `${path}.${process.pid}`
-  writeFileSync(draft, randomBytes(secretBytes), { mode: 0o600 })
-  try {
-    linkSync(draft, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(draft)
-  }
+  using draft = new Draft(path)
+  writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
+  // False when another process was first: its secret is the one.
+  draft.place()
 }
 
 function derive(secret: Uint8Array, purpose: string): Uint8Array {

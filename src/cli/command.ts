@@ -1,6 +1,7 @@
 // The shape of a command, and what every command shares: options, --help, --json, exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { reasonOf } from '../base/reason.ts'
 
 export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
 
@@ -28,7 +29,7 @@ export async function runCommand(command: Command, args: string[]): Promise<numb
     await command.run(positionals, values)
     return 0
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = reasonOf(error)
     for (const line of message.split('\n')) console.error(`steno: ${line}`)
     if (!(error instanceof UsageError)) return 1
     console.error(`usage: ${command.usage}`)
@@ -58,7 +59,7 @@ function parse(command: Command, args: string[]) {
       allowPositionals: true,
     }) as { positionals: string[]; values: Values }
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(reasonOf(error))
   }
 }
 

@@ -1,5 +1,6 @@
 import { rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
+import { reasonOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { makeDataDir } from '../db/data-dir.ts'
@@ -109,7 +110,7 @@ export const doctor: Command = {
         findings.push(
           await look(patient).then(
             found => ({ check, ok: true, found }),
-            error => ({ check, ok: false, found: error instanceof Error ? error.message : String(error) }),
+            error => ({ check, ok: false, found: reasonOf(error) }),
           ),
         )
       }

@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
+import { Draft } from '../base/whole-file.ts'
 import { type Command, need } from './command.ts'
 import { unitText } from './unit.ts'
 
@@ -51,14 +52,14 @@ export const install: Command = {
   },
 }
 
-/** Beside its place, then renamed: a program that runs cannot be written over. */
+/** A program that runs cannot be written over, but its name can be given to another file. */
 function putProgram(from: string, to: string): void {
   if (from === to) return
   mkdirSync(dirname(to), { recursive: true })
-  const draft = `${to}.${process.pid}`
-  copyFileSync(from, draft)
-  chmodSync(draft, 0o755)
-  renameSync(draft, to)
+  using draft = new Draft(to)
+  copyFileSync(from, draft.path)
+  chmodSync(draft.path, 0o755)
+  draft.replace()
 }
 
 function put(path: string, text: string, { mode, keep }: { mode: number; keep: boolean }): void {

@@ -1,6 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { chmodSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync } from 'node:fs'
+import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
+import { Draft } from '../base/whole-file.ts'
+import { makeDataDir } from '../db/data-dir.ts'
 import { databasePath, openDb } from '../db/db.ts'
 import { type Command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
@@ -18,12 +21,11 @@ export const restore: Command = {
     ]
     for (const { from, to } of pairs) {
       if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
-      if (existsSync(to)) throw new Error(`${to} exists already; a backup is restored into an empty folder`)
+      if (existsSync(to)) throw alreadyThere(to)
     }
     checkDatabase(file)
 
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    chmodSync(dataDir, 0o700)
+    makeDataDir(dataDir)
     // The key first: a server that finds no database makes one, and one that finds no key makes a key that opens nothing.
     for (const { from, to } of pairs) place(from, to)
     openSecrets(dataDir)
@@ -47,19 +49,18 @@ function checkDatabase(file: string): void {
       db.close()
     }
   } catch (error) {
-    told = error instanceof Error ? error.message : error
+    told = reasonOf(error)
   }
   if (told !== 'ok') throw new Error(`${file} is no sound backup: ${told}`)
 }
 
-/** A link puts the whole file there or nothing, and never over another. */
 function place(from: string, to: string): void {
-  const draft = `${to}.${process.pid}`
-  copyFileSync(from, draft, constants.COPYFILE_EXCL)
-  try {
-    chmodSync(draft, 0o600)
-    linkSync(draft, to)
-  } finally {
-    rmSync(draft)
-  }
+  using draft = new Draft(to)
+  copyFileSync(from, draft.path)
+  chmodSync(draft.path, 0o600)
+  if (!draft.place()) throw alreadyThere(to)
+}
+
+function alreadyThere(path: string): Error {
+  return new Error(`${path} exists already; a backup is restored into an empty folder`)
 }

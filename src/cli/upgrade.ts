@@ -1,17 +1,7 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, linkSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
+import { Draft } from '../base/whole-file.ts'
 import { type Command, need, UsageError } from './command.ts'
 
 export const upgrade: Command = {
@@ -27,21 +17,16 @@ export const upgrade: Command = {
     if (!isCompiled()) throw new Error('a checkout is upgraded with git')
 
     const here = process.execPath
-    const draft = `${here}.${process.pid}`
-    try {
-      copyFileSync(from, draft, constants.COPYFILE_EXCL)
-      chmodSync(draft, 0o755)
-      const versions = versionsOf(draft)
-      if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
-      sync(draft)
-      rmSync(`${here}.old`, { force: true })
-      linkSync(here, `${here}.old`)
-      renameSync(draft, here)
-      console.log(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
-      console.log('A service that runs goes on as it was until it is restarted: systemctl restart steno')
-    } finally {
-      rmSync(draft, { force: true })
-    }
+    using draft = new Draft(here)
+    copyFileSync(from, draft.path)
+    chmodSync(draft.path, 0o755)
+    const versions = versionsOf(draft.path)
+    if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
+    rmSync(`${here}.old`, { force: true })
+    linkSync(here, `${here}.old`)
+    draft.replace()
+    console.log(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
+    console.log('A service that runs goes on as it was until it is restarted: systemctl restart steno')
   },
 }
 
@@ -56,14 +41,5 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
   } catch {
     // It cannot be run, or says something else.
     return null
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

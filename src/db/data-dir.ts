@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../base/file-lock.ts'
+import { reasonOf } from '../base/reason.ts'
 
 /** Creates the folder; only its owner may enter. */
 export function makeDataDir(dataDir: string): void {
@@ -10,7 +11,7 @@ export function makeDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     chmodSync(dataDir, 0o700)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     throw new Error(`the data folder cannot be used: ${reason}; STENO_DATA_DIR names another`)
   }
 }

@@ -3,6 +3,7 @@
 
 import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
+import { reasonOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'
 import { openModel } from './load.ts'
@@ -86,6 +87,6 @@ function say(report: Report): void {
 }
 
 function oneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = reasonOf(error)
   return message.split('\n')[0]!.slice(0, 300)
 }

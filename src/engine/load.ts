@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { reasonOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
 import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
 import type { VoiceChoice } from './models/voices.ts'
@@ -27,7 +28,7 @@ export async function openModel({ folder, voices, device, threads }: Wish): Prom
     try {
       whisper = await openWhisper(runtime, folder, { device: candidate, variant })
     } catch (error) {
-      const cause = error instanceof Error ? error.message.split('\n')[0]! : String(error)
+      const cause = reasonOf(error).split('\n')[0]!
       if (candidate === 'cpu' || device !== 'auto') throw new Error(`${candidate}: ${cause}`)
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
@@ -61,7 +62,7 @@ function openHearing(runtime: Runtime, voices: VoiceChoice, device: Device): Roo
     const profile = { ...voices.profile, every: 1, printSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
-    const cause = error instanceof Error ? error.message.split('\n')[0]! : String(error)
+    const cause = reasonOf(error).split('\n')[0]!
     return { problem: `The models for telling speakers apart cannot be loaded: ${cause}` }
   }
 }

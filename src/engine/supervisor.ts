@@ -3,6 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
@@ -123,7 +124,7 @@ class Supervisor implements Engine {
         this.choice = await prepare(this.settings, message => this.say({ message }))
         return
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = reasonOf(error)
         log.error('no model', { error: message })
         this.say({ message })
         await this.sleep(Math.min(pauseMs, limits.engineRetryMsMax))
@@ -161,7 +162,7 @@ class Supervisor implements Engine {
         this.workers.delete(worker)
         await worker.kill()
         if (this.closed) return
-        const message = error instanceof Error ? error.message : String(error)
+        const message = reasonOf(error)
         const told = error instanceof Unfit ? `The model ${name} cannot be loaded: ${message}` : message
         log.error('engine not loaded', { model: name, error: message })
         if (this.workers.size === 0) this.say({ ready: false, message: told, model: name, device: null })

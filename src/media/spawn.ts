@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import { unpackedEnvironment } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
 import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -66,7 +67,7 @@ export async function* runChild(
     if (error instanceof JobFailure) throw error
     kill()
     await child.exited
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = reasonOf(error)
     log.warn('media.child_failed', { job, cause, exit: child.exitCode, signal: child.signalCode })
     throw new JobFailure(
       'PROCESSING_ERROR',

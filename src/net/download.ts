@@ -1,8 +1,9 @@
 // From an address to a file on disk: streamed, capped, resumed. The file appears whole under its name, or not at all.
 
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatSize } from '../base/units.ts'
+import { Draft } from '../base/whole-file.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
@@ -27,25 +28,23 @@ export async function download(
   options: DownloadOptions,
 ): Promise<{ bytes: number }> {
   options.signal.throwIfAborted()
-  const part = partOf(path)
-  await rm(part, { force: true })
-  const file = await open(part, 'wx', 0o600)
-  try {
-    const bytes = await fill(file, address, options)
-    await file.close()
-    options.signal.throwIfAborted()
-    await rename(part, path)
-    return { bytes }
-  } catch (error) {
-    await file.close().catch(() => {})
-    await rm(part, { force: true })
-    throw error
-  }
+  using draft = new Draft(path)
+  const bytes = await fetchInto(draft.path, address, options)
+  options.signal.throwIfAborted()
+  await rename(draft.path, path)
+  return { bytes }
 }
 
-/** Where an unfinished download lies. Only a process that was killed leaves one behind. */
-export function partOf(path: string): string {
-  return `${path}.part`
+/** Written to the disk here, because a draft that syncs itself would hold up the whole process. */
+async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    const bytes = await fill(file, address, options)
+    await file.datasync()
+    return bytes
+  } finally {
+    await file.close()
+  }
 }
 
 /** What is known of the file between two tries. */

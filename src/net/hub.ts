@@ -1,5 +1,7 @@
 // The model hub, or a mirror of it: the operator's own choice, so that private addresses are as good as public ones.
 
+import { reasonOf } from '../base/reason.ts'
+
 export type Hub = {
   /** `https://huggingface.co`, or what HF_ENDPOINT says. */
   endpoint: string
@@ -83,9 +85,7 @@ async function get(hub: Hub, place: string, signal: AbortSignal, headers: Record
     })
   } catch (error) {
     signal.throwIfAborted()
-    throw new HubError(
-      `${hub.endpoint} cannot be reached (${error instanceof Error ? error.message : error})`,
-    )
+    throw new HubError(`${hub.endpoint} cannot be reached (${reasonOf(error)})`)
   }
   if (answer.ok) return answer
   await answer.body?.cancel()

@@ -1,5 +1,6 @@
 // A NuGet source, the public one or a mirror: where a package of a version lies, and what its content must be.
 
+import { reasonOf } from '../base/reason.ts'
 import { HubError } from './hub.ts'
 
 export const publicSource = 'https://api.nuget.org/v3/index.json'
@@ -72,7 +73,7 @@ async function get(
     answer = await fetch(address, { signal, headers })
   } catch (error) {
     signal.throwIfAborted()
-    throw new HubError(`${address} cannot be reached (${error instanceof Error ? error.message : error})`)
+    throw new HubError(`${address} cannot be reached (${reasonOf(error)})`)
   }
   if (answer.ok) return answer
   await answer.body?.cancel()

@@ -1,13 +1,12 @@
 // Bytes on their way to disk: into a draft, counted, capped, then put in place all at once.
 
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { draftPath } from '../base/whole-file.ts'
 
 export type Received = { draft: string; fileBytes: number; sha256: string }
 
-const draftEnd = '.part'
 const writeBytes = 1024 ** 2
 
 export function uploadPath(dataDir: string, uploadId: string): string {
@@ -33,7 +32,7 @@ export async function receive(
   path: string,
   { bytesMax }: { bytesMax: number },
 ): Promise<Received | null> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}${draftEnd}`
+  const draft = draftPath(path)
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(draft, 'wx', 0o600)
   // Of all ways to write, this one piles up the least when the disk is slower than the network.

@@ -1,10 +1,9 @@
-// What the binary carries lands on disk whole, once, and nothing old stays.
-
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { draftKeptMs, unpack } from '../../src/base/unpack.ts'
+import { basename, join } from 'node:path'
+import { unpack } from '../../src/base/unpack.ts'
+import { draftKeptMs, draftPath } from '../../src/base/whole-file.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'steno-unpack-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
@@ -39,29 +38,33 @@ test('four processes at once see the whole of it and leave one copy', async () =
   expect(readdirSync(home)).toEqual(['bbbb'])
 })
 
-test('an older version and what a killed process left go; the draft of another stays', () => {
-  const home = join(scratch, 'old')
-  for (const name of ['aaaa', 'cuda-1.2.3', 'bbbb.killed.part', 'bbbb.busy.part']) {
-    mkdirSync(join(home, name), { recursive: true })
-  }
+/** One draft of a process that was killed, one of a process at work. Gives the name of the second. */
+function twoDrafts(home: string): string {
+  const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]
+  for (const path of [killed, busy]) mkdirSync(path)
   const then = new Date(Date.now() - draftKeptMs - 1000)
-  utimesSync(join(home, 'bbbb.killed.part'), then, then)
+  utimesSync(killed, then, then)
+  return basename(busy)
+}
+
+test('an older version and an old draft are removed, and the draft of another process stays', () => {
+  const home = join(scratch, 'old')
+  for (const name of ['aaaa', 'cuda-1.2.3']) mkdirSync(join(home, name), { recursive: true })
+  const busy = twoDrafts(home)
   unpack(home, carried, () => {})
-  expect(readdirSync(home).toSorted()).toEqual(['bbbb', 'bbbb.busy.part', 'cuda-1.2.3'])
+  expect(readdirSync(home).toSorted()).toEqual(['bbbb', busy, 'cuda-1.2.3'])
 })
 
-test('what a killed process left goes at a later start too', () => {
+test('an old draft is removed at a later start too, and an older version is then left alone', () => {
   const home = join(scratch, 'later')
   unpack(home, carried, () => {})
-  for (const name of ['aaaa', 'bbbb.killed.part', 'bbbb.busy.part']) mkdirSync(join(home, name))
-  const then = new Date(Date.now() - draftKeptMs - 1000)
-  utimesSync(join(home, 'bbbb.killed.part'), then, then)
+  mkdirSync(join(home, 'aaaa'))
+  const busy = twoDrafts(home)
   unpack(home, carried, () => {})
-  // Another version may be at work.
-  expect(readdirSync(home).toSorted()).toEqual(['aaaa', 'bbbb', 'bbbb.busy.part'])
+  expect(readdirSync(home).toSorted()).toEqual(['aaaa', 'bbbb', busy])
 })
 
-test('one that fails leaves nothing behind', () => {
+test('unpacking that fails leaves nothing behind', () => {
   const home = join(scratch, 'fails')
   const broken = { hash: 'cccc', files: { good: source, bad: join(scratch, 'is-not-there') } }
   const said = new RegExp(`below ${home}: ENOENT.*; STENO_DATA_DIR`)

@@ -2,11 +2,12 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { draftPath } from '../../src/base/whole-file.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
-import { type DownloadOptions, download, partOf } from '../../src/net/download.ts'
+import { type DownloadOptions, download } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import {
   answer,
@@ -516,11 +517,12 @@ test('an abort rejects with its reason at once and leaves nothing behind', async
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('what a killed process left of the same download is replaced', async () => {
-  await Bun.write(partOf(path()), 'half of an older try')
+test('a draft that a killed process left is not in the way of the next download', async () => {
+  const left = draftPath(path())
+  await Bun.write(left, 'half of an older try')
   const server = await serve({ '/a': socket => answer(socket, 200, {}, media) })
   await take(server.url('/a'))
-  expect(readdirSync(folder)).toEqual(['media'])
+  expect(readdirSync(folder).toSorted()).toEqual(['media', basename(left)])
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 

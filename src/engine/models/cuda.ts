@@ -3,10 +3,11 @@
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
 import { neededLibraries } from '../../base/elf.ts'
+import { Draft } from '../../base/whole-file.ts'
 import { extract, listZip } from '../../base/zip.ts'
 import { findPackage, openPackage } from '../../net/nuget.ts'
 import { carriedRuntime, cudaFolder, cudaProvider } from '../onnx/library.ts'
@@ -47,28 +48,23 @@ export async function installCuda(path: string): Promise<string> {
   const about = entries.find(each => each.name === `${packageId}.nuspec`)
   if (!about) throw new Error(`${path} is not the package ${packageId}`)
   const folder = cudaFolder()
-  const draft = `${folder}.${crypto.randomUUID()}.part`
-  mkdirSync(draft, { recursive: true, mode: 0o700 })
-  try {
-    await extract(path, about, join(draft, 'nuspec'))
-    const [, is] = /<version>([^<]+)<\/version>/.exec(readFileSync(join(draft, 'nuspec'), 'utf8')) ?? []
-    if (is !== version)
-      throw new Error(`${path} is of version ${is ?? 'unknown'}; this program carries ${version}`)
-    rmSync(join(draft, 'nuspec'))
-    for (const name of wanted) {
-      const entry = entries.find(each => each.name === `runtimes/linux-${process.arch}/native/${name}`)
-      if (!entry) throw new Error(`${path} has no ${name} for linux-${process.arch}`)
-      await extract(path, entry, join(draft, name))
-    }
-    const library = carriedRuntime()
-    copyFileSync(library, join(draft, basename(library)))
-    rmSync(folder, { recursive: true, force: true })
-    renameSync(draft, folder)
-    return folder
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    throw error
+  using draft = new Draft(folder)
+  mkdirSync(draft.path, { recursive: true, mode: 0o700 })
+  const nuspec = join(draft.path, 'nuspec')
+  await extract(path, about, nuspec)
+  const [, is] = /<version>([^<]+)<\/version>/.exec(readFileSync(nuspec, 'utf8')) ?? []
+  if (is !== version)
+    throw new Error(`${path} is of version ${is ?? 'unknown'}; this program carries ${version}`)
+  rmSync(nuspec)
+  for (const name of wanted) {
+    const entry = entries.find(each => each.name === `runtimes/linux-${process.arch}/native/${name}`)
+    if (!entry) throw new Error(`${path} has no ${name} for linux-${process.arch}`)
+    await extract(path, entry, join(draft.path, name))
   }
+  const library = carriedRuntime()
+  copyFileSync(library, join(draft.path, basename(library)))
+  draft.replace()
+  return folder
 }
 
 /** Libraries that the provider asks for and the machine's loader does not find. */

@@ -1,0 +1,190 @@
+import { afterAll, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { Draft, draftKeptMs, draftPath, isDraft, removeOldDrafts } from '../../src/base/whole-file.ts'
+
+const scratch = mkdtempSync(join(tmpdir(), 'steno-whole-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const module = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))
+
+function folder(name: string): string {
+  mkdirSync(join(scratch, name))
+  return join(scratch, name)
+}
+
+/** Runs a script that has `Draft`, the file functions of node:fs and `path`. */
+function start(path: string, script: string) {
+  const whole = `
+    import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+    import { Draft } from ${module}
+    const path = ${JSON.stringify(path)}
+    ${script}`
+  return Bun.spawn([process.execPath, '-e', whole], { stdout: 'pipe', stderr: 'inherit' })
+}
+
+function fill(draft: Draft, text: string): void {
+  mkdirSync(join(draft.path, 'deep'), { recursive: true })
+  writeFileSync(join(draft.path, 'deep', text), text)
+}
+
+test('a file has its name only once it is whole', () => {
+  const home = folder('file')
+  const path = join(home, 'a')
+  {
+    using draft = new Draft(path)
+    writeFileSync(draft.path, 'whole')
+    expect([existsSync(path), isDraft(basename(draft.path))]).toEqual([false, true])
+    draft.replace()
+  }
+  expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'whole'])
+})
+
+test('a draft that was not put in place is removed, and the old file stays', () => {
+  const home = folder('failed')
+  const path = join(home, 'a')
+  writeFileSync(path, 'old')
+  expect(() => {
+    using draft = new Draft(path)
+    writeFileSync(draft.path, 'half')
+    throw new Error('no more')
+  }).toThrow('no more')
+  expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'old'])
+})
+
+test('a draft of a folder that was not put in place is removed', () => {
+  const home = folder('failed-folder')
+  {
+    using draft = new Draft(join(home, 'a'))
+    fill(draft, 'half')
+  }
+  expect(readdirSync(home)).toEqual([])
+})
+
+test('place never writes over a file, and says so', () => {
+  const home = folder('place')
+  const path = join(home, 'a')
+  const results = ['first', 'second'].map(text => {
+    using draft = new Draft(path)
+    writeFileSync(draft.path, text)
+    return draft.place()
+  })
+  expect([results, readdirSync(home), readFileSync(path, 'utf8')]).toEqual([[true, false], ['a'], 'first'])
+})
+
+test('place never writes over a folder, and says so', () => {
+  const home = folder('place-folder')
+  const results = ['first', 'second'].map(text => {
+    using draft = new Draft(join(home, 'a'))
+    fill(draft, text)
+    return draft.place()
+  })
+  expect([results, readdirSync(home), readdirSync(join(home, 'a/deep'))]).toEqual([
+    [true, false],
+    ['a'],
+    ['first'],
+  ])
+})
+
+test('replace takes the place of a file or of a folder, whatever is in it', () => {
+  const home = folder('replace')
+  for (const text of ['first', 'second']) {
+    using file = new Draft(join(home, 'file'))
+    writeFileSync(file.path, text)
+    file.replace()
+    using tree = new Draft(join(home, 'tree'))
+    fill(tree, text)
+    tree.replace()
+  }
+  expect(readdirSync(home).toSorted()).toEqual(['file', 'tree'])
+  expect(readFileSync(join(home, 'file'), 'utf8')).toBe('second')
+  expect(readdirSync(join(home, 'tree/deep'))).toEqual(['second'])
+})
+
+test('a process killed in the middle leaves a draft and nothing under the name', async () => {
+  const home = folder('killed')
+  const child = start(
+    join(home, 'a'),
+    `using draft = new Draft(path)
+     writeFileSync(draft.path, 'half')
+     process.kill(process.pid, 'SIGKILL')`,
+  )
+  await child.exited
+  expect(readdirSync(home).map(isDraft)).toEqual([true])
+})
+
+const size = 200_000
+
+test('readers of a file that four processes replace see one writer, whole', async () => {
+  const home = folder('race')
+  const path = join(home, 'a')
+  writeFileSync(path, 'x'.repeat(size))
+  const writers = [1, 2, 3, 4].map(id =>
+    start(
+      path,
+      `for (let round = 0; round < 20; round++) {
+         using draft = new Draft(path)
+         writeFileSync(draft.path, '${id}'.repeat(${size}))
+         draft.replace()
+         const seen = readFileSync(path, 'utf8')
+         if (seen !== seen[0].repeat(${size})) throw new Error('half a file')
+       }`,
+    ),
+  )
+  expect(await Promise.all(writers.map(each => each.exited))).toEqual([0, 0, 0, 0])
+  expect(readdirSync(home)).toEqual(['a'])
+})
+
+test('four processes can replace one folder at once', async () => {
+  const home = folder('race-folder')
+  const path = join(home, 'a')
+  const writers = [1, 2, 3, 4].map(id =>
+    start(
+      path,
+      `for (let round = 0; round < 20; round++) {
+         using draft = new Draft(path)
+         mkdirSync(draft.path)
+         for (const name of ['one', 'two']) writeFileSync(draft.path + '/' + name, '${id}')
+         draft.replace()
+       }`,
+    ),
+  )
+  expect(await Promise.all(writers.map(each => each.exited))).toEqual([0, 0, 0, 0])
+  expect(readdirSync(home)).toEqual(['a'])
+  const [one, two] = ['one', 'two'].map(name => readFileSync(join(path, name), 'utf8'))
+  expect(one).toBe(two!)
+})
+
+test('of four processes that place a file exactly one does', async () => {
+  const path = join(folder('race-place'), 'a')
+  const writers = [1, 2, 3, 4].map(id =>
+    start(
+      path,
+      `using draft = new Draft(path)
+       writeFileSync(draft.path, '${id}')
+       console.log(draft.place() ? '${id}' : '')`,
+    ),
+  )
+  const said = await Promise.all(writers.map(each => new Response(each.stdout).text()))
+  expect(said.join('').trim()).toBe(readFileSync(path, 'utf8'))
+})
+
+test('old drafts are removed; young ones and files of other names stay', () => {
+  const home = folder('old')
+  const then = new Date(Date.now() - draftKeptMs - 1000)
+  const [young, old] = [draftPath(join(home, 'a')), draftPath(join(home, 'a'))]
+  for (const path of [young, old, join(home, 'a'), join(home, 'a.part')]) mkdirSync(path)
+  for (const path of [old, join(home, 'a'), join(home, 'a.part')]) utimesSync(path, then, then)
+  removeOldDrafts(home)
+  expect(readdirSync(home).toSorted()).toEqual(['a', 'a.part', basename(young)].toSorted())
+})
