@@ -9,7 +9,8 @@ import { gate } from './gate.ts'
 import { htmlPage } from './html.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
 
 export const accounts = (service: Service) =>
   new Elysia({ tags: ['Account'] })
@@ -30,8 +31,8 @@ export const accounts = (service: Service) =>
       },
       {
         openBody: 'accounts.create',
-        body: shapes.accountRequest,
-        response: { 202: shapes.pendingAccount },
+        body: requests.accountRequest,
+        response: { 202: answers.pendingAccount },
         detail: about({
           summary: 'Create an account',
           success: { status: 202, description: 'The same answer whether or not the address is taken' },

@@ -12,9 +12,8 @@ import { nobody, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { description } from './introduction.ts'
 import { ops } from './ops.ts'
-import { quotaHeaders } from './quota.ts'
+import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
-import { listMethods } from './routes.ts'
 import type { Service } from './service.ts'
 import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
@@ -107,4 +106,17 @@ function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0
   return () => `${start}-${(count++).toString(36)}`
+}
+
+/** The methods that an address takes; none when there is nothing at it. */
+function listMethods(app: AnyElysia, pathname: string): string[] {
+  return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
+}
+
+const patterns = new Map<string, RegExp>()
+
+function patternOf(path: string): RegExp {
+  const known = patterns.get(path) ?? new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+  patterns.set(path, known)
+  return known
 }

@@ -5,7 +5,7 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
 
 export const balance = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Account'] })
@@ -13,7 +13,7 @@ export const balance = (service: Service) =>
 
     .get('/balance', ({ caller }) => balanceOf(service, caller.accountId), {
       account: 'balance.get',
-      response: { 200: shapes.balance },
+      response: { 200: answers.balance },
       detail: about({ summary: 'Read the balance' }),
     })
 

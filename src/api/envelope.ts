@@ -3,7 +3,7 @@
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
-import { exportQuery, listQuery } from './shapes.ts'
+import { exportQuery, listQuery } from './shapes/requests.ts'
 
 /** Fields whose absence or shape has a code of its own. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }

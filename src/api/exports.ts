@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type ExportFormat, type ExportOptions, formats } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { exportQuery } from './shapes.ts'
+import type { exportQuery } from './shapes/requests.ts'
 
 type Wanted = ExportOptions & { format: 'json' | ExportFormat }
 

@@ -8,7 +8,7 @@ import type { RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import { about, authErrors, bodyErrors, commonErrors, idempotencyErrors } from './openapi.ts'
-import { quotaHeaders, refusal } from './quota.ts'
+import { quotaHeaders, refusal } from './rate-limit.ts'
 import type { Service } from './service.ts'
 
 export type Caller = {

@@ -8,7 +8,7 @@ import { docsPage } from './docs-page.ts'
 import { gate } from './gate.ts'
 import { about, apiVersion, describe, routesOf } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
 
 /** `whole` is the app these routes end up in, asked only once it is complete. */
 export const description = (service: Service, whole: () => AnyElysia) => {
@@ -28,7 +28,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
         },
         {
           open: 'service',
-          response: { 200: shapes.introduction },
+          response: { 200: answers.introduction },
           detail: about({ summary: 'What this service is' }),
         },
       )

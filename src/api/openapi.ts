@@ -4,7 +4,8 @@ import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
 import { type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits, type RateName } from '../limits.ts'
-import { errorBody, events } from './shapes.ts'
+import { errorBody } from './shapes/answers.ts'
+import { events } from './shapes/events.ts'
 
 /** What a route says of itself beyond its shapes. The gate adds its part. */
 export type RouteDetail = {

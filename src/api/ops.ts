@@ -7,7 +7,7 @@ import { parseNets } from '../net/nets.ts'
 import { nobody } from './gate.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
 
 /** For whoever runs the service: not counted against anybody's quota. */
 export const ops = (service: Service) =>
@@ -15,7 +15,7 @@ export const ops = (service: Service) =>
     .decorate('passing', nobody)
 
     .get('/v1/health', () => ({ status: 'ok' as const }), {
-      response: { 200: shapes.health },
+      response: { 200: answers.health },
       detail: about({ summary: 'Is the process alive' }),
     })
 
@@ -29,7 +29,7 @@ export const ops = (service: Service) =>
         return { ready, database, engine }
       },
       {
-        response: { 200: shapes.readiness, 503: shapes.readiness },
+        response: { 200: answers.readiness, 503: answers.readiness },
         detail: about({
           summary: 'Can it take and do work',
           also: { 503: 'Not now: the body says what is missing' },

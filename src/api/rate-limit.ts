@@ -1,7 +1,8 @@
-// Sliding windows: who asked how often in the last minute, to the request.
+// Rate limits: a sliding window of one minute per caller, and the headers that tell of it.
 
 import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
 import { limits, type RateName } from '../limits.ts'
 
 export type Quota = {
@@ -73,7 +74,7 @@ function count(window: Window): number {
   return window.times.length - window.head
 }
 
-/** What left the window is cut off now and then, not one by one: each costs its share once. */
+/** Expired times are removed in batches: amortised constant cost. */
 function dropOld(window: Window, now: number): void {
   while (window.head < window.times.length && window.times[window.head]! <= now - limits.rateWindowMs) {
     window.head += 1
@@ -82,4 +83,39 @@ function dropOld(window: Window, now: number): void {
     window.times.splice(0, window.head)
     window.head = 0
   }
+}
+
+const windowSeconds = limits.rateWindowMs / 1000
+
+/** The policy always; what is left of it only once a request was counted, `RateLimit` only for a key. */
+export function quotaHeaders(
+  rateLimiter: RateLimiter,
+  rate: RateName | null,
+  counted?: { quota: Quota; now: number; keyed: boolean },
+): Record<string, string> {
+  const perIp = rateLimiter.limitOf('ip')
+  if (perIp === null) return {}
+  const ipPolicy = `"ip";q=${perIp};w=${windowSeconds}`
+  if (rate === null) return { 'RateLimit-Policy': ipPolicy }
+  const limit = rateLimiter.limitOf(rate)!
+  const headers: Record<string, string> = {
+    'RateLimit-Policy': `"endpoint";q=${limit};w=${windowSeconds}, ${ipPolicy}`,
+    'X-RateLimit-Limit': `${limit}`,
+  }
+  if (!counted) return headers
+  const { quota, now, keyed } = counted
+  headers['X-RateLimit-Remaining'] = `${quota.remaining}`
+  headers['X-RateLimit-Reset'] = `${Math.ceil(quota.resetAtMs / 1000)}`
+  if (keyed) headers.RateLimit = `"endpoint";r=${quota.remaining};t=${secondsUntil(quota.resetAtMs, now)}`
+  return headers
+}
+
+export function refusal(quota: Quota, now: number): ApiError {
+  return new ApiError('RATE_LIMIT_EXCEEDED', undefined, {
+    'Retry-After': `${Math.max(1, secondsUntil(quota.retryAtMs, now))}`,
+  })
+}
+
+function secondsUntil(atMs: number, now: number): number {
+  return Math.max(0, Math.ceil((atMs - now) / 1000))
 }

@@ -9,7 +9,8 @@ import { gate } from './gate.ts'
 import { jobError, jobJson } from './job-json.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
 
 export const transcribe = (service: Service) => {
   const { db, config, runner } = service
@@ -36,8 +37,8 @@ export const transcribe = (service: Service) => {
       },
       {
         submit: 'jobs.create',
-        body: shapes.transcribeRequest,
-        response: { 200: shapes.accepted },
+        body: requests.transcribeRequest,
+        response: { 200: answers.accepted },
         detail: about({
           summary: 'Start a transcription',
           fails: [
@@ -71,10 +72,10 @@ export const transcribe = (service: Service) => {
       },
       {
         account: 'jobs.get',
-        params: shapes.idParam,
-        query: shapes.exportQuery,
+        params: requests.idParam,
+        query: requests.exportQuery,
         detail: about({
-          answer: shapes.job,
+          answer: answers.job,
           summary: 'Read a transcription, as JSON or as subtitles or text',
           otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
           fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
@@ -97,8 +98,8 @@ export const transcribe = (service: Service) => {
       {
         account: 'jobs.cancel',
         parse: 'none',
-        params: shapes.idParam,
-        response: { 200: shapes.cancelled },
+        params: requests.idParam,
+        response: { 200: answers.cancelled },
         detail: about({ summary: 'Cancel a transcription', fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT'] }),
       },
     )
@@ -113,7 +114,7 @@ export const transcribe = (service: Service) => {
       {
         account: 'jobs.delete',
         parse: 'none',
-        params: shapes.idParam,
+        params: requests.idParam,
         detail: about({
           summary: 'Delete an ended transcription with its transcript and media',
           success: { status: 204, description: 'Deleted, now or before' },

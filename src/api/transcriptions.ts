@@ -8,7 +8,8 @@ import { gate } from './gate.ts'
 import { listedJob } from './job-json.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
 
 export const transcriptions = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -27,8 +28,8 @@ export const transcriptions = (service: Service) =>
       },
       {
         account: 'jobs.list',
-        query: shapes.listQuery,
-        response: { 200: shapes.page },
+        query: requests.listQuery,
+        response: { 200: answers.page },
         detail: about({ summary: 'List transcriptions, page by page', fails: ['INVALID_REQUEST'] }),
       },
     )

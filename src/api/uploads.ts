@@ -8,7 +8,8 @@ import { createUpload } from '../uploads/upload.ts'
 import { gate } from './gate.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
 
 export const uploads = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Uploads'] })
@@ -22,8 +23,8 @@ export const uploads = (service: Service) =>
       },
       {
         submit: 'uploads.create',
-        body: shapes.uploadRequest,
-        response: { 200: shapes.upload },
+        body: requests.uploadRequest,
+        response: { 200: answers.upload },
         detail: about({
           summary: 'Get an address to send a file to',
           fails: ['INVALID_FILENAME', 'INVALID_MEDIA_FORMAT', 'ZERO_BALANCE'],
@@ -48,9 +49,9 @@ export const uploads = (service: Service) =>
       {
         visitor: true,
         parse: 'none',
-        params: shapes.uploadParam,
-        query: shapes.signedQuery,
-        response: { 200: shapes.stored },
+        params: requests.uploadParam,
+        query: requests.signedQuery,
+        response: { 200: answers.stored },
         detail: about({
           summary: 'Send the bytes to the signed address',
           description:
