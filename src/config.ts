@@ -1,8 +1,10 @@
-// Every setting: its variable, default, parser and line of help. Flags, --help and the docs read this table.
+// The settings: each has a variable, a default, a parser and a line of help. Flags, --help and the docs read this table.
+// Two things are read elsewhere: base/carried.ts looks up STENO_DATA_DIR before any setting is parsed, and net/hub.ts
+// reads HF_ENDPOINT and HF_TOKEN, which the hub's own tools use too.
 
 import { resolve } from 'node:path'
 import { parseDuration, parseSize } from './base/units.ts'
-import { limits, type RateName, rates } from './limits.ts'
+import { type RateName, rates } from './limits.ts'
 import { parseNets } from './net/nets.ts'
 
 type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
@@ -29,7 +31,7 @@ export const settings = {
   ),
   pricePerHourCents: setting(
     'STENO_PRICE_PER_HOUR_CENTS',
-    `${limits.pricePerHourCents}`,
+    '20',
     whole(0, 1_000_000),
     'price of an hour of audio; 0 charges nothing',
   ),

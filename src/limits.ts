@@ -1,20 +1,14 @@
-// Every number of the service that is a decision. What an operator may change has its default here too.
+// Every number that is a decision of ours. What an operator may change is a setting, with its default in config.ts.
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
-const day = 24 * hour
 const KB = 1024
 const MB = 1024 ** 2
-const GB = 1024 ** 3
 
 export const limits = {
   // Media
-  fileBytesMax: 5 * GB,
-  durationMsMin: 1 * second,
-  durationMsMax: 10 * hour,
   mediaRedirectsMax: 5,
-  mediaKeptMs: 24 * hour,
   /** The child that reads a media file: its whole time for an inspection (it has the lowest priority, and may have
    *  to wait for engines that take every core), and silence before a decoding one counts as hung. */
   mediaInspectMs: 25 * minute,
@@ -31,26 +25,19 @@ export const limits = {
   pageSizeMax: 200,
   pageSizeDefault: 50,
   idempotencyKeyLengthMax: 255,
-  idempotencyKeptMs: 24 * hour,
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
   /** A request whose bytes stop coming for this long is dropped. An upload of 5 GB may still take hours. */
   requestIdleMs: 60 * second,
 
-  // Uploads
-  uploadTtlMs: 1 * hour,
-
   // Jobs
-  createdTimeoutMs: 30 * minute,
-  downloadingTimeoutMs: 15 * minute,
-  processingTimeoutMs: 45 * minute,
-  sweepEveryMs: 5 * second,
-  deletedJobKeptMs: 7 * day,
   /** Downloads and inspections that run beside one another; the rest wait their turn. */
   downloadsMax: 32,
   inspectionsMax: 4,
   /** Progress is written no more often than this. */
   progressEveryMs: second / 2,
+  /** Jobs whose media one sweep removes; the next sweep goes on. */
+  mediaRemovalsMax: 1000,
 
   // Calls to the outside: downloads and webhooks
   /** Name, connection and TLS of one hop together. */
@@ -86,7 +73,6 @@ export const limits = {
   cueVisibleMsMin: 100,
 
   // Webhooks
-  webhookTimeoutMs: 10 * second,
   webhookRedirectsMax: 1,
   /** Deliveries under way at once, over all jobs. */
   webhooksInFlightMax: 256,
@@ -104,9 +90,18 @@ export const limits = {
   verificationTtlMs: 24 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
-  pricePerHourCents: 20,
   /** The ledger counts in 1/3600 cent: one second at one cent an hour. */
   unitsPerCent: 3600,
+
+  // The database
+  /** How long a command waits for a server that is writing, and the other way round. */
+  databaseBusyMs: 10 * second,
+
+  // The program
+  /** A draft older than this was left by a process that was killed. */
+  draftKeptMs: 1 * hour,
+  /** How long a new build may take to name its version before `steno upgrade` refuses it. */
+  versionAnswerMs: 30 * second,
 
   // The engine
   engineLoadMs: 10 * minute,

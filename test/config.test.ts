@@ -1,28 +1,32 @@
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError, flagOf, listeningUrl, readConfig, settings } from '../src/config.ts'
-import { limits, rates } from '../src/limits.ts'
+import { rates } from '../src/limits.ts'
 
-test('without a word from the operator the settings are those of the limits', () => {
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+test('the defaults are those of the description', () => {
   expect(readConfig({})).toMatchObject({
     host: '127.0.0.1',
     port: 8080,
     baseUrl: null,
     dataDir: resolve('steno-data'),
     workers: null,
-    pricePerHourCents: limits.pricePerHourCents,
-    fileBytesMax: limits.fileBytesMax,
-    durationMsMin: limits.durationMsMin,
-    durationMsMax: limits.durationMsMax,
-    createdTimeoutMs: limits.createdTimeoutMs,
-    downloadingTimeoutMs: limits.downloadingTimeoutMs,
-    processingTimeoutMs: limits.processingTimeoutMs,
-    sweepEveryMs: limits.sweepEveryMs,
-    uploadTtlMs: limits.uploadTtlMs,
-    idempotencyTtlMs: limits.idempotencyKeptMs,
-    deletedRetentionMs: limits.deletedJobKeptMs,
-    mediaRetentionMs: limits.mediaKeptMs,
-    webhookTimeoutMs: limits.webhookTimeoutMs,
+    pricePerHourCents: 20,
+    fileBytesMax: 5 * 1024 ** 3,
+    durationMsMin: second,
+    durationMsMax: 10 * hour,
+    createdTimeoutMs: 30 * minute,
+    downloadingTimeoutMs: 15 * minute,
+    processingTimeoutMs: 45 * minute,
+    sweepEveryMs: 5 * second,
+    uploadTtlMs: hour,
+    idempotencyTtlMs: 24 * hour,
+    deletedRetentionMs: 7 * 24 * hour,
+    mediaRetentionMs: 24 * hour,
+    webhookTimeoutMs: 10 * second,
     rateLimits: rates,
     log: null,
   })
@@ -39,7 +43,7 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_PRICE_PER_HOUR_CENTS', '0', 'pricePerHourCents', 0],
   ['STENO_MAX_FILE_SIZE', '100KB', 'fileBytesMax', 102_400],
   ['STENO_SWEEP_EVERY', '250ms', 'sweepEveryMs', 250],
-  ['STENO_UPLOAD_TTL', '', 'uploadTtlMs', limits.uploadTtlMs],
+  ['STENO_UPLOAD_TTL', '', 'uploadTtlMs', hour],
   ['STENO_RATE_LIMITS', 'off', 'rateLimits', 'off'],
   ['STENO_RATE_LIMITS', 'ip=1000, jobs.create=600', 'rateLimits', { ...rates, ip: 1000, 'jobs.create': 600 }],
   ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],

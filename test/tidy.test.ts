@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { settings } from '../src/config.ts'
 import { jobErrors, requestErrors } from '../src/errors.ts'
+import { limits } from '../src/limits.ts'
 
 const root = join(import.meta.dir, '..')
 
@@ -113,6 +114,12 @@ test('every setting is used, and in the docs', () => {
   }
 })
 
+test('every limit is read in src', () => {
+  expect(unreadLimits(Object.keys(limits), files)).toEqual([])
+  const reader = { path: 'src/jobs/x.ts', text: 'wait(limits.waitMs)' }
+  expect(unreadLimits(['waitMs', 'wait', 'waitMsMax'], [reader])).toEqual(['wait', 'waitMsMax'])
+})
+
 test('every file of the api and of the commands is met by a test', () => {
   const tests = listFiles('test')
     .map(({ text }) => text)
@@ -157,6 +164,11 @@ test('the readme is short, and its files exist', () => {
   for (const path of named)
     expect([path, Bun.spawnSync(['test', '-e', path], { cwd: root }).exitCode]).toEqual([path, 0])
 })
+
+function unreadLimits(names: string[], files: File[]): string[] {
+  const all = files.map(({ text }) => text).join('\n')
+  return names.filter(name => !new RegExp(`\\blimits\\.${name}\\b`).test(all))
+}
 
 function againstTheLine(file: File): string[] {
   const from = roomOf(file.path)

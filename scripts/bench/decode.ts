@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
+import { readConfig } from '../../src/config.ts'
 import { limits } from '../../src/limits.ts'
 import type { Order } from '../../src/media/wire.ts'
 
@@ -56,7 +57,7 @@ function ffmpeg(options: string[]): Promise<Usage> {
 function child(job: Order['job'], path: string): Promise<Usage> {
   const { mediaCpuMs: cpuMs, mediaMemoryBytes: memoryBytes } = limits
   // Ten hours and the padding of every hour's end.
-  const durationMsMax = 2 * limits.durationMsMax
+  const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: Order = { job, parent: process.pid, priority: 0, cpuMs, memoryBytes, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)
 }

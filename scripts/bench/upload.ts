@@ -3,7 +3,7 @@
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { formatSize } from '../../src/base/units.ts'
-import { limits } from '../../src/limits.ts'
+import { readConfig } from '../../src/config.ts'
 import { pour } from './support/pour.ts'
 import { memory, prepareData, serve } from './support/server.ts'
 
@@ -15,7 +15,7 @@ async function run(): Promise<string[][]> {
   const rows = [['upload', 'seconds', 'MB per second', 'idle MB', 'peak MB', 'growth MB']]
   const { bavail, bsize } = statfsSync(tmpdir())
   const room = Math.floor((bavail * bsize * 0.8) / chunkBytes) * chunkBytes
-  const bytes = Math.min(limits.fileBytesMax, room)
+  const bytes = Math.min(readConfig({}).fileBytesMax, room)
   rows.push(await measure(formatSize(bytes), [bytes]))
   rows.push(await measure('4 at once of a tenth each', Array(4).fill(Math.floor(bytes / 10))))
   return rows

@@ -2,9 +2,7 @@
 
 import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-
-/** A draft older than this was left by a process that was killed. */
-export const draftKeptMs = 3_600_000
+import { limits } from '../limits.ts'
 
 /** A path for one draft of this file or folder. No process id: two containers on one folder may have the same. */
 export function draftPath(path: string): string {
@@ -20,7 +18,8 @@ export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
     const path = join(folder, name)
     const found = statSync(path, { throwIfNoEntry: false })
-    if (found && Date.now() - found.mtimeMs >= draftKeptMs) rmSync(path, { recursive: true, force: true })
+    if (found && Date.now() - found.mtimeMs >= limits.draftKeptMs)
+      rmSync(path, { recursive: true, force: true })
   }
 }
 

@@ -9,7 +9,6 @@ import { installHint, missingForCuda } from '../engine/models/cuda.ts'
 import { defaultModel, installedModel, voicesOf } from '../engine/models/store.ts'
 import { hasCuda, pocketClip, pocketModel } from '../engine/onnx/library.ts'
 import { type OneEngine, openOnce } from '../engine/supervisor.ts'
-import { limits } from '../limits.ts'
 import { openMedia } from '../media/inspect.ts'
 import { type Command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
@@ -17,9 +16,6 @@ import { configOf } from './settings.ts'
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
 type Patient = { config: Config; engine: OneEngine | null }
-
-/** Free space below this is not enough for one upload. */
-const diskBytesMin = limits.fileBytesMax
 
 const checks: Record<string, (patient: Patient) => Promise<string>> = {
   'data folder': async ({ config: { dataDir } }) => {
@@ -29,11 +25,11 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     rmSync(probe)
     return dataDir
   },
-  'disk space': async ({ config: { dataDir } }) => {
+  'disk space': async ({ config: { dataDir, fileBytesMax } }) => {
     const { bavail, bsize } = statfsSync(dataDir)
     const free = bavail * bsize
-    if (free < diskBytesMin)
-      throw new Error(`${formatSize(free)} free; an upload may need ${formatSize(diskBytesMin)}`)
+    if (free < fileBytesMax)
+      throw new Error(`${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}`)
     return `${formatSize(free)} free`
   },
   database: async ({ config: { dataDir } }) => {

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, linkSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
+import { limits } from '../limits.ts'
 import { type Command, need, UsageError } from './command.ts'
 
 export const upgrade: Command = {
@@ -33,7 +34,10 @@ export const upgrade: Command = {
 /** What the program says of itself, asked of the very copy that will be put in place. */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
-    const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], { env: {}, timeout: 30_000 })
+    const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], {
+      env: {},
+      timeout: limits.versionAnswerMs,
+    })
     const { steno, commit } = JSON.parse(stdout.toString()) as Record<string, unknown>
     return exitCode === 0 && typeof steno === 'string' && typeof commit === 'string'
       ? { steno, commit }

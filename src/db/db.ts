@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { touchPrivate } from '../base/private-file.ts'
+import { limits } from '../limits.ts'
 import { migrate } from './migrate.ts'
 
 type Value = string | number | null | Uint8Array
@@ -31,16 +32,13 @@ export type Db = {
 /** `sten`, in the head of the file: whose database it is. */
 const applicationId = 0x7374656e
 
-/** The CLI waits this long for a server that is writing, and the other way round. */
-const busyTimeoutMs = 10_000
-
 export function databasePath(dataDir: string): string {
   return join(dataDir, 'steno.db')
 }
 
 export function openDb(dataDir: string, clock: Clock = Date.now): Db {
   const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
-  sql.run(`pragma busy_timeout = ${busyTimeoutMs}`)
+  sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
   sql.run('pragma journal_mode = wal')
   // A killed process loses nothing; a power cut may lose the last moments, and never half of anything. Waiting for the
   // disk at each commit held up every other request with it.

@@ -1,6 +1,7 @@
 // Many jobs at once: pages for callers, and what sweeps and restarts look for.
 
 import type { Db, Params } from '../db/db.ts'
+import { limits } from '../limits.ts'
 import { type Job, jobColumns } from './job.ts'
 import type { JobState } from './states.ts'
 
@@ -67,7 +68,7 @@ export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; be
 export function listJobsWithOldMedia(db: Db, { beforeMs }: { beforeMs: number }): Job[] {
   return db.list<Job>(
     `select ${jobColumns} from jobs where media_kept = 1 and completed_at is not null
-     and (completed_at <= $beforeMs or deleted_at is not null) limit 1000`,
-    { beforeMs },
+     and (completed_at <= $beforeMs or deleted_at is not null) limit $limit`,
+    { beforeMs, limit: limits.mediaRemovalsMax },
   )
 }

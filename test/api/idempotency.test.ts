@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { limits } from '../../src/limits.ts'
+import { defaults } from '../support/defaults.ts'
 import { startTestService } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
@@ -59,7 +60,7 @@ test('a key is good for a day', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))
-  service.later(limits.idempotencyKeptMs - 1000)
+  service.later(defaults.idempotencyTtlMs - 1000)
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).text).toBe(first.text)
   service.later(1000)
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).body.id).not.toBe(first.body.id)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
+import { defaults } from '../support/defaults.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
@@ -20,7 +21,7 @@ test('a job goes from created to completed and is charged by the second', async 
   const { id } = submitted.body
 
   const task = await service.engine.given(1)
-  const cost = (11 * limits.pricePerHourCents) / 3600
+  const cost = (11 * defaults.pricePerHourCents) / 3600
   expect(await ana.until(id, 'processing')).toMatchObject({ audio_duration_seconds: 11, cost_cents: cost })
   expect(await ana.balance()).toMatchObject({
     balance_cents: 500,
@@ -93,7 +94,7 @@ test('a cancel gives the reserve back, and once more says the same', async () =>
     id,
     status: 'failed',
     error: { code: 'CANCELLED', message: expect.any(String) },
-    released_cents: limits.pricePerHourCents,
+    released_cents: defaults.pricePerHourCents,
   })
   expect(options.signal.aborted).toBe(true)
   expect((await ana.post(`/v1/transcribe/${id}/cancel`)).body).toEqual(cancelled.body)
@@ -143,7 +144,7 @@ test('a deleted job is gone with its transcript and its media, and deleting it a
   expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
 
-  service.later(limits.deletedJobKeptMs)
+  service.later(defaults.deletedRetentionMs)
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
 })
 
@@ -242,7 +243,7 @@ test('an upload is good for one job, and says why it is not for another', async 
   expect(put.status).toBe(413)
   expect(await codeFor(large.upload_id)).toBe('FILE_TOO_LARGE')
   const late = await ana.upload()
-  service.later(limits.uploadTtlMs)
+  service.later(defaults.uploadTtlMs)
   expect(await codeFor(late)).toBe('UPLOAD_EXPIRED')
 })
 
@@ -261,7 +262,7 @@ test('without money nothing starts; with all of it held, no more', async () => {
   expect([refused.status, refused.body.error.code]).toEqual([402, 'ZERO_BALANCE'])
   expect((await poor.post('/v1/upload', { filename: 'a.mp3' })).body.error.code).toBe('ZERO_BALANCE')
 
-  const ana = service.account('ana', { credit: limits.pricePerHourCents * 5 })
+  const ana = service.account('ana', { credit: defaults.pricePerHourCents * 5 })
   await ana.transcribe(speech(3600 * 5))
   await service.engine.given(1)
   const more = await ana.post('/v1/transcribe', { url: 'https://a.example/x.mp3' })
@@ -373,10 +374,10 @@ test('each state has its time, save pending', async () => {
   const pending = await ana.transcribe(speech(20))
   await ana.until(pending, 'pending')
 
-  service.later(limits.downloadingTimeoutMs + 1)
+  service.later(defaults.downloadingTimeoutMs + 1)
   expect((await ana.job(downloading)).error.code).toBe('DOWNLOAD_TIMEOUT')
   expect(await ana.job(processing)).toMatchObject({ status: 'processing' })
-  service.later(limits.processingTimeoutMs - limits.downloadingTimeoutMs + 1)
+  service.later(defaults.processingTimeoutMs - defaults.downloadingTimeoutMs + 1)
   expect((await ana.job(processing)).error.code).toBe('PROCESSING_TIMEOUT')
   await service.engine.given(2)
   expect(await ana.job(pending)).toMatchObject({ status: 'processing' })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { formats } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
+import { defaults } from '../support/defaults.ts'
 import { startTestService } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
@@ -17,7 +18,7 @@ test('an upload is an address, a method and headers', async () => {
   expect(body).toEqual({
     upload_id: expect.any(String),
     upload_url: expect.stringContaining(`${service.url}/v1/upload/${body.upload_id}?`),
-    expires_in: limits.uploadTtlMs / 1000,
+    expires_in: defaults.uploadTtlMs / 1000,
     method: 'PUT',
     headers: { 'Content-Type': formats.mp3 },
   })
@@ -111,7 +112,7 @@ test('only the very address, type and time that were given out are good', async 
     expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({ error: { code: 'FORBIDDEN' } })
   }
-  service.later(limits.uploadTtlMs)
+  service.later(defaults.uploadTtlMs)
   expect((await put(body, 'late')).status).toBe(403)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
@@ -147,7 +148,7 @@ test('a PUT that breaks off leaves nothing behind', async () => {
 test('bytes that nobody transcribed go with the first sweep after expiry', async () => {
   const service = await startTestService(unlimited)
   const uploadId = await service.account('ana').upload()
-  service.later(limits.uploadTtlMs - 1000)
+  service.later(defaults.uploadTtlMs - 1000)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([uploadId])
   service.later(1000)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
@@ -159,7 +160,7 @@ test('source media is kept for a day after the end', async () => {
   const id = await ana.transcribe()
   service.engine.finish(await service.engine.given(1))
   await ana.until(id, 'completed')
-  service.later(limits.mediaKeptMs - 1000)
+  service.later(defaults.mediaRetentionMs - 1000)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toHaveLength(1)
   service.later(1000)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { unpack } from '../../src/base/unpack.ts'
-import { draftKeptMs, draftPath } from '../../src/base/whole-file.ts'
+import { draftPath } from '../../src/base/whole-file.ts'
+import { limits } from '../../src/limits.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'steno-unpack-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
@@ -42,7 +43,7 @@ test('four processes at once see the whole of it and leave one copy', async () =
 function twoDrafts(home: string): string {
   const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]
   for (const path of [killed, busy]) mkdirSync(path)
-  const then = new Date(Date.now() - draftKeptMs - 1000)
+  const then = new Date(Date.now() - limits.draftKeptMs - 1000)
   utimesSync(killed, then, then)
   return basename(busy)
 }

@@ -11,7 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { Draft, draftKeptMs, draftPath, isDraft, removeOldDrafts } from '../../src/base/whole-file.ts'
+import { Draft, draftPath, isDraft, removeOldDrafts } from '../../src/base/whole-file.ts'
+import { limits } from '../../src/limits.ts'
 
 const scratch = mkdtempSync(join(tmpdir(), 'steno-whole-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
@@ -181,7 +182,7 @@ test('of four processes that place a file exactly one does', async () => {
 
 test('old drafts are removed; young ones and files of other names stay', () => {
   const home = folder('old')
-  const then = new Date(Date.now() - draftKeptMs - 1000)
+  const then = new Date(Date.now() - limits.draftKeptMs - 1000)
   const [young, old] = [draftPath(join(home, 'a')), draftPath(join(home, 'a'))]
   for (const path of [young, old, join(home, 'a'), join(home, 'a.part')]) mkdirSync(path)
   for (const path of [old, join(home, 'a'), join(home, 'a.part')]) utimesSync(path, then, then)

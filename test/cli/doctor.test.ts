@@ -38,6 +38,11 @@ test.skipIf(!builtIn)(
   60_000,
 )
 
+test('the disk needs room for one file of the largest size that is set', async () => {
+  const { of } = await doctor({ STENO_MAX_FILE_SIZE: '8000TB' })
+  expect(of('disk space')).toMatchObject({ ok: false, found: expect.stringContaining('8000 TB') })
+}, 60_000)
+
 test('what is wrong is named and the exit code says so', async () => {
   await Bun.write(join(folder, 'data'), 'a file where the folder should be')
   const { code, of } = await doctor({ STENO_MODEL: join(folder, 'no-model') })

@@ -11,6 +11,7 @@ import { priceOf } from '../../src/accounts/price.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
 import { limits } from '../../src/limits.ts'
+import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
 import { seeded } from '../support/random.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -62,7 +63,7 @@ test('after kill -9 at any moment nothing accepted is lost, nothing is charged t
     expect(jobs.map(({ id }) => id).toSorted()).toEqual(known.toSorted())
 
     const charged = jobs.map(({ status, audio_duration_seconds }) =>
-      status === 'completed' ? priceOf(audio_duration_seconds * 1000, limits.pricePerHourCents) : 0,
+      status === 'completed' ? priceOf(audio_duration_seconds * 1000, defaults.pricePerHourCents) : 0,
     )
     const total = charged.reduce((sum, units) => sum + units, 0)
     const balance = (await ask(calls, 'GET', '/v1/balance')).body

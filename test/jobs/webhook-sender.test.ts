@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
-import { limits } from '../../src/limits.ts'
+import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTestService } from '../support/service.ts'
@@ -85,7 +85,7 @@ test('a job that ends before an engine had it tells failed alone', async () => {
     status: 'failed',
     error: { code: 'INVALID_MEDIA_FORMAT', message: expect.any(String) },
   })
-  service.later(limits.createdTimeoutMs)
+  service.later(defaults.createdTimeoutMs)
   expect(receiver.events()).toEqual(['transcription.failed'])
 })
 
@@ -99,7 +99,7 @@ test('a cancel and a timeout tell failed, once', async () => {
   await receiver.got(2)
   await ana.transcribe(speech(6), { webhook_url: receiver.url })
   await receiver.got(3)
-  service.later(limits.processingTimeoutMs + 1)
+  service.later(defaults.processingTimeoutMs + 1)
   await receiver.got(4)
   expect(receiver.received.map(({ body }) => (body.error as { code: string } | undefined)?.code)).toEqual([
     undefined,

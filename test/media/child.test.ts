@@ -4,16 +4,16 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 import { type Bounds, runChild } from '../../src/media/spawn.ts'
+import { defaults } from '../support/defaults.ts'
 import { failureOf, fixture, forever, media, patienceMs, temporaryFolder } from './files.ts'
 import { childrenOf, isRunning } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
-const { durationMsMin, durationMsMax } = limits
+const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
 /** No child of this process is left, not even a dead one that nobody has asked about. */

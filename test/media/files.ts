@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { JobFailure } from '../../src/errors.ts'
-import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
+import { defaults } from '../support/defaults.ts'
 
-const { durationMsMin, durationMsMax } = limits
+const { durationMsMin, durationMsMax } = defaults
 /** For each test: other work may keep children waiting. */
 export const patienceMs = 60_000
 /** The usual priority is the lowest; beside other work the tests would take minutes. */

@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JobErrorCode, JobFailure } from '../../src/errors.ts'
-import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
+import { defaults } from '../support/defaults.ts'
 import { mutant } from './mutations.ts'
 
 export type Outcome = { name: string; ended: JobErrorCode | 'decoded'; durationMs: number; decodedMs: number }
@@ -13,7 +13,7 @@ export type Outcome = { name: string; ended: JobErrorCode | 'decoded'; durationM
 const signal = new AbortController().signal
 /** Far more than a file of two seconds takes, even on a busy machine; whatever runs into it hangs. */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
-const { durationMsMin, durationMsMax } = limits
+const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
 /** Anything but one of the job's own failures is thrown. */

@@ -3,8 +3,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { limits } from '../../src/limits.ts'
 import { openMedia } from '../../src/media/inspect.ts'
+import { defaults } from '../support/defaults.ts'
 import { decodeAll, failureOf, fixture, forever, inspect, patienceMs, temporaryFolder } from './files.ts'
 import { expectTune, level, sampleRate, tune } from './tones.ts'
 
@@ -31,7 +31,7 @@ test('an empty file is no media', async () => {
 })
 
 test('audio beyond the limit is too long', async () => {
-  const strict = openMedia({ durationMsMin: limits.durationMsMin, durationMsMax: 1500 })
+  const strict = openMedia({ durationMsMin: defaults.durationMsMin, durationMsMax: 1500 })
   expect(await failureOf(strict.inspect(fixture('pcm.wav'), { signal: forever }))).toEqual({
     code: 'DURATION_TOO_LONG',
     message: 'The audio is longer than the limit of 1.5 seconds.',

@@ -9,6 +9,7 @@ import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { type DownloadOptions, download } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
+import { defaults } from '../support/defaults.ts'
 import {
   answer,
   ca,
@@ -527,7 +528,7 @@ test('a draft that a killed process left is not in the way of the next download'
 })
 
 const usual = {
-  bytesMax: limits.fileBytesMax,
+  bytesMax: defaults.fileBytesMax,
   allowNets: parseNets('127.0.0.0/8')!,
   resolve: async () => ['127.0.0.1'],
   ca,

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'
-import { limits } from '../../src/limits.ts'
 import type { Media } from '../../src/media/media.ts'
+import { defaults } from './defaults.ts'
 
 /** The bytes of a file that lasts this long. */
 export function speech(seconds: number): string {
@@ -15,7 +15,7 @@ export const statedMedia: Media = {
     const [, seconds] = /^steno-test ([\d.]+)$/.exec(readFileSync(path, 'utf8')) ?? []
     if (!seconds) throw new JobFailure('INVALID_MEDIA_FORMAT')
     const durationMs = Math.round(Number(seconds) * 1000)
-    if (durationMs > limits.durationMsMax) throw new JobFailure('DURATION_TOO_LONG')
+    if (durationMs > defaults.durationMsMax) throw new JobFailure('DURATION_TOO_LONG')
     return { container: 'test', codec: 'test', sampleRate: 16_000, channels: 1, durationMs }
   },
 }

@@ -1,0 +1,5 @@
+// The settings of an operator who set nothing.
+
+import { readConfig } from '../../src/config.ts'
+
+export const defaults = readConfig({})
