@@ -1,9 +1,8 @@
-// What is heard of every clip with truth, beside the plain transformers.js pipeline with the same weights: words
-// that differ, languages, times of words. Ours has to find the language out, the other one is told it (it cannot
-// find out; without being told it writes English).
+// Word errors, languages and word times of every clip with truth, beside the transformers.js pipeline with the same
+// weights. steno detects the language; transformers.js is given it, because it does not detect languages.
 //
-// STENO_BENCH_TRANSFORMERS: a folder with node_modules/@huggingface/transformers.
-// STENO_BENCH_MODEL: another folder of weights than the pocket model's.
+// STENO_BENCH_MODEL: a model folder in place of the pocket model.
+// STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,9 +23,10 @@ const threads = 2
 const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
-/** `group` is what its words are summed up under. */
+/** The table has one sum for each `group`. */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
+/** `near` of the `paired` words have their time within 0.2 s of the truth. */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 
 async function run(): Promise<string[][]> {
@@ -41,23 +41,23 @@ async function run(): Promise<string[][]> {
     if (!model || !clips) return [head, ['-', 'skipped: the pocket model or its clips are not here']]
     variantFor(model, 'cpu')
     const all = await readClips(folder, clips)
-    const columns: [Result[], Result[] | null][] = []
+    const columns: [Result[], Result[]][] = []
     for (const variant of variants)
-      columns.push([await ours(model, variant, all), await theirs(model, variant, all)])
-    const cells = (pick: (results: Result[]) => Result[]) =>
-      columns.flatMap(([mine, other]) => [
-        ...ownCells(pick(mine)),
-        other ? errorCell(pick(other)) : 'not here',
+      columns.push([
+        await hearWithSteno(model, variant, all),
+        await hearWithTransformers(model, variant, all),
       ])
+    const cells = (pick: (results: Result[]) => Result[]) =>
+      columns.flatMap(([ours, theirs]) => [...ownCells(pick(ours)), errorCell(pick(theirs))])
     const rows = all.map(({ name, truth }, index) => [
       name,
       `${plainWords(truth.text).length}`,
-      ...cells(results => [results[index]!]),
+      ...cells(results => results.slice(index, index + 1)),
     ])
-    const groups = [...new Set(all.map(each => each.group)), 'all']
+    const groups = [...new Set(all.map(clip => clip.group)), 'all']
     const sums = groups.map(group => {
       const within = <Item>(list: Item[]) =>
-        list.filter((_, at) => group === 'all' || all[at]!.group === group)
+        list.filter((_, index) => group === 'all' || all[index]?.group === group)
       return [
         `SUM ${group}`,
         `${within(all).reduce((sum, { truth }) => sum + plainWords(truth.text).length, 0)}`,
@@ -72,8 +72,8 @@ async function run(): Promise<string[][]> {
 
 async function readClips(folder: string, from: string): Promise<Clip[]> {
   const names = readdirSync(from)
-    .filter(each => each.endsWith('.json') && !each.endsWith('.recipe.json'))
-    .map(each => each.replace('.json', ''))
+    .filter(file => file.endsWith('.json') && !file.endsWith('.recipe.json'))
+    .map(file => file.replace('.json', ''))
   const read: Clip[] = []
   for (const name of names.toSorted()) {
     const truth = (await Bun.file(join(from, `${name}.json`)).json()) as Truth
@@ -94,38 +94,42 @@ async function readClips(folder: string, from: string): Promise<Clip[]> {
   return [...read, { name: 'monologue', group: 'long', truth: long.truth, path }]
 }
 
-async function ours(folder: string, variant: Variant, all: readonly Clip[]): Promise<Result[]> {
-  const order: ClipsOrder = { folder, variant, sounds: all.map(each => each.path), threads }
+async function hearWithSteno(folder: string, variant: Variant, all: readonly Clip[]): Promise<Result[]> {
+  const order: ClipsOrder = { folder, variant, sounds: all.map(clip => clip.path), threads }
   const transcripts = await ask<Transcript[]>('hear-clips.ts', order)
-  return all.map(({ name, truth }, index) => {
-    const transcript = transcripts[index]!
-    say(`steno${variant}`, name, transcript.full_transcript)
+  return transcripts.map((transcript, index) => {
+    const { name, truth } = clipAt(all, index)
+    const text = transcript.full_transcript
+    printText(`steno${variant}`, name, text)
     const { right, of } = compareTimes(truth, transcript)
-    const said = transcript.full_transcript !== ''
-    return {
-      ...errorsOf(truth, transcript.full_transcript),
-      near: right,
-      paired: of,
-      language: said ? transcript.language : null,
-    }
+    const language = text === '' ? null : transcript.language
+    return { ...errorsOf(truth, text), near: right, paired: of, language }
   })
 }
 
-async function theirs(folder: string, variant: Variant, all: readonly Clip[]): Promise<Result[] | null> {
-  const library = process.env.STENO_BENCH_TRANSFORMERS
-  if (!library) return null
+async function hearWithTransformers(
+  folder: string,
+  variant: Variant,
+  all: readonly Clip[],
+): Promise<Result[]> {
   const sounds = all.map(({ path, truth }) => ({ path, language: truth.language ?? 'en' }))
-  const order: TransformersOrder = { library, folder, variant, sounds, threads }
+  const order: TransformersOrder = { folder, variant, sounds, threads }
   const { texts } = await ask<TransformersAnswer>('transformers.ts', order)
-  return all.map(({ name, truth }, index) => {
-    say(`transformers.js${variant}`, name, texts[index]!)
-    return { ...errorsOf(truth, texts[index]!), near: 0, paired: 0, language: truth.language }
+  return texts.map((text, index) => {
+    const { name, truth } = clipAt(all, index)
+    printText(`transformers.js${variant}`, name, text)
+    return { ...errorsOf(truth, text), near: 0, paired: 0, language: truth.language }
   })
 }
 
-/** What was said goes to stderr for whoever wants to see where it differs. */
-function say(who: string, name: string, text: string): void {
-  if (process.env.STENO_BENCH_SAY) console.error(`${name} · ${who} · ${text.trim()}`)
+function clipAt(all: readonly Clip[], index: number): Clip {
+  const clip = all[index]
+  if (!clip) throw new Error('there are more answers than clips')
+  return clip
+}
+
+function printText(program: string, name: string, text: string): void {
+  if (process.env.STENO_BENCH_SAY) console.error(`${name} · ${program} · ${text.trim()}`)
 }
 
 function errorsOf(truth: Truth, text: string): { of: number; errors: number } {
@@ -134,22 +138,22 @@ function errorsOf(truth: Truth, text: string): { of: number; errors: number } {
 }
 
 function ownCells(results: Result[]): string[] {
-  const near = sum(results, each => each.near)
-  const paired = sum(results, each => each.paired)
-  const codes = [...new Set(results.map(each => each.language ?? '-'))]
+  const near = sum(results, result => result.near)
+  const paired = sum(results, result => result.paired)
+  const languages = [...new Set(results.map(result => result.language ?? '-'))]
   return [
     errorCell(results),
-    codes.length === 1 ? codes[0]! : '',
+    languages.length === 1 ? languages.join() : '',
     paired > 0 ? `${((100 * near) / paired).toFixed(1)} % of ${paired}` : '',
   ]
 }
 
 function errorCell(results: Result[]): string {
-  const errors = sum(results, each => each.errors)
-  const of = sum(results, each => each.of)
+  const errors = sum(results, result => result.errors)
+  const of = sum(results, result => result.of)
   return of === 0 ? `${errors} words` : `${errors} · ${((100 * errors) / of).toFixed(1)} %`
 }
 
 function sum(results: Result[], value: (result: Result) => number): number {
-  return results.reduce((total, each) => total + value(each), 0)
+  return results.reduce((total, result) => total + value(result), 0)
 }

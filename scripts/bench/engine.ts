@@ -1,8 +1,8 @@
 // The whole pipeline on the longest clip with truth, beside the transformers.js pipeline and whisper.cpp with the
-// same weights, two threads each. CPU time is what counts on a machine that others use too.
+// same weights, two threads each. Compare the CPU time: other programs on the machine change the wall time.
 //
-// STENO_BENCH_TRANSFORMERS: a folder with node_modules/@huggingface/transformers.
-// STENO_BENCH_WHISPER_CPP: a whisper-cli; STENO_BENCH_GGML: the same weights for it.
+// STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
+// STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const threads = 2
 
 async function run(): Promise<string[][]> {
   const rows = [
-    ['who', 'CPU s', 'wall s', '× real time', 'CPU of ours', 'of bare runtime', 'WER %', 'peak MB'],
+    ['program', 'CPU s', 'wall s', '× real time', 'CPU of ours', 'of bare runtime', 'WER %', 'peak MB'],
   ]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   try {
@@ -46,7 +46,7 @@ async function run(): Promise<string[][]> {
       ['steno, 8 bits', await quantised(pocket, sound, truth.language)],
       ['transformers.js', await transformers(pocket, sound, truth.language)],
       ['whisper.cpp', await whisperCpp(wav, truth.language, threads)],
-      // Its threads spin while they wait for each other: where others use the cores too, one of them is the fair one.
+      // Waiting threads of whisper.cpp spin. On shared cores one thread is the fair comparison.
       ['whisper.cpp, one thread', await whisperCpp(wav, truth.language, 1)],
     ]
     for (const [name, measured] of contenders) rows.push(rowOf(name, measured, ours, truth))
@@ -83,16 +83,14 @@ async function quantised(folder: string, sound: string, language: string): Promi
   return hear({ folder, variant, sound, repeat: 1, threads, language, align: true })
 }
 
-async function transformers(folder: string, sound: string, language: string): Promise<Measured | null> {
-  const library = process.env.STENO_BENCH_TRANSFORMERS
-  if (!library) return null
+async function transformers(folder: string, sound: string, language: string): Promise<Measured> {
   const sounds = [{ path: sound, language }]
-  const order: TransformersOrder = { library, folder, variant: '', sounds, threads }
+  const order: TransformersOrder = { folder, variant: '', sounds, threads }
   const { texts, ...spent } = await ask<TransformersAnswer>('transformers.ts', order)
   return { ...spent, text: texts.join(' ') }
 }
 
-/** Its process does nothing but this, so the whole of it counts; loading the weights takes a few milliseconds. */
+/** Measures the whole process: whisper-cli loads the weights in a few milliseconds. */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env
   if (!program || !model) return null
@@ -101,9 +99,12 @@ async function whisperCpp(wav: string, language: string, threads: number): Promi
   const child = Bun.spawn([program, '-m', model, '-f', wav, ...greedy], { stdout: 'pipe', stderr: 'ignore' })
   const text = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error('whisper.cpp failed')
-  const { cpuTime, maxRSS } = child.resourceUsage()!
+  const wallMs = performance.now() - before
+  const usage = child.resourceUsage()
+  if (!usage) throw new Error('whisper.cpp did not run')
+  const { cpuTime, maxRSS } = usage
   return {
-    wallMs: performance.now() - before,
+    wallMs,
     cpuMs: Number(cpuTime.total) / 1000,
     peakBytes: maxRSS,
     text,

@@ -1,11 +1,10 @@
-// A child of the benches: the plain transformers.js pipeline over the same samples, file after file. The library
-// is not one of ours; it is loaded from a folder that the bench names.
+// A child process of the benches: the plain transformers.js pipeline over files of samples, one after another.
 
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { env, pipeline } from '@huggingface/transformers'
 import { peakBytes } from '../../../test/support/peak.ts'
 
 export type TransformersOrder = {
-  library: string
   folder: string
   variant: '' | '_quantized'
   sounds: { path: string; language: string }[]
@@ -14,12 +13,9 @@ export type TransformersOrder = {
 
 export type TransformersAnswer = { wallMs: number; cpuMs: number; peakBytes: number; texts: string[] }
 
-if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2]!))))
+if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))
 
 async function hear(order: TransformersOrder): Promise<TransformersAnswer> {
-  const { pipeline, env } = await import(
-    join(order.library, 'node_modules/@huggingface/transformers/dist/transformers.node.mjs')
-  )
   env.allowRemoteModels = false
   env.localModelPath = dirname(order.folder)
   const recogniser = await pipeline('automatic-speech-recognition', basename(order.folder), {

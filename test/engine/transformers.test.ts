@@ -1,0 +1,90 @@
+// The engine beside transformers.js with the same weights: another author's log-mel pictures and tokens.
+
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeDecoder } from '../../src/engine/hear/decoder.ts'
+import { openFeatures } from '../../src/engine/hear/features.ts'
+import { recognise } from '../../src/engine/hear/recognise.ts'
+import { makeEncoder, openWhisper } from '../../src/engine/hear/whisper.ts'
+import { decode } from '../../src/media/decode.ts'
+import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import type { TransformersAnswer, TransformersOrder } from '../support/transformers-child.ts'
+
+const language = 'en'
+const names = ['en-short', 'en-one-word', 'en-f2', 'en-numbers', 'en-20s']
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+
+test.skipIf(!pocket || !clips)(
+  `log-mel pictures differ from those of transformers.js by less than 1e-4, tokens not at all${skipped}`,
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'steno-beside-'))
+    try {
+      const sounds = names.map(name => join(folder, `${name}.f32`))
+      for (const sound of sounds) await writeSamples(sound)
+      const { ids } = await askTransformers({ folder: pocket ?? '', language, sounds })
+      const ours = await hear(sounds)
+      for (const [index, name] of names.entries()) {
+        const theirs = new Float32Array(await Bun.file(`${sounds[index]}.mel`).arrayBuffer())
+        expect([name, largestDifference(ours[index]?.mel, theirs) < 1e-4]).toEqual([name, true])
+        expect([name, ours[index]?.ids]).toEqual([name, ids[index]])
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+  60_000,
+)
+
+async function writeSamples(sound: string): Promise<void> {
+  const clip = join(clips ?? '', sound.replace(/^.*\/|\.f32$/g, '').concat('.flac'))
+  const writer = Bun.file(sound).writer()
+  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
+  for await (const samples of decode(clip, options)) writer.write(samples)
+  await writer.end()
+}
+
+async function askTransformers(order: TransformersOrder): Promise<TransformersAnswer> {
+  const script = join(import.meta.dir, '../support/transformers-child.ts')
+  const child = Bun.spawn([process.execPath, script, JSON.stringify(order)], { stderr: 'inherit' })
+  const printed = await new Response(child.stdout).text()
+  expect(await child.exited).toBe(0)
+  return JSON.parse(printed)
+}
+
+/** The picture of each file, and its tokens between the prompt and the end of text, with both. */
+async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids: number[] }[]> {
+  const whisper = await openWhisper(runtime(), pocket ?? '', { device: 'cpu', variant: '' })
+  const { facts } = whisper
+  const prompt = [facts.start, facts.languages.get(language) ?? -1, facts.transcribe ?? -1]
+  const features = openFeatures(runtime(), facts.mels)
+  const encoder = makeEncoder(runtime(), whisper)
+  const states = new Float32Array(sounds.length * encoder.rowSize)
+  const pictures: Float32Array[] = []
+  const rows: { frames: number; speechSeconds: number }[] = []
+  for (const [row, sound] of sounds.entries()) {
+    const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
+    const mel = features.logMel(samples).slice()
+    encoder.encode(mel, states, row)
+    pictures.push(mel)
+    rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: samples.length / 16_000 })
+  }
+  const spoken = await recognise(states, rows, {
+    whisper,
+    decoder: makeDecoder(runtime(), whisper, false),
+    prompt,
+    timestamps: true,
+    attention: false,
+    random: () => 0.5,
+    onShare: async () => {},
+  })
+  whisper.close()
+  features.close()
+  return pictures.map((mel, row) => ({ mel, ids: [...prompt, ...(spoken[row]?.tokens ?? []), facts.end] }))
+}
+
+function largestDifference(one: Float32Array | undefined, other: Float32Array): number {
+  if (one?.length !== other.length) return Number.POSITIVE_INFINITY
+  return one.reduce((most, value, at) => Math.max(most, Math.abs(value - (other[at] ?? 0))), 0)
+}

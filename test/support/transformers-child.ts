@@ -1,0 +1,31 @@
+// Runs transformers.js in a process of its own, because its copy of ONNX Runtime's environment has other threads.
+// For each file of samples it writes the log-mel picture to FILE.mel, and it prints the token ids of all files.
+
+import { basename, dirname } from 'node:path'
+import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
+
+export type TransformersOrder = { folder: string; language: string; sounds: string[] }
+/** The ids that the model wrote for each file, prompt and end of text included. */
+export type TransformersAnswer = { ids: number[][] }
+
+if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))
+
+async function hear({ folder, language, sounds }: TransformersOrder): Promise<TransformersAnswer> {
+  env.allowRemoteModels = false
+  env.localModelPath = dirname(folder)
+  const processor = await AutoProcessor.from_pretrained(basename(folder))
+  const model = await WhisperForConditionalGeneration.from_pretrained(basename(folder), { dtype: 'fp32' })
+  const ids: number[][] = []
+  for (const sound of sounds) {
+    const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
+    const { input_features } = (await processor(samples)) as { input_features: Tensor }
+    await Bun.write(`${sound}.mel`, input_features.data as Float32Array)
+    const written = await model.generate({
+      inputs: input_features,
+      generation_config: { language, task: 'transcribe', return_timestamps: true } as never,
+    })
+    const [row] = (written as Tensor).tolist() as (number | bigint)[][]
+    ids.push((row ?? []).map(Number))
+  }
+  return { ids }
+}
