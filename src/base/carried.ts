@@ -1,4 +1,4 @@
-// Files that native code has to find on disk: in a checkout they lie in the project, the binary unpacks its own once.
+// Files that native code has to find on disk. In a checkout they lie in the project; the binary unpacks its own once.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,34 +15,34 @@ const carried: Embedded | null = embedded
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
   const isThere = Object.keys(carried.files).some(name => name === path || name.startsWith(`${path}/`))
-  return isThere ? join(unpackedFolder(), path) : null
+  return isThere ? join(unpackedFolder(carried), path) : null
 }
 
 export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Where the binary may unpack; `serve` says so when its data folder came by a flag. */
+/** Sets where the binary unpacks: `serve` may have its data folder from a flag. */
 export function setDataDir(dataDir: string): void {
   process.env[folderVariable] = join(dataDir, 'native')
 }
 
-/** What a child must be told to find the same files: it has neither our environment nor our working folder. */
+/** The environment for a child that has to find the same files: it inherits neither environment nor working folder. */
 export function unpackedEnvironment(): Record<string, string> {
   return carried === null ? {} : nativeEnvironment()
 }
 
-/** The same for a child that also looks for what was fetched later, in a checkout too. */
+/** The same for a child that also needs the CUDA provider, which lies there in a checkout too. */
 export function nativeEnvironment(): Record<string, string> {
-  if (carried !== null) unpackedFolder()
+  if (carried !== null) unpackedFolder(carried)
   return { [folderVariable]: nativeHome() }
 }
 
-function unpackedFolder(): string {
-  return unpack(nativeHome(), carried!, folder => log.info('unpacking', { folder }))
+function unpackedFolder(files: Embedded): string {
+  return unpack(nativeHome(), files, folder => log.info('unpacking', { folder }))
 }
 
-/** Where native files are kept that do not lie in the project. */
+/** The folder of native files that are unpacked or fetched. */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(resolve(process.env.STENO_DATA_DIR || './steno-data'), 'native')
 }

@@ -1,42 +1,53 @@
-// Which libraries a native file asks the loader for.
+// The libraries that a native file asks the loader for.
 
 import { readFileSync } from 'node:fs'
 
-const [dynamicKind, loadKind] = [2, 1]
-const [neededTag, stringsTag] = [1n, 5n]
+const loadSegment = 1
+const dynamicSegment = 2
+const neededTag = 1n
+const stringTableTag = 5n
+const dynamicEntryBytes = 16
 
 /** The names in the DT_NEEDED entries of a 64-bit little-endian ELF file. */
 export function neededLibraries(path: string): string[] {
   const file = readFileSync(path)
   if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2) throw new Error(`${path} is no 64-bit ELF file`)
-  const [table, size, count] = [
-    Number(file.readBigUInt64LE(32)),
-    file.readUInt16LE(54),
-    file.readUInt16LE(56),
-  ]
-  const segments = Array.from({ length: count }, (_, index) => {
-    const at = table + index * size
-    const [kind, from, address, length] = [
-      file.readUInt32LE(at),
-      Number(file.readBigUInt64LE(at + 8)),
-      Number(file.readBigUInt64LE(at + 16)),
-      Number(file.readBigUInt64LE(at + 32)),
-    ]
-    return { kind, from, address, length }
-  })
-  const dynamic = segments.find(each => each.kind === dynamicKind)
+  const segments = segmentsOf(file)
+  const dynamic = segments.find(({ kind }) => kind === dynamicSegment)
   if (!dynamic) return []
-  const entries = Array.from({ length: dynamic.length / 16 }, (_, index) => ({
-    tag: file.readBigInt64LE(dynamic.from + index * 16),
-    value: Number(file.readBigUInt64LE(dynamic.from + index * 16 + 8)),
-  }))
-  const names = entries.find(each => each.tag === stringsTag)?.value ?? 0
-  const segment = segments.find(
-    each => each.kind === loadKind && names >= each.address && names < each.address + each.length,
+  const entries = Array.from({ length: dynamic.length / dynamicEntryBytes }, (_, index) => {
+    const at = dynamic.from + index * dynamicEntryBytes
+    return { tag: file.readBigInt64LE(at), value: unsigned64(file, at + 8) }
+  })
+  // The string table is named by its address in memory, not by its place in the file.
+  const address = entries.find(({ tag }) => tag === stringTableTag)?.value ?? 0
+  const holder = segments.find(
+    segment =>
+      segment.kind === loadSegment &&
+      address >= segment.address &&
+      address < segment.address + segment.length,
   )
-  if (!segment) throw new Error(`${path} has no names`)
-  const strings = names - segment.address + segment.from
+  if (!holder) throw new Error(`${path} has no string table`)
+  const strings = address - holder.address + holder.from
   return entries
-    .filter(each => each.tag === neededTag)
+    .filter(({ tag }) => tag === neededTag)
     .map(({ value }) => file.toString('latin1', strings + value, file.indexOf(0, strings + value)))
+}
+
+function segmentsOf(file: Buffer) {
+  const table = unsigned64(file, 32)
+  const entryBytes = file.readUInt16LE(54)
+  return Array.from({ length: file.readUInt16LE(56) }, (_, index) => {
+    const at = table + index * entryBytes
+    return {
+      kind: file.readUInt32LE(at),
+      from: unsigned64(file, at + 8),
+      address: unsigned64(file, at + 16),
+      length: unsigned64(file, at + 32),
+    }
+  })
+}
+
+function unsigned64(file: Buffer, at: number): number {
+  return Number(file.readBigUInt64LE(at))
 }

@@ -1,5 +1,5 @@
-// What the binary carries, by its path in the project: where it is inside the binary, and one hash over all of it.
-// In a checkout there is nothing; the build puts its own list in the place of this file (scripts/build.ts).
+// The files inside the binary: path in the project to path in the binary, and one hash over all of them.
+// A checkout has none; scripts/build.ts puts its own list in the place of this file.
 
 export type Embedded = { hash: string; files: Record<string, string> }
 

@@ -8,8 +8,9 @@ export function hmacSha256(key: string | Uint8Array, text: string): string {
   return new Bun.CryptoHasher('sha256', key).update(text).digest('hex')
 }
 
-/** Compares without telling by its duration how much was right. */
+/** Compares in constant time: the duration does not tell how much was equal. */
 export function sameText(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)]
-  return a.length === b.length && timingSafeEqual(a, b)
+  const leftBytes = Buffer.from(left)
+  const rightBytes = Buffer.from(right)
+  return leftBytes.length === rightBytes.length && timingSafeEqual(leftBytes, rightBytes)
 }

@@ -1,12 +1,13 @@
-// Names for things: ordered by time, so that new rows stand together in an index; nothing can be told from one.
+// Ids and tokens.
 
 import { randomBytes } from 'node:crypto'
 
+/** A UUIDv7: in order of time, so that new rows are neighbours in an index. It tells its millisecond. */
 export function newId(): string {
   return Bun.randomUUIDv7()
 }
 
-/** Long enough that it cannot be guessed: keys, tokens. */
+/** 256 random bits, for keys and links that must not be guessed. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -2,7 +2,7 @@
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** ISO 8601 in milliseconds. Without a zone it is UTC, a date is its midnight. Null when it is no such time. */
+/** ISO 8601 to milliseconds. A time without a zone is UTC, a date is its midnight. Null when it is neither. */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     iso.exec(text) ?? []

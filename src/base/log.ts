@@ -1,4 +1,4 @@
-// One line an event: a name and fields. Never a key, a signed address or a transcript.
+// The log: one line per event, a name and fields. It never has a key, a signed address or a transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = 'info' | 'warn' | 'error'
@@ -6,9 +6,9 @@ type Format = 'pretty' | 'json' | 'silent'
 
 let format: Format = 'silent'
 
-/** Silent until somebody serves: a command's output is its own. */
-export function setLogFormat(wanted: Format): void {
-  format = wanted
+/** Silent until the server starts: other commands print only their own output. */
+export function setLogFormat(chosen: Format): void {
+  format = chosen
 }
 
 export const log = {
@@ -17,7 +17,7 @@ export const log = {
   error: (event: string, fields: Fields = {}) => write('error', event, fields),
 }
 
-/** What a log may say of an unexpected error: the whole of it, stack included; answers never get this. */
+/** An unexpected error for the log, with its stack. Answers to callers never have this. */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }
 }

@@ -1,4 +1,4 @@
-// Counters, gauges and histograms in Prometheus' text form. A name must be declared here before it is used.
+// Counters, gauges and histograms in the text format of Prometheus. Every name is declared in the table below.
 
 type Kind = 'counter' | 'gauge' | 'histogram'
 
@@ -9,7 +9,7 @@ const declared = {
   steno_jobs_ended_total: ['counter', 'Jobs that ended, by state and code.'],
   steno_audio_seconds_total: ['counter', 'Seconds of audio transcribed.'],
   steno_webhooks_total: ['counter', 'Webhook deliveries, by outcome.'],
-  steno_engine_ready: ['gauge', 'Whether the engine can take work, by model and device.'],
+  steno_engine_ready: ['gauge', '1 when the engine can take work, by model and device.'],
   steno_process_resident_bytes: ['gauge', 'Memory of the server process.'],
 } as const satisfies Record<string, [Kind, string]>
 
@@ -25,14 +25,15 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /** One series, to be kept by whoever adds to it often. */
+  /** One series, for callers that add to it often: it is looked up once. */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram
   text(): string
 }
 
 type Value = { value: number }
-type Buckets = { buckets: number[]; sum: number; count: number }
+/** Each bucket counts the times above the bound before it. */
+type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 
 export function openMetrics(): Metrics {
   const values = new Map<Name, Map<string, Value>>()
@@ -56,14 +57,14 @@ export function openMetrics(): Metrics {
       }
     },
     histogram(name, labels) {
-      const empty = () => ({ buckets: bucketsSeconds.map(() => 0), sum: 0, count: 0 })
+      const empty = () => ({ buckets: bucketsSeconds.map(bound => ({ bound, count: 0 })), sum: 0, count: 0 })
       const one = series(histograms, name, labels, empty)
       return {
         observe(seconds) {
           one.sum += seconds
           one.count += 1
-          const bucket = bucketsSeconds.findIndex(bound => seconds <= bound)
-          if (bucket >= 0) one.buckets[bucket]! += 1
+          const bucket = one.buckets.find(({ bound }) => seconds <= bound)
+          if (bucket) bucket.count += 1
         },
       }
     },
@@ -85,9 +86,9 @@ function valueLines(name: Name, values: Map<Name, Map<string, Value>>): string[]
 function histogramLines(name: Name, histograms: Map<Name, Map<string, Buckets>>): string[] {
   return [...(histograms.get(name) ?? [])].flatMap(([labels, { buckets, sum, count }]) => {
     let below = 0
-    const bucketLines = bucketsSeconds.map((bound, at) => {
-      below += buckets[at]!
-      return `${name}_bucket${braced(labels, `le="${bound}"`)} ${below}`
+    const bucketLines = buckets.map(bucket => {
+      below += bucket.count
+      return `${name}_bucket${braced(labels, `le="${bucket.bound}"`)} ${below}`
     })
     return [
       ...bucketLines,
@@ -117,6 +118,6 @@ function labelText(labels: Labels): string {
 }
 
 function braced(...labels: string[]): string {
-  const shown = labels.filter(each => each !== '')
+  const shown = labels.filter(label => label !== '')
   return shown.length > 0 ? `{${shown.join(',')}}` : ''
 }

@@ -1,4 +1,4 @@
-// The one secret of a data folder, and what is done with it: sealing signing secrets, signing addresses and cursors.
+// The secret of a data folder. It seals signing secrets, and signs upload addresses and cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { Draft } from './whole-file.ts'
 export type Secrets = {
   seal(text: string): string
   open(sealed: string): string
-  /** A signature that is good for one purpose only. */
+  /** A signature that is valid for one purpose only. */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }
@@ -22,7 +22,7 @@ export function secretPath(dataDir: string): string {
   return join(dataDir, 'secret.key')
 }
 
-/** Reads the data folder's secret, making it at the first start. Safe when two processes do so at once. */
+/** Reads the secret of the data folder, or creates it. Two processes may do so at the same time. */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
   if (!existsSync(path)) createSecret(path)
@@ -62,7 +62,7 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
-  // False when another process was first: its secret is the one.
+  // Not placed when another process was first: its secret is then used.
   draft.place()
 }
 

@@ -1,4 +1,4 @@
-// How the program starts itself again as a child: from the binary, or from a checkout.
+// The command that starts this program again as a child process.
 
 import { fileURLToPath } from 'node:url'
 import { isCompiled } from './carried.ts'

@@ -1,4 +1,4 @@
-// How people write durations, sizes and money in settings and on the command line.
+// Durations and sizes as people write them in settings and read them in messages.
 
 const durationUnits = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const sizeUnits = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const
@@ -19,12 +19,9 @@ export function parseSize(text: string): number | null {
     : null
 }
 
-/** The shortest of the two ways back: 5368709120 is `5 GB`. */
+/** 5368709120 is `5 GB`. */
 export function formatSize(bytes: number): string {
-  const [unit, size] =
-    Object.entries(sizeUnits)
-      .reverse()
-      .find(([, each]) => bytes >= each) ?? (['B', 1] as const)
+  const [unit, size] = Object.entries(sizeUnits).findLast(([, size]) => bytes >= size) ?? ['B', 1]
   return `${Number((bytes / size).toFixed(1))} ${unit}`
 }
 

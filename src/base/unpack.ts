@@ -37,6 +37,6 @@ function write(folder: string, files: Record<string, string>): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, readFileSync(inside), { mode: 0o700 })
   }
-  // False when another process was first, with the same files.
+  // Not placed when another process was first, with the same files.
   draft.place()
 }

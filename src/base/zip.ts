@@ -1,10 +1,11 @@
-// Takes single files out of a zip archive on disk, however large it is, checked by size and CRC. No encryption and no
-// archive above 4 GB: whoever needs one of those is told.
+// Extracts single files of a zip archive on disk in constant memory, checked by size and CRC. Encrypted archives and
+// those above 4 GB are refused.
 
-import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from 'node:fs'
-import { Transform } from 'node:stream'
+import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
+import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { crc32, createInflateRaw } from 'node:zlib'
+import { readAt } from './read-at.ts'
 
 export type ZipEntry = {
   name: string
@@ -12,7 +13,7 @@ export type ZipEntry = {
   packed: number
   crc: number
   deflated: boolean
-  /** Where its own header begins. */
+  /** Offset of its own header. */
   at: number
 }
 
@@ -20,6 +21,8 @@ const endMark = 0x06054b50
 const entryMark = 0x02014b50
 const headerMark = 0x04034b50
 const endSize = 22
+const entrySize = 46
+const headerSize = 30
 const commentMax = 0xffff
 
 export function listZip(path: string): ZipEntry[] {
@@ -29,11 +32,9 @@ export function listZip(path: string): ZipEntry[] {
     const tail = readAt(file, Math.max(0, size - endSize - commentMax), Math.min(size, endSize + commentMax))
     const end = findLast(tail, endMark)
     if (end < 0) throw new Error(`${path} is no zip archive, or its end is missing`)
-    const [count, length, from] = [
-      tail.readUInt16LE(end + 10),
-      tail.readUInt32LE(end + 12),
-      tail.readUInt32LE(end + 16),
-    ]
+    const count = tail.readUInt16LE(end + 10)
+    const length = tail.readUInt32LE(end + 12)
+    const from = tail.readUInt32LE(end + 16)
     if (from + length > size) throw new Error(`${path} is broken, or larger than this program reads`)
     return entriesOf(readAt(file, from, length), count, path)
   } finally {
@@ -44,16 +45,14 @@ export function listZip(path: string): ZipEntry[] {
 function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
   const entries: ZipEntry[] = []
   for (let at = 0; entries.length < count; ) {
-    if (at + 46 > directory.length || directory.readUInt32LE(at) !== entryMark)
+    if (at + entrySize > directory.length || directory.readUInt32LE(at) !== entryMark)
       throw new Error(`${path} has a broken list of files`)
-    const [name, extra, comment] = [28, 30, 32].map(each => directory.readUInt16LE(at + each)) as [
-      number,
-      number,
-      number,
-    ]
+    const nameEnd = at + entrySize + directory.readUInt16LE(at + 28)
+    const extraBytes = directory.readUInt16LE(at + 30)
+    const commentBytes = directory.readUInt16LE(at + 32)
     const method = directory.readUInt16LE(at + 10)
     entries.push({
-      name: directory.toString('utf8', at + 46, at + 46 + name),
+      name: directory.toString('utf8', at + entrySize, nameEnd),
       deflated: method === 8,
       crc: directory.readUInt32LE(at + 16),
       packed: directory.readUInt32LE(at + 20),
@@ -61,24 +60,16 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
       at: directory.readUInt32LE(at + 42),
     })
     if (method !== 0 && method !== 8) throw new Error(`${path} is packed in a way that is not known here`)
-    at += 46 + name + extra + comment
+    at = nameEnd + extraBytes + commentBytes
   }
   return entries
 }
 
-/** Writes one file of the archive; what is not as the archive says is an error, and the target is then of no use. */
+/** Writes one file of the archive to `target`. Throws when size or CRC differ; the target is then not usable. */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
-  const file = openSync(path, 'r')
-  let from = 0
-  try {
-    const header = readAt(file, entry.at, 30)
-    if (header.length < 30 || header.readUInt32LE(0) !== headerMark)
-      throw new Error(`${path} has no ${entry.name} where it says`)
-    from = entry.at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28)
-  } finally {
-    closeSync(file)
-  }
-  let [size, crc] = [0, 0]
+  const start = contentOf(path, entry)
+  let size = 0
+  let crc = 0
   const count = new Transform({
     transform(bytes: Buffer, _, done) {
       size += bytes.length
@@ -86,17 +77,25 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
       done(size > entry.size ? new Error(`${entry.name} is longer than ${path} says`) : null, bytes)
     },
   })
-  const packed =
-    entry.packed === 0 ? [] : [createReadStream(path, { start: from, end: from + entry.packed - 1 })]
-  const source = packed[0] ?? new Blob([]).stream()
+  // A read stream has no way to ask for no bytes.
+  const source =
+    entry.packed === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + entry.packed - 1 })
   if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
   else await pipeline(source, count, createWriteStream(target))
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
 
-function readAt(file: number, from: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
-  return bytes.subarray(0, readSync(file, bytes, 0, length, from))
+/** The offset at which the bytes of an entry begin. */
+function contentOf(path: string, entry: ZipEntry): number {
+  const file = openSync(path, 'r')
+  try {
+    const header = readAt(file, entry.at, headerSize)
+    if (header.length < headerSize || header.readUInt32LE(0) !== headerMark)
+      throw new Error(`${path} has no ${entry.name} where it says`)
+    return entry.at + headerSize + header.readUInt16LE(26) + header.readUInt16LE(28)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function findLast(bytes: Buffer, mark: number): number {

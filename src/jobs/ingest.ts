@@ -1,6 +1,6 @@
 // From an address or an upload to a file whose audio is known to be good.
 
-import { openSlots } from '../base/slots.ts'
+import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -37,8 +37,8 @@ export function openIngest({
   media: Media
   download: Download
 }): Ingest {
-  const downloads = openSlots(limits.downloadsMax)
-  const inspections = openSlots(limits.inspectionsMax)
+  const downloads = openSemaphore(limits.downloadsMax)
+  const inspections = openSemaphore(limits.inspectionsMax)
 
   /** False when the job ended before its download could begin. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {

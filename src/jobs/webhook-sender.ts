@@ -4,7 +4,7 @@ import { signingSecretOf } from '../accounts/key.ts'
 import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
-import { openSlots } from '../base/slots.ts'
+import { openSemaphore } from '../base/semaphore.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
@@ -38,7 +38,7 @@ export function openCallbacks({
   onOutcome: (outcome: string) => void
 }): Callbacks {
   const telling = new Map<string, Promise<void>>()
-  const slots = openSlots(limits.webhooksInFlightMax)
+  const slots = openSemaphore(limits.webhooksInFlightMax)
   const closing = new AbortController()
 
   /** Looks again after each delivery: the next event may have come meanwhile. */

@@ -18,8 +18,8 @@ afterEach(() => {
   setLogFormat('silent')
 })
 
-test('nothing is logged until somebody serves', async () => {
-  // A copy of its own: another file of tests may have served in this process.
+test('nothing is logged before the server starts', async () => {
+  // A copy of its own: another test file may have started a server in this process.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )
@@ -44,7 +44,7 @@ test('each event is one line of JSON, whatever is in it', () => {
   ])
 })
 
-test('for people it is a line too, with what holds spaces in quotes', () => {
+test('the pretty form is one line too, with quotes around values that hold spaces', () => {
   setLogFormat('pretty')
   log.warn('odd', { file: 'a b\nc', ms: 3 })
   expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d warn odd file="a b\\nc" ms=3\n$/)])

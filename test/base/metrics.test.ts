@@ -3,7 +3,7 @@ import { openMetrics } from '../../src/base/metrics.ts'
 import { readMetrics } from '../support/prometheus.ts'
 import { startTestService } from '../support/service.ts'
 
-test('counters add up, gauges say the last, by their labels', () => {
+test('counters add up and gauges keep the last value, by label', () => {
   const metrics = openMetrics()
   metrics.add('steno_webhooks_total', { outcome: 'delivered' })
   metrics.add('steno_webhooks_total', { outcome: 'delivered' }, 2)
@@ -22,7 +22,7 @@ test('counters add up, gauges say the last, by their labels', () => {
   expect(jobs).toMatchObject({ kind: 'gauge', samples: [{ labels: { state: 'pending' }, value: 3 }] })
 })
 
-test('a histogram counts each time once, the longest too', () => {
+test('a histogram counts each time once, those above the last bound too', () => {
   const metrics = openMetrics()
   const histogram = metrics.histogram('steno_http_request_seconds', { route: '/v1' })
   for (const seconds of [0.001, 0.002, 0.3, 61]) histogram.observe(seconds)
@@ -46,7 +46,7 @@ test('a label may hold anything', () => {
   expect(readMetrics(metrics.text()).steno_jobs!.samples[0]!.labels).toEqual({ state: odd })
 })
 
-test('what a service tells of itself can be read by a strict reader', async () => {
+test('the metrics of a service are read by a strict parser', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -71,11 +71,11 @@ const malformed = [
   ['buckets that shrink', histogram(2, 1, 1)],
   ['buckets that miss some', histogram(1, 2, 3)],
 ] as const
-test.each(malformed)('the reader refuses %s', (_, text) => {
+test.each(malformed)('the parser refuses %s', (_, text) => {
   expect(() => readMetrics(text)).toThrow()
 })
 
-test('the reader takes a histogram that is right', () => {
+test('the parser takes a correct histogram', () => {
   expect(readMetrics(histogram(1, 2, 2)).a!.samples).toHaveLength(4)
 })
 

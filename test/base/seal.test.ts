@@ -10,13 +10,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('what one opening sealed another one opens, and nobody reads it', () => {
+test('a sealed text hides its content, and opens after a restart', () => {
   const sealed = openSecrets(folder).seal('the signing secret ✓')
   expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('signing')
   expect(openSecrets(folder).open(sealed)).toBe('the signing secret ✓')
 })
 
-test('the same text never looks the same sealed', () => {
+test('the same text is sealed differently each time', () => {
   const secrets = openSecrets(folder)
   expect(new Set(Array.from({ length: 20 }, () => secrets.seal('again'))).size).toBe(20)
 })
@@ -44,13 +44,13 @@ test('a signature is good for one purpose, one text and one folder', () => {
   rmSync(other, { recursive: true })
 })
 
-test('the secret is for its owner alone, and no draft of it stays', () => {
+test('only the owner may read the secret, and no draft of it stays', () => {
   openSecrets(folder)
   expect(statSync(secretPath(folder)).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder)).toEqual(['secret.key'])
 })
 
-test('a damaged secret is not taken for one', () => {
+test('a damaged secret is refused', () => {
   writeFileSync(secretPath(folder), 'short')
   expect(() => openSecrets(folder)).toThrow('damaged')
 })

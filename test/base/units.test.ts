@@ -42,7 +42,7 @@ test.each(sizes)('the size %p is %p bytes', (text, bytes) => {
   expect(parseSize(text)).toBe(bytes)
 })
 
-test('sizes are told in the largest unit that fits', () => {
+test('a size is shown in the largest unit that fits', () => {
   expect([0, 1023, 1024, 1536, 5 * 1024 ** 3].map(formatSize)).toEqual([
     '0 B',
     '1023 B',
@@ -52,7 +52,7 @@ test('sizes are told in the largest unit that fits', () => {
   ])
 })
 
-test('durations are told as people say them', () => {
+test('a duration is shown in hours, minutes or seconds', () => {
   expect([1000, 11_700, 90_000, 150_000, 3_600_000, 36_000_000].map(formatDuration)).toEqual([
     '1 second',
     '11.7 seconds',

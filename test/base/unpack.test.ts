@@ -24,7 +24,7 @@ test('a file appears under its path, and is not written a second time', () => {
   expect(told).toEqual([join(home, 'bbbb')])
 })
 
-test('four processes at once see the whole of it and leave one copy', async () => {
+test('four processes that unpack at once see whole files and leave one copy', async () => {
   const home = join(scratch, 'race')
   const script = `
     const { unpack } = await import(${module})

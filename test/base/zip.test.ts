@@ -20,7 +20,7 @@ function write(bytes: Uint8Array): string {
   return path
 }
 
-test.each([true, false])('files come out as they went in (stored: %p)', async stored => {
+test.each([true, false])('files are extracted as they were packed (stored: %p)', async stored => {
   const path = write(makeZip(files, { stored }))
   const entries = listZip(path)
   expect(entries.map(each => each.name)).toEqual(Object.keys(files))
@@ -42,7 +42,7 @@ test('an archive that another program made is read', async () => {
   expect(readFileSync(join(folder, 'hello'), 'utf8')).toBe('hello'.repeat(999))
 })
 
-test('what is no archive, is cut short or was changed is refused', async () => {
+test('a file that is no archive, is cut short or was changed is refused', async () => {
   expect(() => listZip(write(new Uint8Array(9)))).toThrow('no zip archive')
   const whole = makeZip(files)
   expect(() => listZip(write(whole.subarray(0, whole.length - 30)))).toThrow('no zip archive')

@@ -4,18 +4,17 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { dieWithParent } from '../../base/parent.ts'
 
 export type Confinement = { parent: number; priority: number; cpuMs: number; memoryBytes: number }
 
 const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, openFiles: 7 } as const
-const prSetParentDeathSignal = 1
-const sigkill = 9n
 
 export function confine({ parent, priority, cpuMs, memoryBytes }: Confinement): void {
   setPriority(priority)
+  dieWithParent(parent)
   if (process.platform !== 'linux') return
   const { symbols } = dlopen('libc.so.6', {
-    prctl: { args: ['i32', 'u64'], returns: 'i32' },
     getrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
     setrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
   })
@@ -26,9 +25,6 @@ export function confine({ parent, priority, cpuMs, memoryBytes }: Confinement): 
     const lower = BigInt(value) < now[1]! ? BigInt(value) : now[1]!
     if (symbols.setrlimit(which, ptr(now.fill(lower))) !== 0) throw new Error(`setrlimit ${which} failed`)
   }
-  if (symbols.prctl(prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
-  // The parent may have died before it could be watched.
-  if (process.ppid !== parent) process.exit(1)
 
   limit(resource.cpu, Math.ceil(cpuMs / 1000))
   limit(resource.fileSize, 0)

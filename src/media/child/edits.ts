@@ -1,7 +1,7 @@
 // Whether the edit lists of an MP4 do no more than shift and trim the start. FFmpeg applies full edit lists by
 // building the index of every track a second time; for ten hours that alone takes 60 MB, mostly for nothing.
 
-import { readSync } from 'node:fs'
+import { readAt } from '../../base/read-at.ts'
 
 type Box = { type: string; from: number; to: number }
 /** A file may be nothing but boxes; so many are looked at. */
@@ -43,7 +43,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
 
 function editsOf(file: number, { from, to }: Box): { duration: number; start: number }[] {
   // More than a few are not plain, however many they are.
-  const bytes = read(file, from, Math.min(to - from, 1024))
+  const bytes = readAt(file, from, Math.min(to - from, 1024))
   if (bytes.length < 8) return []
   const wide = bytes[0] === 1
   const size = wide ? 20 : 12
@@ -59,7 +59,7 @@ function editsOf(file: number, { from, to }: Box): { duration: number; start: nu
 
 /** Of `mvhd` and `mdhd`, which begin alike. */
 function clockOf(file: number, { from }: Box): { timescale: number; duration: number } {
-  const bytes = read(file, from, 32)
+  const bytes = readAt(file, from, 32)
   if (bytes.length < 32) return { timescale: 0, duration: 0 }
   return bytes[0] === 1
     ? { timescale: bytes.readUInt32BE(20), duration: Number(bytes.readBigUInt64BE(24)) }
@@ -80,7 +80,7 @@ function find(among: Iterable<Box>, type: string): Box | null {
 
 function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
   for (let at = from; at + 8 <= to && walk.boxesLeft > 0; walk.boxesLeft -= 1) {
-    const head = read(walk.file, at, 16)
+    const head = readAt(walk.file, at, 16)
     if (head.length < 8) return
     const short = head.readUInt32BE(0)
     const wide = short === 1 && head.length === 16
@@ -90,10 +90,4 @@ function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
     yield { type: head.toString('latin1', 4, 8), from: at + (wide ? 16 : 8), to: Math.min(to, at + size) }
     at += size
   }
-}
-
-/** Reads at a place without moving the position that FFmpeg reads from. */
-function read(file: number, at: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
-  return bytes.subarray(0, readSync(file, bytes, 0, length, at))
 }

@@ -1,12 +1,12 @@
-// So many at once, the rest wait in line.
+// A semaphore with a FIFO queue.
 
-export type Slots = {
-  /** Runs the work when a slot is free. A signal that fires while it waits rejects with its reason. */
+export type Semaphore = {
+  /** Runs the work when a slot is free. Rejects with the signal's reason when it is aborted while waiting. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-export function openSlots(count: number): Slots {
-  let free = count
+export function openSemaphore(slots: number): Semaphore {
+  let free = slots
   const waiting = new Set<() => void>()
 
   function enter(signal?: AbortSignal): Promise<void> {
