@@ -101,7 +101,6 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     const sweeper = startSweeps(service)
     closers.push(() => sweeper.stop())
     runner.resume()
-    engine.onReady?.(() => runner.pump())
     callbacks.resume()
     return { listening: listening(), service, sweeper, close }
   } catch (error) {

@@ -31,15 +31,15 @@ async function run(): Promise<string[][]> {
   const sizes: number[] = []
   try {
     for (let job = 1; job <= jobs; job++) {
-      const onProgress = () => {
-        // The first sign of work is the moment to strike; each job is struck once.
+      const onSeconds = () => {
+        // The worker is killed at the first progress of the job, once per job.
         if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
       }
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
       await engine
         .transcribe(
           { ...input, diarize: false, speakerCount: null, align: true },
-          { signal: new AbortController().signal, onProgress },
+          { signal: new AbortController().signal, onSeconds },
         )
         .then(
           ({ full_transcript }) => texts.push(full_transcript),

@@ -7,15 +7,15 @@ import { makeDataDir } from '../db/data-dir.ts'
 import { openDb } from '../db/db.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda.ts'
 import { defaultModel, installedModel, voicesOf } from '../engine/models/store.ts'
+import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import { hasCuda, pocketClip, pocketModel } from '../engine/onnx/library.ts'
-import { type OneEngine, openOnce } from '../engine/supervisor.ts'
 import { openMedia } from '../media/inspect.ts'
 import { type Command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
-type Patient = { config: Config; engine: OneEngine | null }
+type Patient = { config: Config; engine: OneShotEngine | null }
 
 const checks: Record<string, (patient: Patient) => Promise<string>> = {
   'data folder': async ({ config: { dataDir } }) => {
@@ -81,10 +81,11 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
   transcription: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
     const { path, text } = await builtInClip()
-    const { durationMs } = await openMedia(config).inspect(path, { signal: new AbortController().signal })
+    const { signal } = new AbortController()
+    const { durationMs } = await openMedia(config).inspect(path, { signal })
     const { full_transcript: heard, speakers } = await engine.transcribe(
       { path, durationMs, language: null, diarize: true, speakerCount: null, align: true },
-      () => {},
+      { signal, onSeconds: () => {} },
     )
     if (plain(heard) !== plain(text)) throw new Error(`expected “${text}”, heard “${heard}”`)
     if (speakers?.length !== 1) throw new Error(`expected one speaker, heard ${speakers?.length}`)

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import type { TranscribeInput } from '../engine/protocol.ts'
-import { type OneEngine, openOnce, progressOf } from '../engine/supervisor.ts'
+import { transcribeProgress } from '../jobs/progress.ts'
 import { isLanguage } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { openMedia } from '../media/inspect.ts'
@@ -99,15 +100,17 @@ function isFormat(text: string): text is Format {
   return Object.hasOwn(extensions, text)
 }
 
-type Tools = { engine: OneEngine; media: Media; bar: Bar; wish: Wish }
+type Tools = { engine: OneShotEngine; media: Media; bar: Bar; wish: Wish }
 
 async function hear(file: string, { engine, media, bar, wish }: Tools): Promise<Transcript> {
-  const { durationMs } = await media.inspect(file, { signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  const { durationMs } = await media.inspect(file, { signal })
   const { language, diarize, speakerCount, align } = wish
   const total = durationMs / 1000
-  return engine.transcribe({ path: file, durationMs, language, diarize, speakerCount, align }, seconds =>
-    bar.show(`${barOf(seconds / total)} ${progressOf(seconds, total)} ${basename(file)}`),
-  )
+  const onSeconds = (seconds: number) =>
+    bar.show(`${barOf(seconds / total)} ${transcribeProgress(seconds, total)} ${basename(file)}`)
+  const input = { path: file, durationMs, language, diarize, speakerCount, align }
+  return engine.transcribe(input, { signal, onSeconds })
 }
 
 async function deliver(transcript: Transcript, file: string, { format, place }: Wish): Promise<void> {

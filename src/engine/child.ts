@@ -28,9 +28,9 @@ export async function engine(): Promise<void> {
       try {
         const loaded = await openModel(order)
         room = loaded.room
-        say({ kind: 'loaded', ...loaded.facts })
+        say({ kind: 'loaded', facts: loaded.facts })
       } catch (error) {
-        say({ kind: 'unfit', message: oneLine(error) })
+        say({ kind: 'cannotLoad', message: oneLine(error) })
       }
     } else if (room) {
       await work(room, order, durationMsMax)

@@ -9,17 +9,15 @@ import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
+import type { LoadedFacts, Order } from './protocol.ts'
 import { openRoom, type Room } from './transcribe.ts'
 import { openVoices } from './who/voices.ts'
 
-export type Loaded = {
-  room: Room
-  facts: { device: string; variant: string; runtime: string; diarization: string; notes: string[] }
-}
+export type LoadedEngine = { room: Room; facts: LoadedFacts }
 
-type Wish = { folder: string; voices: VoiceChoice; device: Config['device']; threads: number }
+type LoadOptions = Pick<Extract<Order, { kind: 'load' }>, 'folder' | 'voices' | 'device' | 'threads'>
 
-export async function openModel({ folder, voices, device, threads }: Wish): Promise<Loaded> {
+export async function openModel({ folder, voices, device, threads }: LoadOptions): Promise<LoadedEngine> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const notes: string[] = []
   for (const candidate of candidates(device)) {

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { VoiceChoice } from './models/voices.ts'
+import type { Device } from './onnx/session.ts'
 
 export type TranscribeInput = {
   /** The media file as it came in; the engine decodes it itself. */
@@ -19,8 +20,8 @@ export type TranscribeInput = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** A sentence for people: `Transcribing 42 % (12:30 of 29:48)`. */
-  onProgress: (progress: string) => void
+  /** Called with the seconds of the recording that are transcribed, first with 0. */
+  onSeconds: (seconds: number) => void
 }
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
@@ -41,14 +42,27 @@ export type Engine = {
   /** How many jobs it works on at once. */
   capacity: number
   state(): EngineState
-  /** Calls back each time the engine becomes ready: jobs that wait may come now. */
-  onReady?(listener: () => void): void
+  /** What users must know of the model in use; null when it is the wanted one. */
+  notice(): string | null
+  /** Calls the listener each time the engine becomes ready: waiting jobs can start. */
+  onReady(listener: () => void): void
   /** Rejects with a JobFailure when the job cannot be done, with the signal's reason when it was stopped. */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   close(): Promise<void>
 }
 
-/** From the supervisor to its child, each one a plain message. */
+/** What a worker has loaded, and on which device. */
+export type LoadedFacts = {
+  device: Device
+  variant: string
+  /** The version of ONNX Runtime. */
+  runtime: string
+  diarization: EngineState['diarization']
+  /** Devices that were tried before, one line each. */
+  notes: string[]
+}
+
+/** From the server to a worker. */
 export type Order =
   | {
       kind: 'load'
@@ -61,17 +75,10 @@ export type Order =
     }
   | { kind: 'job'; id: number; input: TranscribeInput }
 
-/** From the child to its supervisor. */
+/** From a worker to the server. */
 export type Report =
-  | {
-      kind: 'loaded'
-      device: string
-      variant: string
-      runtime: string
-      diarization: string
-      notes: string[]
-    }
-  | { kind: 'unfit'; message: string }
+  | { kind: 'loaded'; facts: LoadedFacts }
+  | { kind: 'cannotLoad'; message: string }
   | { kind: 'progress'; id: number; seconds: number }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
   | { kind: 'done'; id: number; transcript: Transcript }

@@ -1,32 +1,21 @@
-// Owns the engine's children: starts them, gives each one job at a time, ends those that stall or are no longer
-// wanted, replaces those that die, and tries a job that died with its child once more.
+// The engine of the service: starts the workers, gives each one job at a time, replaces workers that exited or stalled,
+// and retries a job whose worker exited.
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
-import { selfCommand } from '../base/self.ts'
-import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import { type Choice, prepareModel } from './models/store.ts'
-import { allowedCores } from './onnx/cores.ts'
+import { type ChosenModel, prepareModel } from './models/store.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
-import { Unfit, Worker, WorkerLost } from './worker.ts'
+import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-export type EngineSettings = Pick<
-  Config,
-  'model' | 'modelsDir' | 'dataDir' | 'device' | 'workers' | 'threads' | 'durationMsMax'
->
-
-export type SupervisorOptions = {
-  /** What is started as a child; tests put one of their own in its place. */
-  command?: string[]
-  loadMs?: number
-  stallMs?: number
+/** What tests replace. */
+export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
-  prepare?: (settings: EngineSettings, onProgress: (message: string) => void) => Promise<Choice>
+  prepare?: typeof prepareModel
 }
 
 export function openEngine(settings: EngineSettings, options: SupervisorOptions = {}): Engine {
@@ -35,263 +24,203 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
 
 class Supervisor implements Engine {
   readonly capacity: number
-  private choice: Choice | null = null
-  private current: EngineState = {
+  readonly #settings: EngineSettings
+  readonly #options: SupervisorOptions
+  readonly #prepare: typeof prepareModel
+  readonly #workers = new Set<Worker>()
+  readonly #idle: Worker[] = []
+  readonly #waiting: ((worker: Worker) => void)[] = []
+  readonly #readyListeners: (() => void)[] = []
+  readonly #closing = new AbortController()
+  #model: ChosenModel | null = null
+  #state: EngineState = {
     ready: false,
     message: 'The engine is starting.',
     model: null,
     device: null,
     diarization: 'The engine is starting.',
   }
-  private closed = false
-  private readonly free: Worker[] = []
-  private readonly workers = new Set<Worker>()
-  private readonly waiting: ((worker: Worker) => void)[] = []
-  private readonly listeners: (() => void)[] = []
-  private readonly pause = new AbortController()
 
-  constructor(
-    private readonly settings: EngineSettings,
-    private readonly options: SupervisorOptions,
-  ) {
+  constructor(settings: EngineSettings, options: SupervisorOptions) {
     this.capacity = settings.workers ?? 1
-    this.start().catch(error => log.error('engine not started', errorFields(error)))
+    this.#settings = settings
+    this.#options = options
+    this.#prepare = options.prepare ?? prepareModel
+    this.#start().catch(error => log.error('engine not started', errorFields(error)))
   }
 
   state(): EngineState {
-    return this.current
+    return this.#state
+  }
+
+  notice(): string | null {
+    return this.#model?.notice ?? null
   }
 
   onReady(listener: () => void): void {
-    this.listeners.push(listener)
+    this.#readyListeners.push(listener)
   }
 
-  async transcribe(input: TranscribeInput, { signal, onProgress }: TranscribeOptions): Promise<Transcript> {
+  async transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     for (let tries = 1; ; tries++) {
-      const worker = await this.take(signal)
-      const notice = this.choice?.notice
-      const tell = (seconds: number) => onProgress(progressOf(seconds, input.durationMs / 1000, notice))
-      const kill = () => void worker.kill()
-      signal.addEventListener('abort', kill)
+      const worker = await this.#takeWorker(options.signal)
       try {
-        tell(0)
-        return await worker.run(input, tell)
+        return await worker.run(input, options)
       } catch (error) {
-        signal.throwIfAborted()
-        if (!(error instanceof WorkerLost)) throw error
-        log.error('engine lost at work', { tries, pid: worker.pid, ...errorFields(error) })
+        if (!(error instanceof WorkerExited)) throw error
+        log.error('engine worker exited during a job', { tries, pid: worker.pid, ...errorFields(error) })
         if (tries === limits.engineTriesMax) throw new JobFailure('PROCESSING_ERROR')
       } finally {
-        signal.removeEventListener('abort', kill)
-        this.giveBack(worker)
+        this.#returnWorker(worker)
       }
     }
   }
 
   async close(): Promise<void> {
-    this.closed = true
-    this.pause.abort()
-    await Promise.all([...this.workers].map(each => each.kill()))
+    this.#closing.abort()
+    await Promise.all([...this.#workers].map(worker => worker.kill()))
   }
 
-  private async start(): Promise<void> {
-    await this.choose()
-    if (!this.choice) return
-    if (this.choice.notice) log.warn('built-in model serves', { reason: this.choice.notice })
-    await Promise.all(Array.from({ length: this.capacity }, () => this.hire()))
-    if (this.choice.notice) await this.seekBetter()
+  get #closed(): boolean {
+    return this.#closing.signal.aborted
   }
 
-  /** The built-in model only steps in: the one that should serve takes over, between jobs, once it can be had. */
-  private async seekBetter(): Promise<void> {
-    const prepare = this.options.prepare ?? prepareModel
-    while (!this.closed) {
-      await this.sleep(this.options.retryMs ?? limits.engineRetryMsMax)
-      const better = this.closed ? null : await prepare(this.settings, () => {}).catch(() => null)
-      if (!better || better.notice) continue
-      log.info('model takes over', { model: better.name })
-      this.choice = better
-      for (const worker of this.free.splice(0)) this.replace(worker)
+  async #start(): Promise<void> {
+    await this.#retry(() => this.#chooseModel())
+    const notice = this.notice()
+    if (notice) log.warn('built-in model in use', { reason: notice })
+    await Promise.all(Array.from({ length: this.capacity }, () => this.#addWorker()))
+    if (notice) await this.#retryWantedModel()
+  }
+
+  async #chooseModel(): Promise<boolean> {
+    try {
+      this.#model = await this.#prepare(this.#settings, message => this.#setState({ message }))
+      return true
+    } catch (error) {
+      const message = reasonOf(error)
+      log.error('no model', { error: message })
+      this.#setState({ message })
+      return false
+    }
+  }
+
+  /** Replaces the built-in model by the wanted one, between jobs, as soon as it can be downloaded. */
+  async #retryWantedModel(): Promise<void> {
+    while (!this.#closed) {
+      await this.#sleep(this.#options.retryMs ?? limits.engineRetryMsMax)
+      const model = this.#closed ? null : await this.#prepare(this.#settings, () => {}).catch(() => null)
+      if (!model || model.notice) continue
+      log.info('model replaced', { model: model.name })
+      this.#model = model
+      for (const worker of this.#idle.splice(0)) this.#replaceWorker(worker)
       return
     }
   }
 
-  /** Finds the model, or says why not and tries again; jobs wait in the meantime. */
-  private async choose(): Promise<void> {
-    const prepare = this.options.prepare ?? prepareModel
-    for (let pauseMs = this.options.retryMs ?? limits.engineRetryMs; !this.closed; pauseMs *= 2) {
-      try {
-        this.choice = await prepare(this.settings, message => this.say({ message }))
-        return
-      } catch (error) {
-        const message = reasonOf(error)
-        log.error('no model', { error: message })
-        this.say({ message })
-        await this.sleep(Math.min(pauseMs, limits.engineRetryMsMax))
-      }
-    }
+  /** Starts a worker, with retries until one has loaded. */
+  #addWorker(): Promise<void> {
+    return this.#retry(async () => this.#model === null || (await this.#startWorker(this.#model)))
   }
 
-  /** Starts a child and tries again, ever more slowly, until one has loaded. */
-  private async hire(): Promise<void> {
-    const { folder, voices, name, notice } = this.choice!
-    const { device, durationMsMax } = this.settings
-    const threads = this.settings.threads ?? Math.max(1, Math.floor(allowedCores() / this.capacity))
-    for (let pauseMs = this.options.retryMs ?? limits.engineRetryMs; !this.closed; pauseMs *= 2) {
-      const worker = new Worker({
-        command: this.options.command ?? selfCommand('engine'),
-        order: { kind: 'load', parent: process.pid, folder, voices, device, threads, durationMsMax },
-        loadMs: this.options.loadMs ?? limits.engineLoadMs,
-        stallMs: this.options.stallMs ?? limits.engineStallMs,
-        onExit: gone => this.lost(gone),
-      })
-      this.workers.add(worker)
-      try {
-        const loaded = await worker.load()
-        for (const note of loaded.notes) log.warn('device not used', { reason: note })
-        if (!this.current.ready) {
-          log.info('engine ready', { model: name, device: loaded.device, variant: loaded.variant, threads })
-          if (loaded.diarization !== 'ready') log.warn('no diarization', { reason: loaded.diarization })
-        }
-        if (folder !== this.choice!.folder) return this.replace(worker)
-        const { device, diarization } = loaded
-        this.say({ ready: true, message: notice ?? 'ready', model: name, device, diarization })
-        this.offer(worker)
-        return
-      } catch (error) {
-        this.workers.delete(worker)
-        await worker.kill()
-        if (this.closed) return
-        const message = reasonOf(error)
-        const told = error instanceof Unfit ? `The model ${name} cannot be loaded: ${message}` : message
-        log.error('engine not loaded', { model: name, error: message })
-        if (this.workers.size === 0) this.say({ ready: false, message: told, model: name, device: null })
-        await this.sleep(Math.min(pauseMs, limits.engineRetryMsMax))
-      }
-    }
-  }
-
-  private say(change: Partial<EngineState>): void {
-    const becameReady = change.ready === true && !this.current.ready
-    this.current = { ...this.current, ...change }
-    if (becameReady) for (const listener of this.listeners) listener()
-  }
-
-  private take(signal: AbortSignal): Promise<Worker> {
-    signal.throwIfAborted()
-    const worker = this.free.shift()
-    if (worker) return Promise.resolve(worker)
-    return new Promise((resolve, reject) => {
-      const give = (worker: Worker) => {
-        signal.removeEventListener('abort', leave)
-        resolve(worker)
-      }
-      const leave = () => {
-        this.waiting.splice(this.waiting.indexOf(give), 1)
-        reject(signal.reason)
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      this.waiting.push(give)
+  async #startWorker(model: ChosenModel): Promise<boolean> {
+    const worker = new Worker(model, this.#settings, {
+      ...this.#options,
+      onExit: exited => this.#replaceIdleWorker(exited),
     })
-  }
-
-  /** To the one who waits longest, or to the bench. */
-  private offer(worker: Worker): void {
-    const next = this.waiting.shift()
-    if (next) next(worker)
-    else this.free.push(worker)
-  }
-
-  /** After a job: a child that lives goes on, unless it has done its share or another model serves now. */
-  private giveBack(worker: Worker): void {
-    if (this.closed) return
-    const serves = worker.alive && worker.folder === this.choice?.folder
-    if (serves && worker.jobs < (this.options.jobsMax ?? limits.engineJobsMax)) this.offer(worker)
-    else this.replace(worker)
-  }
-
-  /** A child that dies at rest is missed at once; one at work is missed by its job. */
-  private lost(worker: Worker): void {
-    const at = this.free.indexOf(worker)
-    if (at < 0 || this.closed) return
-    this.free.splice(at, 1)
-    log.error('engine lost at rest', { pid: worker.pid })
-    this.replace(worker)
-  }
-
-  private replace(worker: Worker): void {
-    this.workers.delete(worker)
-    worker.kill()
-    this.hire().catch(error => log.error('engine not replaced', errorFields(error)))
-  }
-
-  private async sleep(ms: number): Promise<void> {
-    // Rejects when the engine is closed, and then there is nothing left to wait for.
-    await setTimeout(ms, undefined, { signal: this.pause.signal }).catch(() => {})
-  }
-}
-
-export type OneEngine = {
-  name: string
-  device: string
-  variant: string
-  runtime: string
-  diarization: string
-  /** What should be known of model and device, one line each. */
-  notes: string[]
-  transcribe(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript>
-  close(): Promise<void>
-}
-
-/** An engine without a service around it: one child, no second try, errors at once. */
-export async function openOnce(
-  settings: EngineSettings,
-  onMessage: (message: string) => void,
-): Promise<OneEngine> {
-  const { folder, voices, name, notice } = await prepareModel(settings, onMessage)
-  const { device, durationMsMax } = settings
-  const worker = new Worker({
-    command: selfCommand('engine'),
-    order: {
-      kind: 'load',
-      parent: process.pid,
-      folder,
-      voices,
-      device,
-      threads: settings.threads ?? allowedCores(),
-      durationMsMax,
-    },
-    loadMs: limits.engineLoadMs,
-    stallMs: limits.engineStallMs,
-    onExit: () => {},
-  })
-  try {
-    const { notes, ...loaded } = await worker.load()
-    return {
-      ...loaded,
-      name,
-      notes: [...notes, ...(notice ? [notice] : [])],
-      transcribe: (input, onSeconds) => worker.run(input, onSeconds),
-      close: () => worker.kill(),
+    this.#workers.add(worker)
+    try {
+      const { device, variant, diarization, notes } = await worker.load()
+      for (const note of notes) log.warn('device not used', { reason: note })
+      if (!this.#state.ready) {
+        log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
+        if (diarization !== 'ready') log.warn('no diarization', { reason: diarization })
+      }
+      if (model === this.#model) {
+        this.#setState({
+          ready: true,
+          message: model.notice ?? 'ready',
+          model: model.name,
+          device,
+          diarization,
+        })
+      }
+      this.#returnWorker(worker)
+      return true
+    } catch (error) {
+      this.#workers.delete(worker)
+      await worker.kill()
+      if (this.#closed) return false
+      const message = reasonOf(error)
+      log.error('engine not loaded', { model: model.name, error: message })
+      if (this.#workers.size === 0) this.#setState({ ready: false, message, model: model.name, device: null })
+      return false
     }
-  } catch (error) {
-    await worker.kill()
-    throw error instanceof Unfit ? new Error(`the model ${name} cannot be loaded: ${error.message}`) : error
   }
-}
 
-/** `Transcribing 42 % (12:30 of 29:48)`, and what must be known of the model that does it. */
-export function progressOf(seconds: number, total: number, notice?: string | null): string {
-  const done = Math.min(seconds, total)
-  const share = total > 0 ? Math.floor((100 * done) / total) : 0
-  const long = total >= 3600
-  const line = `Transcribing ${share} % (${clock(done, long)} of ${clock(total, long)})`
-  return notice ? `${line}. ${notice}` : line
-}
+  #setState(change: Partial<EngineState>): void {
+    const becameReady = change.ready === true && !this.#state.ready
+    this.#state = { ...this.#state, ...change }
+    if (becameReady) for (const listener of this.#readyListeners) listener()
+  }
 
-function clock(seconds: number, long: boolean): string {
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
-  const minutes = Math.floor(seconds / 60)
-  const shown = `${two(long ? minutes % 60 : minutes)}:${two(seconds % 60)}`
-  return long ? `${Math.floor(minutes / 60)}:${shown}` : shown
+  /** An idle worker, or the next one that becomes idle: waiting jobs are served in FIFO order. */
+  #takeWorker(signal: AbortSignal): Promise<Worker> {
+    signal.throwIfAborted()
+    const worker = this.#idle.shift()
+    if (worker) return Promise.resolve(worker)
+    const { promise, resolve, reject } = Promise.withResolvers<Worker>()
+    const give = (worker: Worker) => {
+      signal.removeEventListener('abort', leave)
+      resolve(worker)
+    }
+    const leave = () => {
+      this.#waiting.splice(this.#waiting.indexOf(give), 1)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    this.#waiting.push(give)
+    return promise
+  }
+
+  /** Gives the worker to the job that waits longest. Replaces a worker that exited, is due or has an old model. */
+  #returnWorker(worker: Worker): void {
+    if (this.#closed) return
+    const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
+    if (isDue || !worker.alive || worker.model !== this.#model) {
+      this.#replaceWorker(worker)
+      return
+    }
+    const next = this.#waiting.shift()
+    if (next) next(worker)
+    else this.#idle.push(worker)
+  }
+
+  /** The exit of a busy worker is handled by its job. */
+  #replaceIdleWorker(worker: Worker): void {
+    const index = this.#idle.indexOf(worker)
+    if (index < 0 || this.#closed) return
+    this.#idle.splice(index, 1)
+    log.error('idle engine worker exited', { pid: worker.pid })
+    this.#replaceWorker(worker)
+  }
+
+  #replaceWorker(worker: Worker): void {
+    this.#workers.delete(worker)
+    worker.kill()
+    this.#addWorker().catch(error => log.error('engine worker not replaced', errorFields(error)))
+  }
+
+  /** Repeats an attempt until it gives true or the engine is closed, with exponential backoff. */
+  async #retry(attempt: () => Promise<boolean>): Promise<void> {
+    for (let pauseMs = this.#options.retryMs ?? limits.engineRetryMs; !this.#closed; pauseMs *= 2) {
+      if (await attempt()) return
+      await this.#sleep(Math.min(pauseMs, limits.engineRetryMsMax))
+    }
+  }
+
+  /** Ends early when the engine is closed. */
+  async #sleep(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
 }

@@ -1,80 +1,118 @@
-// One engine child as the supervisor sees it: started, loaded, given a job, and in the end killed.
+// One engine child process as the server sees it: started, loaded, given one job at a time, and killed in the end.
 
 import type { Subprocess } from 'bun'
 import { nativeEnvironment } from '../base/carried.ts'
 import { log } from '../base/log.ts'
+import { selfCommand } from '../base/self.ts'
+import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { Order, Report, TranscribeInput } from './protocol.ts'
+import type { ChosenModel, ModelSettings } from './models/store.ts'
+import { allowedCores } from './onnx/cores.ts'
+import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
 
-export type Loaded = Extract<Report, { kind: 'loaded' }>
+export type EngineSettings = ModelSettings & Pick<Config, 'workers' | 'threads' | 'durationMsMax'>
 
-/** The child is gone or was given up: nobody's fault that a caller could put right. */
-export class WorkerLost extends Error {}
+/** The worker's process has ended, whatever ended it. */
+export class WorkerExited extends Error {}
 
-/** The child says that this model and device cannot be: another try would say the same. */
-export class Unfit extends Error {}
+/** The model cannot be loaded on this device; the same attempt would fail again. */
+export class CannotLoad extends Error {}
 
 export type WorkerOptions = {
-  command: string[]
-  order: Extract<Order, { kind: 'load' }>
-  loadMs: number
-  /** The longest it may work without saying that it got on. */
-  stallMs: number
-  onExit: (worker: Worker) => void
+  /** The command of the child process; tests replace it. */
+  command?: string[]
+  /** The longest that loading may take. */
+  loadMs?: number
+  /** The longest time without progress during a job. */
+  stallMs?: number
+  onExit?: (worker: Worker) => void
 }
 
-type Listener = { hear(report: Report): void; lose(error: Error): void }
+type Listener = { onReport(report: Report): void; onExit(error: Error): void }
 
 export class Worker {
+  readonly model: ChosenModel
+  readonly threads: number
+  /** How many jobs it was given. */
   jobs = 0
-  private listener: Listener | null = null
-  private lost: Error | null = null
-  private timer: Timer | undefined
-  private readonly child: Subprocess<'ignore', 'ignore', 'inherit'>
+  readonly #settings: EngineSettings
+  readonly #loadMs: number
+  readonly #stallMs: number
+  readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
+  #exited: WorkerExited | null = null
+  #listener: Listener | null = null
+  #timer: Timer | undefined
 
-  constructor(private readonly options: WorkerOptions) {
-    this.child = Bun.spawn(options.command, {
+  constructor(model: ChosenModel, settings: EngineSettings, options: WorkerOptions = {}) {
+    this.model = model
+    this.threads = settings.threads ?? Math.max(1, Math.floor(allowedCores() / (settings.workers ?? 1)))
+    this.#settings = settings
+    this.#loadMs = options.loadMs ?? limits.engineLoadMs
+    this.#stallMs = options.stallMs ?? limits.engineStallMs
+    this.#child = Bun.spawn(options.command ?? selfCommand('engine'), {
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'inherit',
       env: environment(),
-      ipc: report => this.hear(report as Report),
+      ipc: report => this.#receive(report),
       onExit: (_, code, signal) => {
-        this.lose(new WorkerLost(`the engine ended (${signal ?? code})`))
-        options.onExit(this)
+        this.#exited = new WorkerExited(`the engine process ended (${signal ?? code})`)
+        this.#listener?.onExit(this.#exited)
+        options.onExit?.(this)
       },
     })
   }
 
   get pid(): number {
-    return this.child.pid
-  }
-
-  /** The folder of the model that it works with. */
-  get folder(): string {
-    return this.options.order.folder
+    return this.#child.pid
   }
 
   get alive(): boolean {
-    return this.lost === null && !this.child.killed
+    return this.#exited === null && !this.#child.killed
   }
 
-  load(): Promise<Loaded> {
-    const { order, loadMs } = this.options
-    return this.ask(order, loadMs, (report, resolve, reject) => {
-      if (report.kind === 'loaded') resolve(report)
-      if (report.kind === 'unfit') reject(new Unfit(report.message))
+  load(): Promise<LoadedFacts> {
+    const { folder, voices, name } = this.model
+    const { device, durationMsMax } = this.#settings
+    const { threads } = this
+    const order: Order = { kind: 'load', parent: process.pid, folder, voices, device, threads, durationMsMax }
+    return this.#request(order, this.#loadMs, (report, resolve, reject) => {
+      if (report.kind === 'loaded') resolve(report.facts)
+      if (report.kind === 'cannotLoad')
+        reject(new CannotLoad(`The model ${name} cannot be loaded: ${report.message}`))
     })
   }
 
-  run(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript> {
+  /** Rejects with a JobFailure, with WorkerExited, or with the signal's reason: a stopped job kills the process. */
+  async run(input: TranscribeInput, { signal, onSeconds }: TranscribeOptions): Promise<Transcript> {
+    signal.throwIfAborted()
+    const kill = () => void this.kill()
+    signal.addEventListener('abort', kill)
+    try {
+      return await this.#transcribe(input, onSeconds)
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', kill)
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
+  }
+
+  #transcribe(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript> {
     const id = ++this.jobs
-    let reached = -1
-    return this.ask({ kind: 'job', id, input }, this.options.stallMs, (report, resolve, reject) => {
+    let reached = 0
+    onSeconds(0)
+    return this.#request({ kind: 'job', id, input }, this.#stallMs, (report, resolve, reject) => {
       if (!('id' in report) || report.id !== id) return
       if (report.kind === 'progress') {
-        this.watch(this.options.stallMs)
+        this.#restartTimer(this.#stallMs)
         if (report.seconds > reached) {
           reached = report.seconds
           onSeconds(reached)
@@ -86,60 +124,45 @@ export class Worker {
     })
   }
 
-  /** At once; whoever waits for it is told. */
-  async kill(): Promise<void> {
-    this.child.kill('SIGKILL')
-    await this.child.exited
-  }
-
-  private ask<Answer>(
+  /** Sends an order and passes every report to `onReport` until it resolves or rejects. */
+  #request<Answer>(
     order: Order,
-    patienceMs: number,
-    hear: (report: Report, resolve: (answer: Answer) => void, reject: (error: Error) => void) => void,
+    timeoutMs: number,
+    onReport: (report: Report, resolve: (answer: Answer) => void, reject: (error: Error) => void) => void,
   ): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
-      if (this.lost) return reject(this.lost)
-      const end = <Given>(settle: (given: Given) => void) => {
-        return (given: Given) => {
-          clearTimeout(this.timer)
-          this.listener = null
-          settle(given)
-        }
-      }
-      const [answer, refuse] = [end(resolve), end(reject)]
-      this.listener = { hear: report => hear(report, answer, refuse), lose: refuse }
-      this.watch(patienceMs)
-      try {
-        this.child.send(order)
-      } catch (error) {
-        // Its end has not been noticed yet.
-        refuse(new WorkerLost(String(error)))
-      }
+    if (this.#exited) return Promise.reject(this.#exited)
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    this.#listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
+    this.#restartTimer(timeoutMs)
+    try {
+      this.#child.send(order)
+    } catch (error) {
+      // The process has ended, and its exit is not yet reported.
+      reject(new WorkerExited(String(error)))
+    }
+    return promise.finally(() => {
+      clearTimeout(this.#timer)
+      this.#listener = null
     })
   }
 
-  private watch(patienceMs: number): void {
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => {
-      log.error('engine stalled', { pid: this.pid, patience_ms: patienceMs })
-      this.child.kill('SIGKILL')
-    }, patienceMs)
+  #restartTimer(timeoutMs: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      log.error('engine worker timed out', { pid: this.pid, timeout_ms: timeoutMs })
+      this.#child.kill('SIGKILL')
+    }, timeoutMs)
   }
 
-  private hear(report: Report): void {
-    // A child gone wild may send anything; only what it was asked for is listened to.
-    if (report !== null && typeof report === 'object' && 'kind' in report) this.listener?.hear(report)
-  }
-
-  private lose(error: Error): void {
-    this.lost = error
-    this.listener?.lose(error)
+  /** A damaged child may send anything; what answers no order is dropped. */
+  #receive(report: Report): void {
+    if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
   }
 }
 
-/** Ours without our settings: they hold secrets, and the child is told all it needs. */
+/** This process's environment without our settings: they hold secrets, and the child gets all it needs by message. */
 function environment(): Record<string, string | undefined> {
-  const own = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Bun's own report of a crash would call out and take its time.
-  return { ...Object.fromEntries(own), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
+  // Bun's own crash report would connect to the network and delay the exit.
+  return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

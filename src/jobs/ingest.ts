@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import type { Inspection, Media } from '../media/media.ts'
 import { downloadPath, uploadPath } from '../uploads/disk.ts'
 import { type Job, setFileBytes, setProgress, startDownload } from './job.ts'
-import { downloadProgress } from './progress.ts'
+import { downloadProgress, throttled } from './progress.ts'
 
 export type Download = (
   url: string,
@@ -43,7 +43,8 @@ export function openIngest({
   /** False when the job ended before its download could begin. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
-    const onProgress = downloadProgress(progress => setProgress(db, job.id, progress))
+    const tell = throttled(progress => setProgress(db, job.id, progress))
+    const onProgress = (done: number, total: number | null) => tell(downloadProgress(done, total))
     const { bytes } = await download(url, path, { bytesMax: config.fileBytesMax, signal, onProgress })
     setFileBytes(db, job.id, bytes)
     return true

@@ -7,7 +7,8 @@ import type { Db } from '../db/db.ts'
 import { ApiError, type JobErrorCode, jobErrors } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { recordEvent } from './events.ts'
-import { before, isTerminal, type JobState, progressOf } from './states.ts'
+import { defaultProgress } from './progress.ts'
+import { before, isTerminal, type JobState } from './states.ts'
 
 export type Job = {
   seq: number
@@ -66,7 +67,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): Job {
         accountId,
         diarize: Number(request.diarize),
         align: Number(request.align || request.diarize),
-        progress: progressOf.created,
+        progress: defaultProgress.created,
         now: db.now(),
       },
     )
@@ -103,7 +104,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
       id,
       to,
       now: db.now(),
-      progress: progressOf[to],
+      progress: defaultProgress[to],
       terminal: Number(isTerminal(to)),
       code: failure?.code ?? null,
       message: failure ? (failure.message ?? jobErrors[failure.code]) : null,

@@ -1,9 +1,35 @@
-// Progress as sentences for people, told no more often than they can read.
+// The progress of a job as a sentence for people.
 
 import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
+import type { JobState } from './states.ts'
 
-/** Passes on at most one sentence in a while. */
+/** The progress at the beginning of each state. */
+export const defaultProgress: Record<JobState, string> = {
+  created: 'Accepted; the file has not been looked at yet',
+  downloading: 'Downloading the file',
+  pending: 'Waiting for a free engine',
+  processing: 'Transcribing',
+  completed: 'Done',
+  failed: 'Failed',
+}
+
+/** `Downloading, 3.2 MB of 80.0 MB` */
+export function downloadProgress(bytes: number, total: number | null): string {
+  const done = `Downloading, ${formatSize(bytes)}`
+  return total ? `${done} of ${formatSize(total)}` : done
+}
+
+/** `Transcribing 42 % (12:30 of 29:48)`, followed by the engine's notice. */
+export function transcribeProgress(seconds: number, total: number, notice: string | null = null): string {
+  const done = Math.min(seconds, total)
+  const share = total > 0 ? Math.floor((100 * done) / total) : 0
+  const withHours = total >= 3600
+  const line = `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
+  return notice ? `${line}. ${notice}` : line
+}
+
+/** Passes on at most one sentence per `progressEveryMs`; the others are dropped. */
 export function throttled(tell: (progress: string) => void): (progress: string) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return progress => {
@@ -14,12 +40,8 @@ export function throttled(tell: (progress: string) => void): (progress: string) 
   }
 }
 
-export function downloadProgress(tell: (progress: string) => void) {
-  const told = throttled(tell)
-  return (bytes: number, total: number | null) =>
-    told(
-      total
-        ? `Downloading, ${formatSize(bytes)} of ${formatSize(total)}`
-        : `Downloading, ${formatSize(bytes)}`,
-    )
+function clock(seconds: number, withHours: boolean): string {
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0')
+  const short = `${two((seconds / 60) % 60)}:${two(seconds % 60)}`
+  return withHours ? `${Math.floor(seconds / 3600)}:${short}` : short
 }

@@ -19,7 +19,7 @@ import {
   startNextJob,
 } from './job.ts'
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
-import { throttled } from './progress.ts'
+import { throttled, transcribeProgress } from './progress.ts'
 import { timeouts } from './states.ts'
 import type { Callbacks } from './webhook-sender.ts'
 
@@ -100,16 +100,20 @@ export function openRunner({
 
   async function recognise(job: Job, signal: AbortSignal): Promise<void> {
     if (findJob(db, job.id)?.state !== 'processing') return
+    const durationMs = job.durationMs ?? 0
+    const tell = throttled(progress => setProgress(db, job.id, progress))
+    const onSeconds = (seconds: number) =>
+      tell(transcribeProgress(seconds, durationMs / 1000, engine.notice()))
     const transcript = await engine.transcribe(
       {
         path: mediaPath(config.dataDir, job),
-        durationMs: job.durationMs ?? 0,
+        durationMs,
         language: job.language,
         diarize: job.diarize === 1,
         speakerCount: job.speakerCount,
         align: job.align === 1,
       },
-      { signal, onProgress: throttled(progress => setProgress(db, job.id, progress)) },
+      { signal, onSeconds },
     )
     signal.throwIfAborted()
     end(settled(job.id, () => completeJob(db, job.id, transcript)))
@@ -158,7 +162,7 @@ export function openRunner({
     if (failJob(db, jobId, { code })) stop(jobId)
   }
 
-  engine.onReady?.(pump)
+  engine.onReady(pump)
   return {
     start,
     fail,

@@ -31,13 +31,3 @@ export const timeouts = [
   { state: 'downloading', setting: 'downloadingTimeoutMs', code: 'DOWNLOAD_TIMEOUT' },
   { state: 'processing', setting: 'processingTimeoutMs', code: 'PROCESSING_TIMEOUT' },
 ] as const
-
-/** What the job says of itself while nobody has more to say. */
-export const progressOf: Record<JobState, string> = {
-  created: 'Accepted; the file has not been looked at yet',
-  downloading: 'Downloading the file',
-  pending: 'Waiting for a free engine',
-  processing: 'Transcribing',
-  completed: 'Done',
-  failed: 'Failed',
-}

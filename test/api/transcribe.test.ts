@@ -350,9 +350,20 @@ test('an engine that is not ready leaves jobs pending until it is', async () => 
   const id = await ana.transcribe()
   await ana.until(id, 'pending')
   service.engine.setReady(true)
-  service.later(0)
   await service.engine.given(1)
   expect(await ana.job(id)).toMatchObject({ status: 'processing' })
+})
+
+test('progress is a sentence with the notice of the engine', async () => {
+  const service = await startTestService(unlimited)
+  service.engine.notice = () => 'Mind this'
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(10))
+  const { options } = await service.engine.given(1)
+  options.onSeconds(5)
+  expect(await ana.job(id)).toMatchObject({
+    progress: 'Transcribing 50 % (00:05 of 00:10). Mind this',
+  })
 })
 
 test('two engines work beside one another', async () => {

@@ -8,7 +8,7 @@ const say = (report: unknown): void => void process.send!(report as Report)
 process.on('disconnect', () => process.exit(0))
 process.on('message', async (order: Order): Promise<void> => {
   if (order.kind === 'load') {
-    if (behaviour === 'unfit') return say({ kind: 'unfit', message: 'cuda: no such provider' })
+    if (behaviour === 'cannot-load') return say({ kind: 'cannotLoad', message: 'cuda: no such provider' })
     if (behaviour === 'dies-loading') process.exit(7)
     if (behaviour === 'rubbish') {
       say(null)
@@ -17,11 +17,7 @@ process.on('message', async (order: Order): Promise<void> => {
     }
     return say({
       kind: 'loaded',
-      device: 'cpu',
-      variant: 'fp32',
-      runtime: 'none',
-      diarization: 'ready',
-      notes: [],
+      facts: { device: 'cpu', variant: 'fp32', runtime: 'none', diarization: 'ready', notes: [] },
     })
   }
   const { id, input } = order

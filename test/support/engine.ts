@@ -24,6 +24,7 @@ export type SteeredEngine = Engine & {
 export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): SteeredEngine {
   const tasks: Task[] = []
   const waiting: { count: number; resolve: (task: Task) => void }[] = []
+  const listeners: (() => void)[] = []
   let ready = true
 
   return {
@@ -36,8 +37,12 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       device: 'none',
       diarization: 'ready',
     }),
+    notice: () => null,
+    onReady: listener => void listeners.push(listener),
     setReady: now => {
+      const becameReady = now && !ready
       ready = now
+      if (becameReady) for (const listener of listeners) listener()
     },
     transcribe(input, options) {
       return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ import { missingVoiceModels, modelFile, type VoiceChoice, voicesFor } from './vo
 
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device'>
 
-export type Choice = {
+export type ChosenModel = {
   folder: string
   name: string
   /** What tells voices apart. */
@@ -66,7 +66,7 @@ export function voicesOf(model: string, settings: Pick<Config, 'modelsDir' | 'da
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
-): Promise<Choice> {
+): Promise<ChosenModel> {
   const { model, device } = settings
   if (model !== null) return namedModel(model, settings, onProgress)
   const id = defaultModel(device)
@@ -89,7 +89,7 @@ async function namedModel(
   model: string,
   settings: ModelSettings,
   onProgress: (message: string) => void,
-): Promise<Choice> {
+): Promise<ChosenModel> {
   const dir = modelsDir(settings)
   const here = installedModel(model, settings)
   if (here !== null)

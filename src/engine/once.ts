@@ -1,0 +1,27 @@
+// The engine of one command: a single worker without retries. It cannot be used after a job was stopped.
+
+import { prepareModel } from './models/store.ts'
+import type { Engine, LoadedFacts } from './protocol.ts'
+import { type EngineSettings, Worker } from './worker.ts'
+
+export type OneShotEngine = Pick<Engine, 'transcribe' | 'close'> & LoadedFacts
+
+export async function openOnce(
+  settings: EngineSettings,
+  onMessage: (message: string) => void,
+): Promise<OneShotEngine> {
+  const model = await prepareModel(settings, onMessage)
+  const worker = new Worker(model, { ...settings, workers: 1 })
+  try {
+    const facts = await worker.load()
+    return {
+      ...facts,
+      notes: model.notice === null ? facts.notes : [...facts.notes, model.notice],
+      transcribe: (input, options) => worker.run(input, options),
+      close: () => worker.kill(),
+    }
+  } catch (error) {
+    await worker.kill()
+    throw error
+  }
+}
