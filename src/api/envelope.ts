@@ -3,7 +3,6 @@
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
-import { exportQuery, listQuery } from './shapes/requests.ts'
 
 /** Fields whose absence or shape has a code of its own. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
@@ -36,17 +35,10 @@ function invalid(error: ValidationError): ApiError {
   const problems = error.all as unknown as Problem[]
   const stray = problems.find(({ message }) => message === 'Unexpected property')
   const problem = stray ?? problems[0]
-  const field = problem?.path.slice(1) || parameterOf(problem)
+  const field = problem?.path.slice(1) ?? ''
   if (stray) return new ApiError('INVALID_REQUEST', `${shown(field)} is not a known field.`)
   const code = fieldCodes[problem?.path ?? ''] ?? 'INVALID_REQUEST'
   return new ApiError(code, `${shown(field) || 'The request'} ${wanted(problem)}.`)
-}
-
-/** Elysia's complaint about the range of a number in a query forgets which one it was; its description tells. */
-function parameterOf(problem: Problem | undefined): string {
-  const parameters = Object.entries({ ...exportQuery.properties, ...listQuery.properties })
-  const [name] = parameters.find(([, schema]) => schema.description === problem?.schema.description) ?? []
-  return name ?? ''
 }
 
 function wanted(problem: Problem | undefined): string {

@@ -1,6 +1,6 @@
 // The transcript as something other than JSON.
 
-import type { Static } from 'elysia'
+import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type ExportFormat, type ExportOptions, formats } from '../transcripts/exporters.ts'
@@ -20,10 +20,10 @@ export function exportOptions(query: Static<typeof exportQuery>): Wanted {
     maxWords: query.max_words ?? limits.cueWords.default,
     maxChars: query.max_chars ?? limits.cueChars.default,
     maxDurationMs: (query.max_duration ?? limits.cueSeconds.default) * 1000,
-    sentenceAware: query.sentence_aware !== 'false',
+    sentenceAware: query.sentence_aware ?? true,
     includeSpeakers: query.include_speakers ?? 'auto',
     stripChars,
-    includeTimestamps: query.include_timestamps === 'true',
+    includeTimestamps: query.include_timestamps ?? false,
   }
 }
 

@@ -1,9 +1,12 @@
 // A job as callers see it.
 
+import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
+import { errorOf } from '../jobs/events.ts'
 import type { Job } from '../jobs/job.ts'
+import type * as answers from './shapes/answers.ts'
 
-export function listedJob(job: Job) {
+export function listedJob(job: Job): Static<typeof answers.listedJob> {
   return {
     id: job.id,
     status: job.state,
@@ -19,7 +22,7 @@ export function listedJob(job: Job) {
     created_at: timestamp(job.createdAt),
     started_at: job.startedAt === null ? null : timestamp(job.startedAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
-    ...(job.errorCode === null ? {} : { error: jobError(job) }),
+    ...(job.errorCode === null ? {} : { error: errorOf(job) }),
   }
 }
 
@@ -32,10 +35,6 @@ export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8
 }
 
 const closingBrace = Buffer.from('}')
-
-export function jobError(job: Job) {
-  return { code: job.errorCode ?? '', message: job.errorMessage ?? '' }
-}
 
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString()

@@ -3,9 +3,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
 import { type RequestErrorCode, requestErrors } from '../errors.ts'
+import { events } from '../jobs/events.ts'
 import { limits, type RateName } from '../limits.ts'
 import { errorBody } from './shapes/answers.ts'
-import { events } from './shapes/events.ts'
 
 /** What a route says of itself beyond its shapes. The gate adds its part. */
 export type RouteDetail = {
@@ -324,54 +324,26 @@ function reference(schema: TSchema | Schema, components: Map<string, Schema>): S
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** TypeBox to plain JSON Schema: names become references, unions of words become enums, null becomes a type. */
+/** A schema of TypeBox as JSON Schema: named schemas become references, null becomes a type. */
 function plainSchema(schema: Schema, components: Map<string, Schema>): Schema {
-  const { $id: _name, noValidate: _unchecked, anyOf, ...rest } = schema
-  if (Array.isArray(anyOf)) {
-    if (isFlag(anyOf)) return { ...rest, ...flag(rest.default) }
-    return { ...rest, ...union(anyOf as Schema[], components) }
-  }
-  const plain: Schema = { ...rest }
-  if (rest.properties) {
-    plain.properties = Object.fromEntries(
-      Object.entries(rest.properties as Record<string, Schema>).map(([name, each]) => [
-        name,
-        reference(each, components),
-      ]),
-    )
-  }
-  if (rest.items) plain.items = reference(rest.items as Schema, components)
-  if (rest.patternProperties) {
-    plain.additionalProperties = reference(
-      Object.values(rest.patternProperties as Record<string, Schema>)[0]!,
-      components,
-    )
-    delete plain.patternProperties
-  }
+  const { $id: _name, noValidate: _unchecked, anyOf, patternProperties, ...plain } = schema
+  if (Array.isArray(anyOf)) return { ...plain, ...union(anyOf, components) }
+  const resolve = (part: unknown) => reference(part as Schema, components)
+  if (plain.properties) plain.properties = mapValues(plain.properties, resolve)
+  if (plain.items) plain.items = resolve(plain.items)
+  if (patternProperties) plain.additionalProperties = resolve(Object.values(patternProperties)[0])
   return plain
 }
 
-/** A query has words alone; two of them mean yes and no. */
-function isFlag(choices: Schema[]): boolean {
-  return choices.length === 2 && choices.every(({ const: word }) => word === 'true' || word === 'false')
-}
-
-function flag(fallback: unknown): Schema {
-  return { type: 'boolean', ...(fallback === undefined ? {} : { default: fallback === 'true' }) }
-}
-
 function union(choices: Schema[], components: Map<string, Schema>): Schema {
-  if (choices.every(choice => 'const' in choice)) {
-    return { type: 'string', enum: choices.map(choice => choice.const) }
-  }
-  const [numeric] = choices.filter(choice => choice.type === 'integer')
-  if (numeric && choices.every(choice => ['integer', 'string'].includes(choice.type as string))) {
-    return plainSchema(numeric, components)
-  }
   const [only, ...others] = choices
-    .filter(choice => choice.type !== 'null')
+    .filter(({ type }) => type !== 'null')
     .map(choice => reference(choice, components))
   const isSimple = others.length === 0 && only && typeof only.type === 'string'
   if (isSimple) return { ...only, type: [only.type, 'null'] }
   return { anyOf: choices.map(choice => reference(choice, components)) }
+}
+
+function mapValues(record: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 }

@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import { findReleased } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
+import { errorOf } from '../jobs/events.ts'
 import { cancelJob, deleteJob, findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
 import { exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
-import { jobError, jobJson } from './job-json.ts'
+import { jobJson } from './job-json.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
@@ -91,7 +92,7 @@ export const transcribe = (service: Service) => {
         return {
           id: job.id,
           status: 'failed' as const,
-          error: jobError(job),
+          error: errorOf(job),
           released_cents: centsOf(findReleased(db, job.id)),
         }
       },

@@ -1,22 +1,11 @@
-// Helpers for TypeBox schemas.
+// TypeBox schemas that TypeBox itself lacks. What they hold is plain JSON Schema, ready for the OpenAPI document.
 
-import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** TypeBox types a union of mapped literals as never, hence the cast. */
-export const oneOf = <const Choice extends string>(
-  choices: readonly Choice[],
-  description: string,
-  fallback?: NoInfer<Choice>,
-) =>
-  Type.Union(
-    choices.map(choice => Type.Literal(choice)),
-    { description, ...(fallback === undefined ? {} : { default: fallback }) },
-  ) as unknown as TUnsafe<Choice>
+TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))
 
-/** A name makes the schema a component of the OpenAPI document. */
-export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({
-  ...schema,
-  $id: name,
-})
+/** One of a few strings. */
+export const oneOf = <const Choice extends string>(choices: readonly Choice[], options: SchemaOptions = {}) =>
+  Type.Unsafe<Choice>({ ...options, [Kind]: 'OneOf', type: 'string', enum: choices })

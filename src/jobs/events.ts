@@ -1,10 +1,63 @@
-// What callers are told of a job: each event is recorded once, in the transaction that makes it true.
+// The events that an account is told of, and the webhook bodies that tell them. An event is recorded once, in the
+// transaction that makes it true.
 
+import { type Static, Type } from '@sinclair/typebox'
+import { oneOf } from '../base/schema.ts'
 import type { Db } from '../db/db.ts'
+import { type JobErrorCode, jobErrors } from '../errors.ts'
+import { result } from '../transcripts/transcript.ts'
+import type { Job } from './job.ts'
 
-export type JobEvent = 'transcription.processing' | 'transcription.completed' | 'transcription.failed'
+/** Why a job failed. */
+export const jobError = Type.Object(
+  { code: oneOf(Object.keys(jobErrors) as JobErrorCode[]), message: Type.String() },
+  { $id: 'JobError' },
+)
 
-/** A job without a webhook has nobody to tell. */
+const measured = { duration_seconds: Type.Number(), cost_cents: Type.Number() }
+
+/** The body of a webhook, by event. */
+export const events = {
+  'transcription.processing': Type.Object(
+    {
+      event: Type.Literal('transcription.processing'),
+      transcription_id: Type.String(),
+      status: Type.Literal('processing'),
+      ...measured,
+    },
+    { $id: 'ProcessingEvent' },
+  ),
+  'transcription.completed': Type.Object(
+    {
+      event: Type.Literal('transcription.completed'),
+      transcription_id: Type.String(),
+      status: Type.Literal('completed'),
+      ...measured,
+      result,
+    },
+    { $id: 'CompletedEvent' },
+  ),
+  'transcription.failed': Type.Object(
+    {
+      event: Type.Literal('transcription.failed'),
+      transcription_id: Type.String(),
+      status: Type.Literal('failed'),
+      error: jobError,
+    },
+    { $id: 'FailedEvent' },
+  ),
+}
+
+export type JobError = Static<typeof jobError>
+export type JobEvent = keyof typeof events
+export type EventBody = Static<(typeof events)[JobEvent]>
+
+export function errorOf({ errorCode, errorMessage }: Job): JobError {
+  const code = errorCode ?? 'INTERNAL_ERROR'
+  return { code, message: errorMessage ?? jobErrors[code] }
+}
+
+/** Records nothing for a job without a webhook. */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   db.tx(() =>
     db.run(
@@ -15,7 +68,7 @@ export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   )
 }
 
-/** The next event to send of a job, marked as attempted: it is never sent twice, whatever happens now. */
+/** The next event of a job. It is marked as attempted, so that it is never sent twice. */
 export function takeEvent(db: Db, jobId: string): JobEvent | null {
   return db.tx(() => {
     const next = db.find<{ id: number; event: JobEvent }>(

@@ -1,23 +1,17 @@
 // What a caller asks for, checked beyond its shape, and turned into a job.
 
+import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
 import { requireAvailable } from '../accounts/funds.ts'
+import type { transcribeRequest } from '../api/shapes/requests.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob, type Job } from './job.ts'
 
-/** null means the same as not given. */
-export type Submission = {
-  url?: string | null
-  upload_id?: string | null
-  language?: string | null
-  diarize?: boolean | null
-  speaker_count?: number | null
-  align?: boolean | null
-  webhook_url?: string | null
-}
+/** The body of POST /v1/transcribe. Null means the same as not given. */
+export type Submission = Static<typeof transcribeRequest>
 
 /** Everything that can be wrong with a submission by itself. The webhook's name may have to be resolved. */
 export async function checkSubmission(

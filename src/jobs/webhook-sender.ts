@@ -8,7 +8,7 @@ import { openSemaphore } from '../base/semaphore.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
-import { type JobEvent, listJobsWithDueEvents, takeEvent } from './events.ts'
+import { type EventBody, errorOf, type JobEvent, listJobsWithDueEvents, takeEvent } from './events.ts'
 import { findJob, findTranscript, type Job } from './job.ts'
 
 export type Deliver = (
@@ -83,17 +83,17 @@ export function openCallbacks({
 }
 
 /** Null when there is nothing to tell any more: the transcript was deleted before its event could be sent. */
-function payload(db: Db, job: Job, event: JobEvent): object | null {
-  const known = { event, transcription_id: job.id }
+function payload(db: Db, job: Job, event: JobEvent): EventBody | null {
+  const known = { transcription_id: job.id }
   const measured = { duration_seconds: (job.durationMs ?? 0) / 1000, cost_cents: centsOf(job.costUnits ?? 0) }
   switch (event) {
     case 'transcription.processing':
-      return { ...known, status: 'processing', ...measured }
+      return { event, ...known, status: 'processing', ...measured }
     case 'transcription.completed': {
       const result = findTranscript(db, job.id)
-      return result && { ...known, status: 'completed', ...measured, result }
+      return result && { event, ...known, status: 'completed', ...measured, result }
     }
     case 'transcription.failed':
-      return { ...known, status: 'failed', error: { code: job.errorCode, message: job.errorMessage } }
+      return { event, ...known, status: 'failed', error: errorOf(job) }
   }
 }

@@ -1,27 +1,43 @@
-// What the engine makes and the service keeps: the Result of the API.
+// The transcript of a job, in one schema: the engine makes it, the database keeps it as JSON, the API and webhooks
+// send it as `result`.
 
-export type Word = {
-  word: string
-  start: number
-  end: number
-  confidence: number | null
-  /** Absent when the job was not diarized. */
-  speaker?: string
-}
+import { type Static, Type } from '@sinclair/typebox'
+import { nullable } from '../base/schema.ts'
 
-export type Utterance = {
-  start: number
-  end: number
-  text: string
-  speaker: string | null
-  confidence: number | null
-  words: Word[]
-}
+export const word = Type.Object(
+  {
+    word: Type.String(),
+    start: Type.Number({ description: 'Seconds' }),
+    end: Type.Number({ description: 'Seconds' }),
+    confidence: nullable(Type.Number()),
+    speaker: Type.Optional(Type.String({ description: 'Absent when diarize is false' })),
+  },
+  { $id: 'Word' },
+)
 
-export type Transcript = {
-  full_transcript: string
-  language: string
-  duration_seconds: number
-  speakers: string[] | null
-  utterances: Utterance[]
-}
+export const utterance = Type.Object(
+  {
+    start: Type.Number({ description: 'Seconds' }),
+    end: Type.Number({ description: 'Seconds' }),
+    text: Type.String(),
+    speaker: nullable(Type.String()),
+    confidence: nullable(Type.Number()),
+    words: Type.Array(word, { description: 'Empty when align is false' }),
+  },
+  { $id: 'Utterance' },
+)
+
+export const result = Type.Object(
+  {
+    full_transcript: Type.String(),
+    language: Type.String(),
+    duration_seconds: Type.Number(),
+    speakers: nullable(Type.Array(Type.String())),
+    utterances: Type.Array(utterance),
+  },
+  { $id: 'Result' },
+)
+
+export type Word = Static<typeof word>
+export type Utterance = Static<typeof utterance>
+export type Transcript = Static<typeof result>

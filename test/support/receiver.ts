@@ -1,6 +1,7 @@
-// Someone who takes callbacks and remembers them.
+// An endpoint that takes webhooks and keeps them. After each test it checks what came in against the shapes of events.
 
 import { afterEach } from 'bun:test'
+import { checkEvent } from './answers.ts'
 
 export type Received = {
   path: string
@@ -9,11 +10,13 @@ export type Received = {
   body: { event: string; [field: string]: unknown }
 }
 
-const open = new Set<{ stop(): void }>()
+const open = new Set<{ stop(): void; received: Received[] }>()
 
 afterEach(() => {
-  for (const each of open) each.stop()
+  const receivers = [...open]
   open.clear()
+  for (const receiver of receivers) receiver.stop()
+  for (const { body } of receivers.flatMap(({ received }) => received)) checkEvent(body)
 })
 
 export function startReceiver(
@@ -38,7 +41,7 @@ export function startReceiver(
       return answer(one)
     },
   })
-  open.add({ stop: () => server.stop(true) })
+  open.add({ stop: () => server.stop(true), received })
   return {
     url: `http://127.0.0.1:${server.port}/hook`,
     received,

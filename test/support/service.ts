@@ -10,6 +10,7 @@ import { deposit } from '../../src/accounts/ledger.ts'
 import type { Service } from '../../src/api/service.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Parts, startService } from '../../src/service.ts'
+import { checkAnswer } from './answers.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { speech, statedMedia } from './media.ts'
 
@@ -133,10 +134,7 @@ async function ask(url: string, path: string, init: RequestInit): Promise<Answer
   const response = await fetch(`${url}${path}`, { redirect: 'manual', ...init })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && text !== '' ? JSON.parse(text) : null,
-  }
+  const body = isJson && text !== '' ? JSON.parse(text) : null
+  if (body !== null) checkAnswer(init.method ?? 'GET', path, response.status, body)
+  return { status: response.status, headers: response.headers, text, body }
 }

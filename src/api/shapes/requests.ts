@@ -1,135 +1,160 @@
-// The shapes of requests: Elysia checks against them, and the OpenAPI document is made of them.
+// The shapes of requests: Elysia checks against them, and the OpenAPI document is made of them. A description completes
+// the sentence "NAME is not valid: ...".
 
-import { FormatRegistry, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
-import { named, nullable, oneOf } from '../../base/schema.ts'
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { nullable, oneOf } from '../../base/schema.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { limits } from '../../limits.ts'
 
-/** Elysia reads whole numbers out of a query, and by itself takes 0x5, 1e1 and ' 5' for such. */
-FormatRegistry.Set('integer', word => /^-?\d{1,15}$/.test(word))
-/** For a query, where every number is a word. */
-const whole = (range: { min: number; max: number; default?: number }, description: string) =>
-  t.Integer({
-    minimum: range.min,
-    maximum: range.max,
-    ...(range.default === undefined ? {} : { default: range.default }),
-    description,
-  })
-/** For a body, where "2" is a word. */
-const count = (range: { min: number; max: number }, description: string) =>
-  Type.Integer({ minimum: range.min, maximum: range.max, description })
-/** Unknown fields of a body are refused, not dropped. */
+type Range = { min: number; max: number; default: number }
+
+const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
+
+// Every value of a query is a string, save a default, which Elysia fills in before it checks.
+TypeRegistry.Set<{ minimum: number; maximum: number }>(
+  'QueryInteger',
+  ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
+)
+TypeRegistry.Set('QueryBoolean', (_, value) => ['true', 'false'].includes(String(value)))
+
+const queryInteger = (description: string, range: Range) =>
+  Type.Transform(
+    Type.Unsafe<number>({
+      [Kind]: 'QueryInteger',
+      type: 'integer',
+      minimum: range.min,
+      maximum: range.max,
+      default: range.default,
+      description: `${description}, ${range.min} to ${range.max}`,
+    }),
+  )
+    .Decode(Number)
+    .Encode(Number)
+
+const queryBoolean = (description: string, fallback: boolean) =>
+  Type.Transform(
+    Type.Unsafe<boolean>({
+      [Kind]: 'QueryBoolean',
+      type: 'boolean',
+      default: fallback,
+      description: `true or false: ${description}`,
+    }),
+  )
+    .Decode(value => String(value) === 'true')
+    .Encode(Boolean)
+
+/** Unknown fields of a body are refused, those of a query ignored. */
 const closed = { additionalProperties: false }
-/** Unknown fields of a query are ignored. */
 const open = { additionalProperties: true }
 
-export const uploadRequest = named(
-  'UploadRequest',
-  t.Object(
-    {
-      filename: t.String({
-        minLength: 1,
-        maxLength: limits.filenameLengthMax,
-        description: 'an ASCII file name with one of the supported extensions',
-      }),
-    },
-    closed,
-  ),
-)
-
-export const transcribeRequest = named(
-  'TranscribeRequest',
-  t.Object(
-    {
-      url: t.Optional(
-        nullable(
-          t.String({
-            maxLength: limits.urlLengthMax,
-            description: 'an http or https address of a media file',
-          }),
-        ),
-      ),
-      upload_id: t.Optional(nullable(t.String({ description: 'the id of an upload' }))),
-      language: t.Optional(
-        nullable(t.String({ description: 'a language code; detected when it is not given' })),
-      ),
-      diarize: t.Optional(nullable(t.Boolean({ description: 'tell speakers apart' }))),
-      speaker_count: t.Optional(
-        nullable(
-          count({ min: 1, max: limits.speakerCountMax }, 'how many speakers are expected; needs diarize'),
-        ),
-      ),
-      align: t.Optional(nullable(t.Boolean({ description: 'times for each word; always on with diarize' }))),
-      webhook_url: t.Optional(
-        nullable(
-          t.String({ maxLength: limits.urlLengthMax, description: 'the address that events are sent to' }),
-        ),
-      ),
-    },
-    { ...closed, description: 'Exactly one of url and upload_id' },
-  ),
-)
-
-export const accountRequest = named(
-  'AccountRequest',
-  t.Object(
-    {
-      email: t.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' }),
-      password: t.String({
-        minLength: limits.passwordLengthMin,
-        maxLength: limits.passwordLengthMax,
-        description: `a password of at least ${limits.passwordLengthMin} characters`,
-      }),
-    },
-    closed,
-  ),
-)
-
-export const idParam = t.Object({ id: t.String({ description: 'The id of the transcription' }) })
-
-export const uploadParam = t.Object({ id: t.String({ description: 'The id of the upload' }) })
-
-export const signedQuery = t.Object(
+export const uploadRequest = Type.Object(
   {
-    expires: t.Optional(t.String({ description: 'Part of the signed address' })),
-    signature: t.Optional(t.String({ description: 'Part of the signed address' })),
+    filename: Type.String({
+      minLength: 1,
+      maxLength: limits.filenameLengthMax,
+      description: 'an ASCII file name with one of the supported extensions',
+    }),
+  },
+  { ...closed, $id: 'UploadRequest' },
+)
+
+export const transcribeRequest = Type.Object(
+  {
+    url: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: limits.urlLengthMax,
+          description: 'an http or https address of a media file',
+        }),
+      ),
+    ),
+    upload_id: Type.Optional(nullable(Type.String({ description: 'the id of an upload' }))),
+    language: Type.Optional(
+      nullable(Type.String({ description: 'a language code; detected when it is not given' })),
+    ),
+    diarize: Type.Optional(nullable(Type.Boolean({ description: 'tell speakers apart' }))),
+    speaker_count: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: limits.speakerCountMax,
+          description: 'how many speakers are expected; needs diarize',
+        }),
+      ),
+    ),
+    align: Type.Optional(
+      nullable(Type.Boolean({ description: 'times for each word; always on with diarize' })),
+    ),
+    webhook_url: Type.Optional(
+      nullable(
+        Type.String({ maxLength: limits.urlLengthMax, description: 'the address that events are sent to' }),
+      ),
+    ),
+  },
+  { ...closed, $id: 'TranscribeRequest', description: 'Exactly one of url and upload_id' },
+)
+
+export const accountRequest = Type.Object(
+  {
+    email: Type.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' }),
+    password: Type.String({
+      minLength: limits.passwordLengthMin,
+      maxLength: limits.passwordLengthMax,
+      description: `a password of at least ${limits.passwordLengthMin} characters`,
+    }),
+  },
+  { ...closed, $id: 'AccountRequest' },
+)
+
+export const idParam = Type.Object({ id: Type.String({ description: 'The id of the transcription' }) })
+
+export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })
+
+export const signedQuery = Type.Object(
+  {
+    expires: Type.Optional(Type.String({ description: 'Part of the signed address' })),
+    signature: Type.Optional(Type.String({ description: 'Part of the signed address' })),
   },
   open,
 )
 
-export const exportQuery = t.Object(
+export const exportQuery = Type.Object(
   {
-    format: t.Optional(oneOf(['json', 'srt', 'vtt', 'text'], 'json, srt, vtt or text', 'json')),
-    max_words: t.Optional(whole(limits.cueWords, 'most words of a cue, 1 to 50')),
-    max_chars: t.Optional(whole(limits.cueChars, 'most characters of a cue, 10 to 500')),
-    max_duration: t.Optional(whole(limits.cueSeconds, 'longest cue in seconds, 1 to 60')),
-    sentence_aware: t.Optional(
-      oneOf(['true', 'false'], 'true or false: end a cue where a sentence ends', 'true'),
+    format: Type.Optional(
+      oneOf(['json', 'srt', 'vtt', 'text'], { description: 'json, srt, vtt or text', default: 'json' }),
     ),
-    include_speakers: t.Optional(
-      oneOf(['true', 'false', 'auto'], 'true, false or auto: name the speakers', 'auto'),
+    max_words: Type.Optional(queryInteger('most words of a cue', limits.cueWords)),
+    max_chars: Type.Optional(queryInteger('most characters of a cue', limits.cueChars)),
+    max_duration: Type.Optional(queryInteger('longest cue in seconds', limits.cueSeconds)),
+    sentence_aware: Type.Optional(queryBoolean('end a cue where a sentence ends', true)),
+    include_speakers: Type.Optional(
+      oneOf(['true', 'false', 'auto'], {
+        description: 'true, false or auto: name the speakers',
+        default: 'auto',
+      }),
     ),
-    strip_chars: t.Optional(
-      t.String({ description: `up to ${limits.stripCharsMax} characters to leave out` }),
+    strip_chars: Type.Optional(
+      Type.String({ description: `up to ${limits.stripCharsMax} characters to leave out` }),
     ),
-    include_timestamps: t.Optional(
-      oneOf(['true', 'false'], 'true or false: start paragraphs with their time', 'false'),
-    ),
+    include_timestamps: Type.Optional(queryBoolean('start paragraphs with their time', false)),
   },
   open,
 )
 
-export const listQuery = t.Object(
+export const listQuery = Type.Object(
   {
-    status: t.Optional(oneOf(jobStates, `one of ${jobStates.join(', ')}`)),
-    from: t.Optional(t.String({ description: 'an ISO 8601 time; jobs created then or later' })),
-    to: t.Optional(t.String({ description: 'an ISO 8601 time; jobs created before' })),
-    limit: t.Optional(
-      whole({ min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }, 'page size, 1 to 200'),
+    status: Type.Optional(oneOf(jobStates, { description: `one of ${jobStates.join(', ')}` })),
+    from: Type.Optional(Type.String({ description: 'an ISO 8601 time; jobs created then or later' })),
+    to: Type.Optional(Type.String({ description: 'an ISO 8601 time; jobs created before' })),
+    limit: Type.Optional(
+      queryInteger('page size', { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
     ),
-    order: t.Optional(oneOf(['desc', 'asc'], 'desc (newest first) or asc', 'desc')),
-    cursor: t.Optional(t.String({ description: 'next_cursor of the page before, with the same filters' })),
+    order: Type.Optional(
+      oneOf(['desc', 'asc'], { description: 'desc (newest first) or asc', default: 'desc' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ description: 'next_cursor of the page before, with the same filters' }),
+    ),
   },
   open,
 )

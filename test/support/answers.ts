@@ -1,0 +1,38 @@
+// Checks that what the service sends has the shape that its OpenAPI document promises, and no field beside it.
+
+import { expect } from 'bun:test'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import * as answers from '../../src/api/shapes/answers.ts'
+import { events, type JobEvent } from '../../src/jobs/events.ts'
+
+const shapes: Record<string, TSchema> = {
+  'GET /v1': answers.introduction,
+  'GET /v1/health': answers.health,
+  'GET /v1/ready': answers.readiness,
+  'GET /v1/balance': answers.balance,
+  'POST /v1/accounts': answers.pendingAccount,
+  'POST /v1/upload': answers.upload,
+  'PUT /v1/upload/{id}': answers.stored,
+  'POST /v1/transcribe': answers.accepted,
+  'GET /v1/transcribe/{id}': answers.job,
+  'POST /v1/transcribe/{id}/cancel': answers.cancelled,
+  'GET /v1/transcriptions': answers.page,
+}
+
+export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
+  const [pathname = ''] = path.split('?')
+  const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
+  const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : answers.errorBody
+  if (schema) checkShape(`${method} ${route}`, schema, body)
+}
+
+export function checkEvent(body: { event: string }): void {
+  checkShape(body.event, events[body.event as JobEvent], body)
+}
+
+/** Clean drops fields that the schema does not name. */
+function checkShape(name: string, schema: TSchema, body: unknown): void {
+  expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])
+  expect([name, body]).toEqual([name, Value.Clean(schema, structuredClone(body))])
+}
