@@ -8,7 +8,7 @@ import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp } from './client-ip.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
-import { nobody, Replay } from './gate.ts'
+import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { description } from './introduction.ts'
 import { ops } from './ops.ts'
@@ -34,14 +34,14 @@ export function openApp(service: Service): AnyElysia {
       idleTimeout: limits.requestIdleMs / 1000,
     },
   })
-    .decorate('passing', nobody)
+    .decorate('requestState', emptyState)
 
     .onRequest(context => {
       const { request, server, set } = context
       const peer = server?.requestIP(request)?.address ?? ''
       const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
       const requestId = requestIds()
-      context.passing = { ...nobody, requestId, startedAt: performance.now(), ip }
+      context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip }
       set.headers.Link = `<${service.baseUrl()}/v1/openapi.json>; rel="service-desc"`
       set.headers['X-Request-Id'] = requestId
       if (config.denyIps.has(ip)) throw new ApiError('FORBIDDEN')
@@ -49,17 +49,21 @@ export function openApp(service: Service): AnyElysia {
       if (request.method === 'HEAD') throw unrouted(request)
     })
 
-    .onError(({ error, code, set, passing, request }) => {
-      if (passing.claim) freeKey(passing.claim)
+    .onError(({ error, code, set, requestState, request }) => {
+      if (requestState.claim) freeKey(requestState.claim)
       const replay = error instanceof Error && error.cause instanceof Replay ? error.cause : null
       if (replay) {
         set.headers['Idempotent-Replay'] = 'true'
         set.status = 200
         return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
       }
-      const answer = toApiError(code === 'NOT_FOUND' ? unrouted(request) : error, code, passing.requestId)
+      const answer = toApiError(
+        code === 'NOT_FOUND' ? unrouted(request) : error,
+        code,
+        requestState.requestId,
+      )
       if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
-        service.rateLimiter.take('ip', passing.ip)
+        service.rateLimiter.take('ip', requestState.ip)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
       Object.assign(set.headers, answer.headers)
@@ -67,12 +71,12 @@ export function openApp(service: Service): AnyElysia {
       return envelope(answer, service.baseUrl())
     })
 
-    .onAfterResponse(({ request, route, set, passing }) => {
-      const ms = performance.now() - passing.startedAt
+    .onAfterResponse(({ request, route, set, requestState }) => {
+      const ms = performance.now() - requestState.startedAt
       const status = Number(set.status ?? 200)
       counters.count(route ?? 'none', request.method, status, ms / 1000)
       if (request.method === 'GET' && status < 500) return
-      const { requestId } = passing
+      const { requestId } = requestState
       const method = methodName(request.method)
       log.info('request', {
         request_id: requestId,

@@ -17,7 +17,7 @@ export type Caller = {
 }
 
 /** What is known of a request on its way; made anew for each in app.ts. */
-export type Passing = {
+export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
@@ -30,10 +30,14 @@ export type Passing = {
  * What the gate's hooks take of Elysia's context. They name each thing in their parameters: Elysia reads them, and
  * makes cookies, headers and all the rest for a hook that takes the context whole.
  */
-type Passage = { request: Request; set: { headers: Record<string, string | number> }; passing: Passing }
+type GateContext = {
+  request: Request
+  set: { headers: Record<string, string | number> }
+  requestState: RequestState
+}
 
 /** Before anything is known. */
-export const nobody: Passing = {
+export const emptyState: RequestState = {
   requestId: '',
   startedAt: 0,
   ip: '',
@@ -50,92 +54,97 @@ export class Replay {
 export const gate = (service: Service) => {
   const { db, config } = service
 
-  function admitAddress({ ip }: Passing): void {
+  function admitAddress({ ip }: RequestState): void {
     const perIp = service.rateLimiter.take('ip', ip)
     if (perIp && !perIp.allowed) throw refusal(perIp, db.now())
   }
 
   /** Per address first, then the key, then per key. A refused request counts nowhere. */
   function admit(
-    { request, set, passing }: Passage,
+    { request, set, requestState }: GateContext,
     rate: RateName,
     { needsKey }: { needsKey: boolean },
   ): void {
     const { rateLimiter } = service
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
-    admitAddress(passing)
-    passing.caller = needsKey ? authenticate(service, request) : null
-    const quota = rateLimiter.take(rate, passing.caller?.keyId ?? passing.ip)
+    admitAddress(requestState)
+    requestState.caller = needsKey ? authenticate(service, request) : null
+    const quota = rateLimiter.take(rate, requestState.caller?.keyId ?? requestState.ip)
     if (!quota) return
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate, { quota, now: db.now(), keyed: needsKey }))
     if (quota.allowed) return
-    rateLimiter.giveBack('ip', passing.ip)
+    rateLimiter.giveBack('ip', requestState.ip)
     throw refusal(quota, db.now())
   }
 
-  async function takeBody(request: Request, passing: Passing): Promise<object> {
+  async function takeBody(request: Request, requestState: RequestState): Promise<object> {
     checkBodyHeaders(request)
-    passing.rawBody = await readBody(request)
-    return parseBody(passing.rawBody)
+    requestState.rawBody = await readBody(request)
+    return parseBody(requestState.rawBody)
   }
 
   /** As takeBody, but the key is claimed before the body is there: "still running" begins with the first byte. */
-  async function takeIdempotentBody(request: Request, passing: Passing, endpoint: string): Promise<object> {
-    const { caller } = passing
+  async function takeIdempotentBody(
+    request: Request,
+    requestState: RequestState,
+    endpoint: string,
+  ): Promise<object> {
+    const { caller } = requestState
     checkBodyHeaders(request)
     const key = readIdempotencyKey(request.headers.get('idempotency-key'))
-    if (key === null || !caller) return takeBody(request, passing)
+    if (key === null || !caller) return takeBody(request, requestState)
     const claim = { accountId: caller.accountId, endpoint, key }
     claimKey(claim)
-    passing.claim = claim
-    passing.rawBody = await readBody(request)
-    const reply = findReply(db, claim, passing.rawBody, { ttlMs: config.idempotencyTtlMs })
+    requestState.claim = claim
+    requestState.rawBody = await readBody(request)
+    const reply = findReply(db, claim, requestState.rawBody, { ttlMs: config.idempotencyTtlMs })
     if (reply !== null) throw new Replay(reply)
-    return parseBody(passing.rawBody)
+    return parseBody(requestState.rawBody)
   }
 
   /** Does the work and keeps its reply under the Idempotency-Key, both or neither. */
-  function once(passing: Passing, work: () => object): Response {
-    const { claim, rawBody } = passing
-    const reply = db.tx(() => {
-      const made = JSON.stringify(work())
-      if (claim) saveReply(db, claim, rawBody, made)
-      return made
+  function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
+    const { claim, rawBody } = state
+    const { made, json } = db.tx(() => {
+      const made = work()
+      const json = JSON.stringify(made)
+      if (claim) saveReply(db, claim, rawBody, json)
+      return { made, json }
     })
     if (claim) freeKey(claim)
-    passing.claim = null
-    return new Response(reply, { headers: { 'Content-Type': 'application/json' } })
+    state.claim = null
+    return { made, reply: new Response(json, { headers: { 'Content-Type': 'application/json' } }) }
   }
 
-  return new Elysia({ name: 'gate' }).decorate('passing', nobody).macro({
+  return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
     /** For everybody, without a quota of its own. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
-      transform: ({ set, passing }: Passage) => {
+      transform: ({ set, requestState }: GateContext) => {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
-        admitAddress(passing)
+        admitAddress(requestState)
       },
     }),
     /** For everybody, counted by address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
-      transform: ({ request, set, passing }: Passage) =>
-        admit({ request, set, passing }, rate, { needsKey: false }),
+      transform: ({ request, set, requestState }: GateContext) =>
+        admit({ request, set, requestState }, rate, { needsKey: false }),
     }),
     /** For everybody, with a JSON body. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
-      parse: ({ request, set, passing }: Passage) => {
-        admit({ request, set, passing }, rate, { needsKey: false })
-        return takeBody(request, passing)
+      parse: ({ request, set, requestState }: GateContext) => {
+        admit({ request, set, requestState }, rate, { needsKey: false })
+        return takeBody(request, requestState)
       },
     }),
     /** For an account, by its key. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
-      transform: ({ request, set, passing }: Passage) =>
-        admit({ request, set, passing }, rate, { needsKey: true }),
-      resolve: ({ passing }: Passage) => ({ caller: passing.caller! }),
+      transform: ({ request, set, requestState }: GateContext) =>
+        admit({ request, set, requestState }, rate, { needsKey: true }),
+      resolve: ({ requestState }: GateContext) => ({ caller: requestState.caller! }),
     }),
     /** For an account, with a JSON body and an Idempotency-Key if the caller likes. */
     submit: (rate: RateName) => ({
@@ -145,13 +154,13 @@ export const gate = (service: Service) => {
         idempotent: true,
         errors: [...commonErrors, ...authErrors, ...bodyErrors, ...idempotencyErrors],
       }),
-      parse: ({ request, set, passing }: Passage) => {
-        admit({ request, set, passing }, rate, { needsKey: true })
-        return takeIdempotentBody(request, passing, rate)
+      parse: ({ request, set, requestState }: GateContext) => {
+        admit({ request, set, requestState }, rate, { needsKey: true })
+        return takeIdempotentBody(request, requestState, rate)
       },
-      resolve: ({ passing }: Passage) => ({
-        caller: passing.caller!,
-        once: (work: () => object) => once(passing, work),
+      resolve: ({ requestState }: GateContext) => ({
+        caller: requestState.caller!,
+        once: <Made extends object>(work: () => Made) => once(requestState, work),
       }),
     }),
   })

@@ -2,9 +2,9 @@ import { Elysia } from 'elysia'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/list.ts'
-import { jobStates } from '../jobs/states.ts'
+import { isTerminal, jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
-import { nobody } from './gate.ts'
+import { emptyState } from './gate.ts'
 import { about } from './openapi.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
@@ -12,7 +12,7 @@ import * as answers from './shapes/answers.ts'
 /** For whoever runs the service: not counted against anybody's quota. */
 export const ops = (service: Service) =>
   new Elysia({ tags: ['Operations'] })
-    .decorate('passing', nobody)
+    .decorate('requestState', emptyState)
 
     .get('/v1/health', () => ({ status: 'ok' as const }), {
       response: { 200: answers.health },
@@ -39,8 +39,8 @@ export const ops = (service: Service) =>
 
     .get(
       '/metrics',
-      ({ passing }) => {
-        if (!mayMeasure(service, passing.ip)) throw new ApiError('FORBIDDEN')
+      ({ requestState }) => {
+        if (!mayMeasure(service, requestState.ip)) throw new ApiError('FORBIDDEN')
         return new Response(metricsText(service), {
           headers: { 'Content-Type': service.metrics.contentType },
         })
@@ -65,7 +65,7 @@ function isWritable(db: Db): boolean {
 
 function metricsText({ db, engine, metrics }: Service): string {
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
-  const unfinished = jobStates.filter(state => state !== 'completed' && state !== 'failed')
+  const unfinished = jobStates.filter(state => !isTerminal(state))
   const { ready, model, device } = engine.state()
   metrics.set('steno_engine_ready', { model: model ?? 'none', device: device ?? 'none' }, Number(ready))
   for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)

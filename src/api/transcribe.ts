@@ -23,17 +23,11 @@ export const transcribe = (service: Service) => {
       '/transcribe',
       async ({ body, caller, once }) => {
         await checkSubmission(body, service.checkWebhookUrl)
-        let accepted = ''
-        const reply = once(() => {
-          const job = submitJob(db, caller, body, config)
-          accepted = job.id
-          return {
-            id: job.id,
-            status: 'created',
-            message: `Accepted. Ask GET /v1/transcribe/${job.id} how it goes.`,
-          }
+        const { made, reply } = once(() => {
+          const { id } = submitJob(db, caller, body, config)
+          return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
         })
-        runner.start(accepted)
+        runner.start(made.id)
         return reply
       },
       {

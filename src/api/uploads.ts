@@ -19,7 +19,7 @@ export const uploads = (service: Service) =>
       '/upload',
       ({ body: { filename }, caller, once }) => {
         const contentType = contentTypeOf(filename)
-        return once(() => newUpload(service, caller.accountId, { filename, contentType }))
+        return once(() => newUpload(service, caller.accountId, { filename, contentType })).reply
       },
       {
         submit: 'uploads.create',
