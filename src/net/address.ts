@@ -1,9 +1,9 @@
-// Which addresses may be reached: the public internet, and what the operator has allowed besides.
+// The addresses that may be reached: the public internet, and the networks that the operator has allowed.
 
 import { isIP } from 'node:net'
-import { type Nets, parseNets } from './nets.ts'
+import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
-/** What lies in the range of ordinary addresses and yet is not the public internet. */
+/** Unicast ranges that are not the public internet. */
 const special = {
   ipv4: netsOf([
     '0.0.0.0/8', // this network; the kernel takes 0.0.0.0 for itself
@@ -34,14 +34,14 @@ const special = {
 /** All unicast addresses of the IPv6 internet; loopback, link-local, unique and site-local ones are outside. */
 const globalIpv6 = netsOf(['2000::/3'])
 
-/** True when a connection to this address may be made. Anything that is not an address may not. */
+/** Whether a connection to this address may be made. False for a text that is no address. */
 export function reachable(address: string, allowNets: Nets): boolean {
   return isPublic(address) || isAllowed(address, allowNets)
 }
 
-export function isPublic(address: string): boolean {
-  const plain = plainForm(address)
-  if (plain === null) return false
+function isPublic(address: string): boolean {
+  const plain = plainAddress(address)
+  if (isIP(plain) === 0) return false
   if (isIP(plain) === 4) return !special.ipv4.has(plain)
   const behind = behindNat64(plain)
   if (behind !== null) return isPublic(behind)
@@ -49,25 +49,15 @@ export function isPublic(address: string): boolean {
 }
 
 export function isAllowed(address: string, allowNets: Nets): boolean {
-  const plain = plainForm(address)
-  if (plain === null) return false
+  const plain = plainAddress(address)
   const behind = behindNat64(plain)
   return allowNets.has(plain) || (behind !== null && allowNets.has(behind))
 }
 
-/** The address that a URL names itself, without a resolver. Null when the host is a name. */
+/** The IP address that stands in a URL. Null when the host is a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? null : host
-}
-
-/** IPv4 as it is, also when it comes mapped into IPv6; IPv6 without zone. Null when it is neither. */
-function plainForm(address: string): string | null {
-  const bare = address.replace(/%.*$/, '')
-  if (isIP(bare) !== 6) return isIP(bare) === 4 ? bare : null
-  const groups = groupsOf(bare)
-  const mapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff
-  return mapped ? lastIpv4(groups) : bare
 }
 
 /** 64:ff9b::/96 leads to the IPv4 address in its last 32 bits. */
@@ -76,22 +66,6 @@ function behindNat64(address: string): string | null {
   const groups = groupsOf(address)
   const nat64 = groups[0] === 0x64 && groups[1] === 0xff9b && groups.slice(2, 6).every(group => group === 0)
   return nat64 ? lastIpv4(groups) : null
-}
-
-/** The eight groups of a valid IPv6 address in any spelling: the URL parser knows them all. */
-function groupsOf(address: string): number[] {
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const [head = [], tail = []] = canonical
-    .split('::')
-    .map(part => (part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16))))
-  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
-}
-
-function lastIpv4(groups: number[]): string {
-  return groups
-    .slice(6)
-    .flatMap(group => [group >> 8, group & 0xff])
-    .join('.')
 }
 
 function netsOf(rows: string[]): Nets {

@@ -1,12 +1,12 @@
-// What a person is told when an address cannot be read: the cause, never an address of the network behind it.
+// Messages for callers whose address cannot be read. They name the cause, never an address of the network behind it.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../limits.ts'
 import type { TlsCause } from './connect.ts'
-import type { Failure } from './fetch.ts'
+import type { FetchFailure } from './fetch.ts'
 import type { NoFile } from './share-links.ts'
 
-const failures: Record<Exclude<Failure['kind'], 'tls'>, string> = {
+const failures: Record<Exclude<FetchFailure['kind'], 'tls'>, string> = {
   'bad-url': 'The address, or one that it redirects to, is not a valid URL.',
   'bad-scheme': 'Only http and https addresses can be read.',
   'unknown-name': 'The host name of the address could not be found (DNS).',
@@ -40,7 +40,7 @@ export const noFileCauses: Record<NoFile, string> = {
   'own-app': 'Shares of this service open in its own pages alone; use a direct link to the media file.',
 }
 
-export function causeOf(failure: Failure): string {
+export function causeOf(failure: FetchFailure): string {
   return failure.kind === 'tls' ? certificates[failure.cause] : failures[failure.kind]
 }
 

@@ -1,5 +1,5 @@
-// A socket to a host that may be reached: the addresses of the name are checked, and one of them is connected to.
-// Nothing resolves the name again after the check, so an answer that changes in between changes nothing.
+// A socket to a host that may be reached. The name is resolved once: the addresses that are checked are those that are
+// connected to, so a DNS answer that changes between the two has no effect.
 
 import { lookup } from 'node:dns/promises'
 import { connect as dial, isIP, type Socket } from 'node:net'
@@ -8,15 +8,15 @@ import { limits } from '../limits.ts'
 import { isAllowed, literalAddress, reachable } from './address.ts'
 import type { Nets } from './nets.ts'
 
-/** All addresses of a name; rejects or gives none when there is no such name. */
+/** All addresses of a name. Rejects, or gives none, when there is no such name. */
 export type Resolve = (name: string) => Promise<string[]>
 
-export type Way = {
+export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** Certificates trusted instead of the usual ones. */
+  /** Trusted certificates, in place of those of the system. */
   ca?: string | undefined
-  /** Plain http only to addresses of allowNets. */
+  /** Plain http only to addresses in allowNets. */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined
   answerTimeoutMs?: number | undefined
@@ -28,25 +28,28 @@ export type NoConnection =
 
 export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
 
-/** Rejects with the signal's reason when it is aborted; everything else has a name. */
-export async function connect(url: URL, way: Way, signal: AbortSignal): Promise<Socket | NoConnection> {
-  const late = AbortSignal.timeout(way.connectTimeoutMs ?? limits.connectTimeoutMs)
+/** Rejects only with the reason of the signal. Every other failure has a name. */
+export async function connect(
+  url: URL,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Socket | NoConnection> {
+  const late = AbortSignal.timeout(options.connectTimeoutMs ?? limits.connectTimeoutMs)
   const stop = AbortSignal.any([signal, late])
-  const connection = await open(url, way, stop)
+  const connection = await open(url, options, stop)
   if (signal.aborted && connection && 'destroy' in connection) connection.destroy()
   signal.throwIfAborted()
   return connection ?? { kind: 'connect-timeout' }
 }
 
-/** Only the addresses that this way may take. */
-export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly }: Way): string[] {
+export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly }: ConnectOptions): string[] {
   const plainHttp = url.protocol === 'http:'
   return addresses.filter(address =>
     httpsOnly && plainHttp ? isAllowed(address, allowNets) : reachable(address, allowNets),
   )
 }
 
-/** Null when the name is not known, or not in time. */
+/** Null when the name is unknown, or when `stop` comes first. */
 export async function addressesOf(
   url: URL,
   resolve: Resolve = systemResolve,
@@ -66,11 +69,15 @@ async function systemResolve(name: string): Promise<string[]> {
   return found.map(({ address }) => address)
 }
 
-async function open(url: URL, way: Way, stop: AbortSignal): Promise<Socket | NoConnection | null> {
-  const addresses = await addressesOf(url, way.resolve, stop)
+async function open(
+  url: URL,
+  options: ConnectOptions,
+  stop: AbortSignal,
+): Promise<Socket | NoConnection | null> {
+  const addresses = await addressesOf(url, options.resolve, stop)
   if (stop.aborted) return null
   if (addresses === null) return { kind: 'unknown-name' }
-  const candidates = permitted(addresses, url, way).slice(0, limits.connectAddressesMax)
+  const candidates = permitted(addresses, url, options).slice(0, limits.connectAddressesMax)
   if (candidates.length === 0) return { kind: 'forbidden-address' }
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   const socket = await firstToConnect(candidates, port, stop)
@@ -79,10 +86,10 @@ async function open(url: URL, way: Way, stop: AbortSignal): Promise<Socket | NoC
     return null
   }
   if (socket === null) return { kind: 'refused' }
-  return url.protocol === 'https:' ? encrypt(socket, url, way.ca, stop) : socket
+  return url.protocol === 'https:' ? encrypt(socket, url, options.ca, stop) : socket
 }
 
-/** Each address gets a head start; one that fails or takes its time is joined by the next. The first one wins. */
+/** Happy eyeballs: the next address is tried when one fails or takes too long, and the first connection wins. */
 async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
   const attempts = new Set<Socket>()
   const waiting = [...addresses]
@@ -123,7 +130,7 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // An address is not sent as a server name, but still has to stand in the certificate.
+    // An IP address is no server name, but the certificate must still be for it.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -147,7 +154,7 @@ function tlsCause(error: Error & { code?: string }): TlsCause {
   return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
 }
 
-/** What the promise gives, or null when the stop comes first. */
+/** The result of the promise, or null when `stop` comes first. */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
   if (stop.aborted) return null
   const stopped = Promise.withResolvers<null>()

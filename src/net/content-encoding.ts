@@ -1,11 +1,11 @@
-// Undoing a Content-Encoding that was not asked for: some stores send files the way they keep them.
+// Decodes a Content-Encoding that was not asked for: some stores send files compressed, as they keep them.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
-  /** Resolves when everything has been handed on. */
+  /** Resolves when everything has been written. */
   end(): Promise<void>
   abandon(): void
 }
@@ -18,11 +18,11 @@ const decoders: Record<string, () => Transform> = {
   zstd: createZstdDecompress,
 }
 
-/** Thrown when bytes are not what their Content-Encoding says. */
+/** The bytes do not decode as their Content-Encoding. */
 export class Undecodable extends Error {}
 
-/** A sink that takes encoded bytes and hands them on decoded. Null for an encoding that nobody knows. */
-export function unpacking(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
+/** A sink that takes encoded bytes and writes them decoded. Null for an unknown encoding. */
+export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return { push: write, end: async () => {}, abandon: () => {} }
   const decoder = decoders[name]?.()
@@ -30,7 +30,7 @@ export function unpacking(encoding: string, write: (bytes: Uint8Array) => Promis
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // A transform calls back once its output has gone, so a bomb swells no further than one chunk at a time.
+    // A transform calls back when its output was read, so a compression bomb grows by one chunk at a time.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()

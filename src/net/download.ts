@@ -1,4 +1,4 @@
-// From an address to a file on disk: streamed, capped, resumed. The file appears whole under its name, or not at all.
+// Downloads to a file: streamed, limited in size, resumed. The file appears whole under its name, or not at all.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -7,21 +7,21 @@ import { Draft } from '../base/whole-file.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
-import { Undecodable, unpacking } from './content-encoding.ts'
-import { type Answer, type BodyEnd, type Failure, fetchGuarded, type Way } from './fetch.ts'
-import { openGate, pageGate } from './page.ts'
+import { openDecoder, Undecodable } from './content-encoding.ts'
+import { type Answer, type BodyEnd, type ConnectOptions, type FetchFailure, fetchGuarded } from './fetch.ts'
+import { openPageFilter, passEverything } from './page.ts'
 import { directAddress, isSignIn } from './share-links.ts'
 
-export type DownloadOptions = Way & {
+export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   stallMs?: number
   onProgress?: (bytes: number, total: number | null) => void
-  /** Between two tries; rejects when the signal is aborted. */
+  /** Waits between two tries. Rejects when the signal is aborted. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Throws a JobFailure that names the cause, or the signal's reason. */
+/** Throws a JobFailure that names the cause, or the reason of the signal. */
 export async function download(
   address: string,
   path: string,
@@ -35,7 +35,7 @@ export async function download(
   return { bytes }
 }
 
-/** Written to the disk here, because a draft that syncs itself would hold up the whole process. */
+/** Syncs the file without blocking, as Draft.place() would. */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -47,11 +47,11 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
   }
 }
 
-/** What is known of the file between two tries. */
+/** Kept from one try to the next. */
 type Progress = {
   bytes: number
   total: number | null
-  /** Names this very version of the file, so that a rest can be asked for. */
+  /** Identifies the content, so that a later try can ask for the missing part of the same file. */
   version: string | null
   begun: boolean
 }
@@ -77,7 +77,7 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   }
 }
 
-/** One request for the file or its rest. Throws when another one would fare no better. */
+/** One request for the file, or for the missing part. Throws when a retry is pointless. */
 async function attempt(
   file: FileHandle,
   address: string,
@@ -117,19 +117,19 @@ async function attempt(
   }
 }
 
-/** Shares of folders and the like end here, before anything is asked of anybody. */
+/** Refuses share links that lead to no file, before any request. */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
   if (typeof direct === 'string') throw new JobFailure('URL_NOT_ACCESSIBLE', noFileCauses[direct])
   return direct
 }
 
-function failed(failure: Failure, progress: Progress): BodyEnd {
+function failed(failure: FetchFailure, progress: Progress): BodyEnd {
   if (progress.begun) return 'interrupted'
   throw new JobFailure('URL_NOT_ACCESSIBLE', causeOf(failure))
 }
 
-/** Once a download has begun, trouble on the side of the server may pass. */
+/** Errors of the server are retried once the download has begun. */
 async function refused(
   answer: Answer,
   file: FileHandle,
@@ -145,7 +145,7 @@ async function refused(
   throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
 }
 
-/** Whether these bytes are the rest of the very file that the first ones came from. */
+/** Whether this answer is the missing part of the same file. */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   return (
@@ -166,12 +166,12 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // Of an encoded body the length is not the file's, and its rest cannot be decoded alone.
+  // The length of an encoded body is not that of the file, and a part of it cannot be decoded alone.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }
 
-/** The body onto the disk, from where the file ends now. */
+/** Appends the body to the file. */
 async function store(
   file: FileHandle,
   answer: Answer,
@@ -185,24 +185,24 @@ async function store(
     progress.bytes += bytes.length
     onProgress?.(progress.bytes, progress.total)
   }
-  const gate = progress.bytes === 0 ? pageGate(answer, write) : openGate(write)
-  const unpacked = unpacking(encodingOf(answer), gate.push)
-  if (!unpacked) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
+  const filter = progress.bytes === 0 ? openPageFilter(answer, write) : passEverything(write)
+  const decoder = openDecoder(encodingOf(answer), filter.push)
+  if (!decoder) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
   try {
-    const end = await answer.read(unpacked.push, { stallMs, bytesMin: limits.downloadStallBytesMin })
+    const end = await answer.read(decoder.push, { stallMs, bytesMin: limits.downloadStallBytesMin })
     if (end !== 'complete') {
-      gate.refusePage()
+      filter.refusePage()
       return end
     }
-    await unpacked.end()
-    await gate.end()
+    await decoder.end()
+    await filter.end()
   } catch (error) {
     throw error instanceof Undecodable ? new JobFailure('DOWNLOAD_FAILED', causes.undecodable) : error
   } finally {
-    unpacked.abandon()
+    decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
-  // A server may send less of the rest than it was asked for.
+  // A server may send a shorter range than it was asked for.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
@@ -226,7 +226,7 @@ function rangeOf(answer: Answer): { start: number; total: number | null } | null
   return { start: Number(start), total: total === '*' ? null : Number(total) }
 }
 
-/** A strong ETag, or else the time of the last change: what If-Range can be asked with. */
+/** The value for If-Range: a strong ETag, or the time of the last change. */
 function versionOf(answer: Answer): string | null {
   const { etag } = answer.headers
   if (etag !== undefined) return etag.startsWith('"') ? etag : null

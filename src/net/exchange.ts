@@ -1,22 +1,26 @@
-// One request and its answer over a socket of its own: no pool, no proxy, no decoding, no redirects.
-// node:http rather than fetch: Bun's fetch obeys HTTP_PROXY whatever it is told, and chooses its connections itself.
+// One request and its answer over a given socket: no pool, no proxy, no decoding, no redirects.
+// node:http rather than fetch: Bun's fetch always obeys HTTP_PROXY and opens its own connections.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
 import { limits } from '../limits.ts'
 import { beforeStop } from './connect.ts'
 
-export type Message = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string | undefined }
+export type HttpRequest = {
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body?: string | undefined
+}
 
 export type Answer = {
   kind: 'answer'
   status: number
   headers: IncomingHttpHeaders
-  /** Where the answer came from, after redirects and without credentials. */
+  /** The address that answered, without credentials. */
   url: URL
-  /** Hands over the body chunk by chunk; the next is read from the network when `take` is done with the last. */
+  /** Passes the body to `take` chunk by chunk. A chunk is read from the network when `take` is done with the last. */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
-  /** Gives up the rest of the body. */
+  /** Closes the connection; the remaining body is not read. */
   close(): void
 }
 
@@ -26,11 +30,11 @@ export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
-/** Rejects with the signal's reason when it is aborted. */
+/** Rejects only with the reason of the signal. */
 export async function exchange(
   socket: Socket,
   url: URL,
-  { method, headers, body }: Message,
+  { method, headers, body }: HttpRequest,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Answer | NoAnswer> {
@@ -41,8 +45,8 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // Bare line feeds, folded headers, a length beside chunks: browsers read them, and with one exchange to a
-    // connection there is no second answer that could be smuggled in.
+    // Accepts bare line feeds, folded headers and a length beside chunks, as browsers do. Smuggling is not possible:
+    // a connection carries one answer.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
@@ -57,7 +61,7 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // An error after the headers is told by the body's end; without a listener it would end the process.
+  // readBody reports errors after the headers. Without a listener they would end the process.
   response.on('error', () => {})
   return {
     kind: 'answer',

@@ -1,34 +1,34 @@
-// The only way out of the program. Every hop is checked on the address that is connected to, redirects are
-// followed here and nowhere else, and what can go wrong in a network is an answer with a name, not an exception.
+// Requests to addresses that callers give. Every hop is checked on the IP address that is connected to, redirects are
+// followed here, and a failure of the network is a result with a name, not an exception.
 
 import { limits } from '../limits.ts'
-import { connect, type NoConnection, type Way } from './connect.ts'
-import { type Answer, exchange, type Message, type NoAnswer } from './exchange.ts'
+import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
+import { type Answer, exchange, type HttpRequest, type NoAnswer } from './exchange.ts'
 
-export type { Resolve, Way } from './connect.ts'
+export type { ConnectOptions, Resolve } from './connect.ts'
 export type { Answer, BodyEnd } from './exchange.ts'
 
-export type Failure =
+export type FetchFailure =
   | NoConnection
   | NoAnswer
   | { kind: 'bad-url' | 'bad-scheme' }
   | { kind: 'too-many-redirects'; status: number }
 
-export type Call = Message & {
+export type Call = HttpRequest & {
   redirectsMax: number
-  /** Applied to the address and to each redirect before anything is asked of it. */
+  /** Applied to the address and to each redirect before its request. */
   rewrite?: (url: URL) => URL
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Sends the same message along its redirects. Rejects with the signal's reason alone. */
+/** Sends the same request along its redirects. Rejects only with the reason of the signal. */
 export async function fetchGuarded(
   address: string,
-  { redirectsMax, rewrite = url => url, ...message }: Call,
-  way: Way,
+  { redirectsMax, rewrite = url => url, ...request }: Call,
+  options: ConnectOptions,
   signal: AbortSignal,
-): Promise<Answer | Failure> {
+): Promise<Answer | FetchFailure> {
   const first = URL.parse(address)
   if (!first) return { kind: 'bad-url' }
   const authorization = basicAuthorization(first)
@@ -36,17 +36,17 @@ export async function fetchGuarded(
   let url = withoutCredentials(rewrite(first))
   for (let hops = 0; ; hops++) {
     if (!isWeb(url)) return { kind: 'bad-scheme' }
-    const socket = await connect(url, way, signal)
+    const socket = await connect(url, options, signal)
     if ('kind' in socket) return socket
     const headers = {
       Accept: '*/*',
       'Accept-Encoding': 'identity',
-      ...message.headers,
+      ...request.headers,
       ...(authorization !== null && url.origin === first.origin ? { Authorization: authorization } : {}),
       ...cookieHeader(cookies.get(url.origin)),
     }
-    const timeoutMs = way.answerTimeoutMs ?? limits.answerTimeoutMs
-    const answer = await exchange(socket, url, { ...message, headers }, timeoutMs, signal)
+    const timeoutMs = options.answerTimeoutMs ?? limits.answerTimeoutMs
+    const answer = await exchange(socket, url, { ...request, headers }, timeoutMs, signal)
     if (answer.kind !== 'answer') return answer
     const location = answer.headers.location
     if (!redirects.has(answer.status) || location === undefined) return answer
@@ -63,7 +63,7 @@ export function isWeb(url: URL): boolean {
   return url.protocol === 'http:' || url.protocol === 'https:'
 }
 
-/** Some shares (SharePoint among them) hand out a cookie with the redirect and want it back at its target. */
+/** Some share links, SharePoint's for one, set a cookie with the redirect and need it at the target. */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
   cookies.set(url.origin, jar)
@@ -100,7 +100,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Header bytes arrive as Latin-1; a Location with raw UTF-8 in it is common and means UTF-8. */
+/** Header bytes arrive as Latin-1, but a Location with raw UTF-8 in it is common. */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? header : decoded

@@ -1,9 +1,9 @@
-// The model hub, or a mirror of it: the operator's own choice, so that private addresses are as good as public ones.
+// The protocol of the model hub, or of a mirror of it.
 
-import { reasonOf } from '../base/reason.ts'
+import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
-  /** `https://huggingface.co`, or what HF_ENDPOINT says. */
+  /** `https://huggingface.co`, or HF_ENDPOINT. */
   endpoint: string
   token: string | null
 }
@@ -11,11 +11,9 @@ export type Hub = {
 export type HubFile = {
   path: string
   size: number
-  /** The hub's own word for the content: sha-256 of a large file, git's name for a small one. */
+  /** As the hub states it: SHA-256 of a large file, git's object name of a small one. */
   hash: { kind: 'sha256' | 'git'; value: string }
 }
-
-export class HubError extends Error {}
 
 export function hubFrom(environment: Record<string, string | undefined>): Hub {
   return {
@@ -24,16 +22,18 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** The commit that a revision stands for now. */
+/** The commit that a branch or a tag points to. */
 export async function findRevision(
   hub: Hub,
   repository: string,
   revision: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const answer = await get(hub, `/api/models/${repository}/revision/${encodeURIComponent(revision)}`, signal)
+  const path = `/api/models/${repository}/revision/${encodeURIComponent(revision)}`
+  const answer = await get(`${hub.endpoint}${path}`, requestOf(hub, signal))
   const { sha } = (await answer.json()) as { sha?: unknown }
-  if (typeof sha !== 'string' || !/^[0-9a-f]{7,64}$/.test(sha)) throw new HubError('the hub named no commit')
+  if (typeof sha !== 'string' || !/^[0-9a-f]{7,64}$/.test(sha))
+    throw new SourceError('the hub named no commit')
   return sha
 }
 
@@ -43,7 +43,8 @@ export async function listFiles(
   revision: string,
   signal: AbortSignal,
 ): Promise<HubFile[]> {
-  const answer = await get(hub, `/api/models/${repository}/tree/${revision}?recursive=true`, signal)
+  const path = `/api/models/${repository}/tree/${revision}?recursive=true`
+  const answer = await get(`${hub.endpoint}${path}`, requestOf(hub, signal))
   const rows = (await answer.json()) as {
     type: string
     path: string
@@ -60,35 +61,21 @@ export async function listFiles(
     }))
 }
 
-/** A file's bytes from `from` on; `resumed` says whether the hub went along with that. */
-export async function openFile(
+export function openFile(
   hub: Hub,
   { repository, revision, path, from }: { repository: string; revision: string; path: string; from: number },
   signal: AbortSignal,
-): Promise<{ body: AsyncIterable<Uint8Array>; resumed: boolean }> {
-  const place = `/${repository}/resolve/${revision}/${path.split('/').map(encodeURIComponent).join('/')}`
-  const answer = await get(hub, place, signal, from > 0 ? { Range: `bytes=${from}-` } : {})
-  if (!answer.body) throw new HubError('the hub sent no bytes')
-  return { body: answer.body, resumed: answer.status === 206 }
+): Promise<Transfer> {
+  const encoded = path.split('/').map(encodeURIComponent).join('/')
+  const address = `${hub.endpoint}/${repository}/resolve/${revision}/${encoded}`
+  return getFrom(address, from, requestOf(hub, signal))
 }
 
-async function get(hub: Hub, place: string, signal: AbortSignal, headers: Record<string, string> = {}) {
-  let answer: Response
-  try {
-    answer = await fetch(`${hub.endpoint}${place}`, {
-      signal,
-      headers: {
-        ...headers,
-        'Accept-Encoding': 'identity',
-        ...(hub.token ? { Authorization: `Bearer ${hub.token}` } : {}),
-      },
-    })
-  } catch (error) {
-    signal.throwIfAborted()
-    throw new HubError(`${hub.endpoint} cannot be reached (${reasonOf(error)})`)
+function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
+  return {
+    signal,
+    // The sizes and hashes that the hub states are those of plain bytes.
+    headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    signInHint: 'a token in HF_TOKEN may be needed',
   }
-  if (answer.ok) return answer
-  await answer.body?.cancel()
-  const hint = [401, 403].includes(answer.status) ? '; a token in HF_TOKEN may be needed' : ''
-  throw new HubError(`${hub.endpoint} answered ${answer.status} for ${place.split('?')[0]}${hint}`)
 }

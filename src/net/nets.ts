@@ -1,4 +1,4 @@
-// Sets of addresses as operators write them: `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`.
+// Sets of addresses as operators write them: `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. And addresses in plain form.
 
 import { BlockList, isIP } from 'node:net'
 
@@ -21,10 +21,30 @@ export function parseNets(text: string): Nets | null {
   return { has: address => listed(list, plainAddress(address)), empty: parts.length === 0 }
 }
 
-/** A caller that reaches a dual-stack socket over IPv4 shows up as `::ffff:192.0.2.7`. */
+/** Without the zone, and as IPv4 when it is IPv4 mapped into IPv6, as on a dual-stack socket: `::ffff:192.0.2.7`. */
 export function plainAddress(address: string): string {
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
-  return mapped ?? address
+  const bare = address.replace(/%.*$/, '')
+  if (isIP(bare) !== 6) return bare
+  const groups = groupsOf(bare)
+  const isMapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff
+  return isMapped ? lastIpv4(groups) : bare
+}
+
+/** The eight groups of a valid IPv6 address in any spelling: the URL parser knows them all. */
+export function groupsOf(address: string): number[] {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = [], tail = []] = canonical
+    .split('::')
+    .map(part => (part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16))))
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
+}
+
+/** The IPv4 address in the last 32 bits of an IPv6 address. */
+export function lastIpv4(groups: number[]): string {
+  return groups
+    .slice(6)
+    .flatMap(group => [group >> 8, group & 0xff])
+    .join('.')
 }
 
 function listed(list: BlockList, address: string): boolean {

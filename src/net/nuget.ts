@@ -1,13 +1,11 @@
-// A NuGet source, the public one or a mirror: where a package of a version lies, and what its content must be.
+// The protocol of a NuGet source, the public one or a mirror: the address and the hash of a package.
 
-import { reasonOf } from '../base/reason.ts'
-import { HubError } from './hub.ts'
+import { get, getFrom, SourceError, type Transfer } from './source.ts'
 
 export const publicSource = 'https://api.nuget.org/v3/index.json'
 
 export type Package = { address: string; size: number; sha512: string }
 
-/** What the source's own index says of the package. */
 export async function findPackage(
   source: string,
   id: string,
@@ -18,8 +16,8 @@ export async function findPackage(
     resources?: { '@id': string; '@type': string }[]
   }
   const base = (type: string) => {
-    const found = resources.findLast(each => each['@type'].startsWith(type))?.['@id']
-    if (!found) throw new HubError(`${source} offers no ${type}`)
+    const found = resources.findLast(resource => resource['@type'].startsWith(type))?.['@id']
+    if (!found) throw new SourceError(`${source} offers no ${type}`)
     return found.replace(/\/*$/, '/')
   }
   const name = id.toLowerCase()
@@ -34,7 +32,7 @@ export async function findPackage(
     packageHashAlgorithm !== 'SHA512' ||
     typeof packageSize !== 'number'
   ) {
-    throw new HubError(
+    throw new SourceError(
       `${source} names no hash for ${id} ${version}: fetch the package yourself and give it with --from`,
     )
   }
@@ -45,37 +43,13 @@ export async function findPackage(
   }
 }
 
-/** Its bytes from `from` on; `resumed` says whether the source went along with that. */
-export async function openPackage(
-  { address }: Package,
-  from: number,
-  signal: AbortSignal,
-): Promise<{ body: AsyncIterable<Uint8Array>; resumed: boolean }> {
-  const answer = await get(address, signal, from > 0 ? { Range: `bytes=${from}-` } : {})
-  if (!answer.body) throw new HubError(`${address} sent no bytes`)
-  return { body: answer.body, resumed: answer.status === 206 }
+export function openPackage({ address }: Package, from: number, signal: AbortSignal): Promise<Transfer> {
+  return getFrom(address, from, { signal })
 }
 
 async function json(address: string, signal: AbortSignal): Promise<unknown> {
-  const answer = await get(address, signal)
+  const answer = await get(address, { signal })
   return answer.json().catch(() => {
-    throw new HubError(`${address} is no NuGet source`)
+    throw new SourceError(`${address} is no NuGet source`)
   })
-}
-
-async function get(
-  address: string,
-  signal: AbortSignal,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  let answer: Response
-  try {
-    answer = await fetch(address, { signal, headers })
-  } catch (error) {
-    signal.throwIfAborted()
-    throw new HubError(`${address} cannot be reached (${reasonOf(error)})`)
-  }
-  if (answer.ok) return answer
-  await answer.body?.cancel()
-  throw new HubError(`${address} answered ${answer.status}`)
 }

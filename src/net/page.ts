@@ -1,4 +1,4 @@
-// Telling a web page from media by its first bytes: the type that a server states is only a hint.
+// Recognises a web page by its first bytes. The Content-Type of a server is only a hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -6,15 +6,15 @@ import { causes } from './causes.ts'
 import type { Answer } from './fetch.ts'
 import { isSignIn } from './share-links.ts'
 
-export type Gate = {
+export type PageFilter = {
   push(bytes: Uint8Array): Promise<void>
   end(): Promise<void>
-  /** Throws when what is held back is a page, however much of it has come. */
+  /** Throws when the bytes so far are a page. */
   refusePage(): void
 }
 
 /** Holds the first bytes back until it is clear that they are no web page. */
-export function pageGate(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): Gate {
+export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
   let passed = false
   const holdsPage = () =>
@@ -45,11 +45,11 @@ export function pageGate(answer: Answer, write: (bytes: Uint8Array) => Promise<v
   }
 }
 
-export function openGate(write: (bytes: Uint8Array) => Promise<void>): Gate {
+export function passEverything(write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** What browsers look for to call something HTML, followed by a space or the end of the tag. */
+/** The tags by which browsers recognise HTML, followed by a space or the end of the tag. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
@@ -61,12 +61,11 @@ export function isPage(head: Uint8Array, contentType: string | undefined): boole
   return tags.test(`${trimmed} `) || /^\s*(text\/html|application\/xhtml)/i.test(contentType ?? '')
 }
 
-/** A page that asks for a password, whatever its address. */
 function asksForPassword(page: Uint8Array): boolean {
   return /<input[^>]{0,300}type\s*=\s*["']?password/i.test(textOf(page) ?? '')
 }
 
-/** Null when there is a byte in it that no text has: media has one within a few bytes. */
+/** Null for binary data: a control character that no text has. Media has one within a few bytes. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)

@@ -1,10 +1,10 @@
-// Links that people copy from a cloud lead to a preview page. This table knows the address of the file behind it.
+// Share links of cloud storage lead to a preview page. This table turns them into the address of the file.
 
 export type NoFile = 'folder' | 'own-app'
 type Row = {
   host: RegExp
   path?: RegExp
-  /** The direct address, or why there is none. Null leaves the address as it is. */
+  /** The direct address, or the reason that there is none. Null leaves the address as it is. */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
@@ -14,7 +14,7 @@ const rows: Row[] = [
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: confirm=t answers the question asked before files too large for the virus scan.
+  // Google Drive: confirm=t skips the question before files that are too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -46,7 +46,7 @@ const rows: Row[] = [
     to: url => withQuery(url, { download: '1' }),
   },
 
-  // Box, also under a company's own name.
+  // Box, also under the subdomain of a company.
   {
     host: /(^|\.)box\.com$/,
     path: /^\/s\/(\w+)\/?$/,
@@ -54,7 +54,7 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud, wherever they run; a folder comes as an archive and is refused later as no media.
+  // Nextcloud and ownCloud on any host. A folder comes as an archive, which is later refused as no media.
   {
     host: /./,
     path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,
@@ -78,10 +78,10 @@ const rows: Row[] = [
     to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
   },
 
-  // Encrypted in the browser: there is no address at which an anonymous GET gives the bytes.
+  // End-to-end encrypted: no address gives the bytes to an anonymous GET.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // Shares of photo libraries are pages of many things.
+  // A share of a photo library is a page with many files.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
@@ -90,7 +90,7 @@ const signInHosts =
   /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
-/** The address under which the file itself should lie: the same one for everything that is no share link. */
+/** The address of the file itself. An address that is no share link stays the same. */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {
     const match = host.test(url.hostname) ? path.exec(url.pathname) : null
@@ -100,7 +100,7 @@ export function directAddress(url: URL): URL | NoFile {
   return url
 }
 
-/** Whether an address belongs to a page that asks who is there. */
+/** Whether the address is one of a sign-in page. */
 export function isSignIn(url: URL): boolean {
   return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
 }

@@ -1,7 +1,7 @@
 // One callback, sent once. Whatever becomes of it has a name; nothing here throws for a bad receiver.
 
 import { limits } from '../limits.ts'
-import { type Failure, fetchGuarded, type Resolve } from '../net/fetch.ts'
+import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 import { signedHeaders } from './sign.ts'
 
@@ -10,7 +10,7 @@ export type Outcome =
   | { kind: 'timeout' }
   /** The signal of the caller was aborted. */
   | { kind: 'stopped' }
-  | { kind: 'unreachable'; why: Exclude<Failure['kind'], 'forbidden-address' | 'too-many-redirects'> }
+  | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
 
 export type DeliveryOptions = {
@@ -54,7 +54,7 @@ export async function deliver(
   }
 }
 
-function outcomeOf(failure: Failure): Outcome {
+function outcomeOf(failure: FetchFailure): Outcome {
   if (failure.kind === 'forbidden-address') return { kind: 'forbidden-address' }
   if (failure.kind === 'too-many-redirects') return { kind: 'refused', status: failure.status }
   return { kind: 'unreachable', why: failure.kind }

@@ -92,7 +92,7 @@ test.each([
 })
 
 test.each(['', 'localhost', '127.1', '0177.0.0.1', '1.2.3', '1.2.3.4.5', '::g', '1::2::3', '8.8.8.8 '])(
-  'what is not an address (%p) may not be reached',
+  'a text that is no address (%p) may not be reached',
   text => {
     expect(reachable(text, nets('0.0.0.0/0,::/0'))).toBe(false)
   },
@@ -134,7 +134,7 @@ test.each([
   'http://[::ffff:127.0.0.1]/',
   'http://[::FFFF:7f00:1]/',
   'http://[64:ff9b::127.0.0.1]/',
-])('%s is seen for the address it is', text => {
+])('%s is read as the IP address that it is', text => {
   const literal = literalAddress(new URL(text))
   expect(literal).not.toBeNull()
   expect(reachable(literal ?? '', nowhere)).toBe(false)

@@ -53,7 +53,7 @@ test('a file arrives whole, under its name, readable by its owner alone', async 
   expect(seen.map(([at]) => at)).toEqual(seen.map(([at]) => at).toSorted((a, b) => a - b))
 })
 
-test('it comes over TLS, in chunks and without a stated length as well', async () => {
+test('a file is downloaded over TLS, in chunks and without a stated length', async () => {
   const server = await serve(
     {
       '/chunked': socket => {
@@ -229,7 +229,7 @@ test.each(untried)('%s is refused with its cause', async (address, options, caus
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a bad certificate is named', async () => {
+test('a bad certificate has a cause of its own', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, media) }, { tls: true })
   const wrong = await failureOf(take(server.url('/a', 'wrong.test')))
   const unknown = await failureOf(take(server.url('/a'), { ca: undefined }))
@@ -238,7 +238,7 @@ test('a bad certificate is named', async () => {
   expect([wrong.code, unknown.code]).toEqual(['URL_NOT_ACCESSIBLE', 'URL_NOT_ACCESSIBLE'])
 })
 
-test('a redirect to a sign-in page is told from other pages', async () => {
+test('a redirect to a sign-in page has a cause of its own', async () => {
   const server = await serve({
     '/a': redirect('/accounts/login?next=a'),
     '/accounts/login': body('text/html', page),
@@ -290,8 +290,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// Bytes that had come, but were not yet read when the connection broke, are lost: where exactly a download goes on
-// is left open here. That it goes on, with the right question and to the right end, is not.
+// Bytes that arrived but were not read when the connection broke are lost. So these tests do not fix the offset at which
+// a download resumes.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -326,7 +326,7 @@ test.each<[string, Record<string, string>]>([
   ])
 })
 
-test('a server that knows no ranges sends all of it again', async () => {
+test('a server without ranges sends the whole file again', async () => {
   const server = await serve({
     '/a': (socket, _, nth) =>
       nth === 1
@@ -337,7 +337,7 @@ test('a server that knows no ranges sends all of it again', async () => {
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-test('a file that changed in between is taken anew, never mixed', async () => {
+test('a file that changed between two tries is downloaded again, never mixed', async () => {
   const honest: Scene = (socket, _, nth) =>
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
@@ -367,7 +367,7 @@ test('a file that changed in between is taken anew, never mixed', async () => {
   expect(readFileSync(path()).equals(other.subarray(0, 1000))).toBe(true)
 })
 
-test('a range that does not exist any more, or the wrong one, starts over', async () => {
+test('a range that is missing or wrong starts the download over', async () => {
   const first = (socket: Socket) =>
     cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
   const server = await serve({
@@ -390,7 +390,7 @@ test('a range that does not exist any more, or the wrong one, starts over', asyn
   }
 })
 
-test('a server that sends the rest in pieces is asked for all of them', async () => {
+test('a server that sends short ranges is asked until the file is whole', async () => {
   const server = await serve({
     '/a': (socket, request, nth) => {
       if (nth === 1)
@@ -409,7 +409,7 @@ test('a server that sends the rest in pieces is asked for all of them', async ()
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-test('trouble after the beginning is waited out, longer each time, but not for ever', async () => {
+test('an error after the beginning is retried with exponential backoff, a limited number of times', async () => {
   const pauses: number[] = []
   const pause = async (ms: number) => void pauses.push(ms)
   const first = (socket: Socket) =>
@@ -442,7 +442,7 @@ test('trouble after the beginning is waited out, longer each time, but not for e
   expect(gone).toMatchObject({ code: 'DOWNLOAD_FAILED', message: expect.stringMatching(/HTTP 403/) })
 })
 
-test('as long as each try gets further, tries are not counted', async () => {
+test('tries that make progress are not counted', async () => {
   const step = 2 * limits.downloadFurtherBytes
   const large = randomBytes(step * (limits.downloadTriesMax + 2), 9)
   const server = await serve({ '/a': ranged({ ETag: '"v1"' }, cutAt(step), large) })
@@ -451,7 +451,7 @@ test('as long as each try gets further, tries are not counted', async () => {
   expect(server.requests.length).toBeGreaterThan(limits.downloadTriesMax)
 })
 
-test('a server that always starts over and breaks at the same place is given up', async () => {
+test('a download that always breaks at the same offset fails', async () => {
   const step = 2 * limits.downloadFurtherBytes
   const large = randomBytes(2 * step, 9)
   const server = await serve({ '/a': ranged({}, () => step, large) })

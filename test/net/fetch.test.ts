@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { type Failure, fetchGuarded, type Way } from '../../src/net/fetch.ts'
+import { type ConnectOptions, type FetchFailure, fetchGuarded } from '../../src/net/fetch.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import {
   answer,
@@ -22,7 +22,7 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some(each => each?.address === '::1')
 
-test('a name is resolved once, and what was checked is what is connected to', async () => {
+test('a name is resolved once, and the address that was checked is connected to', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
   const asked: string[] = []
   const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.2']]
@@ -79,7 +79,7 @@ test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.0.0.1', '0177.1', '[::ffff:
   },
 )
 
-test('the way onwards from a redirect is checked like the first', async () => {
+test('the target of a redirect is checked like the first address', async () => {
   const inner = await serve({ '/a': socket => answer(socket, 200, {}, 'secret') })
   const server = await serve({ '/to': redirect(`http://inner.test:${inner.port}/a`) })
   const resolve = async (name: string) => [name === 'inner.test' ? '127.0.0.2' : '127.0.0.1']
@@ -90,7 +90,7 @@ test('the way onwards from a redirect is checked like the first', async () => {
   expect(inner.requests).toEqual([])
 })
 
-test.each([301, 302, 303, 307, 308])('a %i is followed, relative to where it came from', async status => {
+test.each([301, 302, 303, 307, 308])('a %i is followed, relative to its own address', async status => {
   const server = await serve({
     '/a/b': redirect('../c?x=1#part', status),
     '/c': socket => answer(socket, 200, {}, 'ok'),
@@ -136,11 +136,11 @@ test.each([
   ['http://', 'bad-url'],
   ['no address', 'bad-url'],
   ['http://256.1.1.1/', 'bad-url'],
-])('%s has no way out: %s', async (address, kind) => {
+])('%s is refused: %s', async (address, kind) => {
   const server = await serve({ '/to': redirect(address) })
-  expect(await get(address)).toEqual({ kind } as Failure)
+  expect(await get(address)).toEqual({ kind } as FetchFailure)
   if (address.includes(':') && kind === 'bad-scheme') {
-    expect(await get(server.url('/to'))).toEqual({ kind } as Failure)
+    expect(await get(server.url('/to'))).toEqual({ kind } as FetchFailure)
   }
 })
 
@@ -160,7 +160,7 @@ test('credentials of the address go to its own origin and nowhere else', async (
   expect(result).toMatchObject({ url: other.url('/b', 'other.test') })
 })
 
-test('a cookie given with a redirect comes back to the host that gave it, and to no other', async () => {
+test('a cookie that a redirect sets is sent to the same origin only', async () => {
   const other = await serve({ '/b': redirect('/c'), '/c': socket => answer(socket, 200) })
   const server = await serve({
     '/a': socket => answer(socket, 302, { Location: '/again', 'Set-Cookie': 'FedAuth=abc=; path=/; secure' }),
@@ -171,7 +171,7 @@ test('a cookie given with a redirect comes back to the host that gave it, and to
   expect(other.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, undefined])
 })
 
-test('proxies of the environment are left aside', async () => {
+test('proxy settings of the environment are ignored', async () => {
   const proxy = await serve({})
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'direct') })
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
@@ -249,7 +249,7 @@ test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   await untilClosed(server)
 })
 
-test('what cannot be decoded twice is not decoded at all', async () => {
+test('a Content-Encoding is not decoded', async () => {
   const packed = Bun.gzipSync(new Uint8Array(100_000))
   const server = await serve({
     '/a': socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, packed),
@@ -274,7 +274,7 @@ test.each([
   expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
 })
 
-const noAnswers: Record<string, [Scene, Failure['kind']]> = {
+const noAnswers: Record<string, [Scene, FetchFailure['kind']]> = {
   'hangs up': [socket => socket.end(), 'broken-answer'],
   resets: [socket => socket.resetAndDestroy(), 'broken-answer'],
   'speaks another protocol': [socket => socket.end('SSH-2.0-OpenSSH_9\r\n\r\n'), 'broken-answer'],
@@ -296,11 +296,11 @@ const noAnswers: Record<string, [Scene, Failure['kind']]> = {
 test.each(Object.entries(noAnswers))('a server that %s', async (_, [scene, kind]) => {
   const server = await serve({ '/a': scene })
   const patience = kind === 'answer-timeout' ? { answerTimeoutMs: 200 } : {}
-  expect(await get(server.url('/a'), patience)).toEqual({ kind } as Failure)
+  expect(await get(server.url('/a'), patience)).toEqual({ kind } as FetchFailure)
   await untilClosed(server)
 })
 
-test('hints before the answer are passed over', async () => {
+test('1xx answers are skipped', async () => {
   const server = await serve({
     '/a': socket =>
       socket.end(
@@ -310,7 +310,7 @@ test('hints before the answer are passed over', async () => {
   expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
 })
 
-test('what has no name, no listener or no end to its look-up is told apart', async () => {
+test('an unknown name, a refused connection and a slow look-up are different failures', async () => {
   const server = await serve({})
   const address = server.url('/a')
   await server.stop()
@@ -334,7 +334,7 @@ test('the certificate has to be for the name, not for the address behind it', as
   expect(server.requests).toEqual([])
 })
 
-test('NODE_TLS_REJECT_UNAUTHORIZED does not open the door', async () => {
+test('NODE_TLS_REJECT_UNAUTHORIZED is ignored', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { tls: true })
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   try {
@@ -344,7 +344,7 @@ test('NODE_TLS_REJECT_UNAUTHORIZED does not open the door', async () => {
   }
 })
 
-test('a server that does not speak TLS is named', async () => {
+test('a server without TLS is a failure with a name', async () => {
   const server = await serve({}, { greeting: 'HTTP/1.1 400 Bad Request\r\n\r\n' })
   const address = server.url('/a').replace('http:', 'https:')
   expect(await get(address)).toEqual({ kind: 'tls', cause: 'handshake' })
@@ -358,7 +358,7 @@ test('a body over TLS that breaks off is interrupted', async () => {
   expect(await get(server.url('/a'))).toMatchObject({ end: 'interrupted' })
 })
 
-test('an abort ends the call at every stage with its reason, and hangs up', async () => {
+test('an abort ends the call at every stage with its reason, and closes the connection', async () => {
   const reached = Promise.withResolvers<void>()
   const server = await serve({
     '/silent': () => reached.resolve(),
@@ -412,7 +412,7 @@ test.skipIf(!hasIpv6)('IPv6 is spoken (skipped where the machine has no ::1)', a
   expect(await get(server.url('/a'), { ...way, allowNets: loopback })).toEqual({ kind: 'forbidden-address' })
 })
 
-test('an address that never answers is joined by the next one, and alone is given up', async () => {
+test('an address that does not answer is raced by the next one, and fails when it is alone', async () => {
   const deaf = await deafPort('127.0.0.6')
   try {
     const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { port: deaf.port })
@@ -434,7 +434,7 @@ type Extra = {
   onBytes?: () => void
 }
 
-async function get(address: string, way: Partial<Way> = {}, extra: Extra = {}) {
+async function get(address: string, way: Partial<ConnectOptions> = {}, extra: Extra = {}) {
   const { redirectsMax = 5, stallMs = 10_000, signal = new AbortController().signal, onBytes } = extra
   const result = await fetchGuarded(
     address,

@@ -5,14 +5,14 @@ import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { limits } from '../../limits.ts'
-import { HubError } from '../../net/hub.ts'
+import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type Wanted = {
   /** As messages name it. */
   name: string
   size: number
-  /** Its bytes from that place on; `resumed` says whether they begin there. */
-  open: (from: number) => Promise<{ body: AsyncIterable<Uint8Array>; resumed: boolean }>
+  /** Its bytes from an offset on. */
+  open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal
 }
@@ -31,7 +31,7 @@ export async function fetchFile(
       await append(part, wanted, onBytes)
     } catch (error) {
       wanted.signal.throwIfAborted()
-      if (!(error instanceof HubError)) throw error
+      if (!(error instanceof SourceError)) throw error
       tries = sizeOf(part) > before ? 1 : tries + 1
       if (tries > limits.pullTriesMax) throw error
       continue
@@ -40,7 +40,7 @@ export async function fetchFile(
     rmSync(part)
     tries++
     if (tries > limits.pullTriesMax)
-      throw new HubError(`${wanted.name} does not have the hash that its source gives`)
+      throw new SourceError(`${wanted.name} does not have the hash that its source gives`)
   }
 }
 
@@ -66,14 +66,14 @@ async function append(
   try {
     for await (const bytes of brokenOff(name, body)) {
       written += bytes.length
-      if (written > size) throw new HubError(`${name} is longer than its source says`)
+      if (written > size) throw new SourceError(`${name} is longer than its source says`)
       await file.appendFile(bytes)
       onBytes(written)
     }
   } finally {
     await file.close()
   }
-  if (written < size) throw new HubError(`the transfer of ${name} broke off`)
+  if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
 /** A sender that breaks off is asked again; a disk that takes no more is not. */
@@ -81,7 +81,7 @@ async function* brokenOff(name: string, body: AsyncIterable<Uint8Array>): AsyncG
   try {
     yield* body
   } catch (error) {
-    throw error instanceof HubError ? error : new HubError(`the transfer of ${name} broke off`)
+    throw error instanceof SourceError ? error : new SourceError(`the transfer of ${name} broke off`)
   }
 }
 

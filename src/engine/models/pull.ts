@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
 import { limits } from '../../limits.ts'
-import { findRevision, type Hub, HubError, type HubFile, listFiles, openFile } from '../../net/hub.ts'
+import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
+import { SourceError } from '../../net/source.ts'
 import { fetchFile, sizeOf, type Wanted } from './fetch-file.ts'
 
 export type Lock = { id: string; repository: string; revision: string; files: HubFile[] }
@@ -60,7 +61,7 @@ async function fetchModel({
 }: Pull): Promise<Lock> {
   const commit = await findRevision(hub, repository, revision, signal)
   const files = (await listFiles(hub, repository, commit, signal)).filter(each => wants(each.path))
-  for (const { path } of files) if (!isPlain(path)) throw new HubError(`the hub names a file ${path}`)
+  for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
   const total = files.reduce((sum, each) => sum + each.size, 0)
   // What an earlier try has left is of use only for the same commit.
   const place = `${folder}.${commit.slice(0, 12)}.part`
