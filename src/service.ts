@@ -12,6 +12,7 @@ import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
+import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { openRunner } from './jobs/runner.ts'
 import { openCallbacks } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
@@ -20,8 +21,6 @@ import type { Media } from './media/media.ts'
 import { download } from './net/download.ts'
 import type { Resolve } from './net/fetch.ts'
 import { type Sweeper, startSweeps } from './sweeps.ts'
-import { makeMediaFolders, removeLeftovers } from './uploads/disk.ts'
-import { knownFiles } from './uploads/known-files.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 
@@ -72,7 +71,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     })
     closers.push(() => runner.close())
 
-    const removed = removeLeftovers(dataDir, knownFiles(db, dataDir))
+    const removed = removeLeftovers(db, dataDir)
     if (removed > 0) log.info('leftovers removed', { files: removed })
 
     let { port } = config

@@ -6,9 +6,9 @@ import { purgeReplies } from './api/idempotency.ts'
 import type { Service } from './api/service.ts'
 import { errorFields, log } from './base/log.ts'
 import { purgeJobs } from './jobs/job.ts'
-import { listJobsWithOldMedia } from './jobs/list.ts'
-import { removeFile, uploadPath } from './uploads/disk.ts'
-import { forgetBytes, listExpiredUploads, purgeUploads } from './uploads/upload.ts'
+import { removeOldMedia } from './jobs/media-files.ts'
+import { removeUnusedBytes } from './uploads/store.ts'
+import { purgeExpiredUploads } from './uploads/upload.ts'
 
 type Sweep = { name: string; run: (service: Service) => void }
 
@@ -17,19 +17,12 @@ export const sweeps: Sweep[] = [
   { name: 'give waiting jobs to engines', run: ({ runner }) => runner.pump() },
   {
     name: 'drop bytes of uploads nobody used',
-    run: ({ db, config }) => {
-      for (const { id } of listExpiredUploads(db)) {
-        removeFile(uploadPath(config.dataDir, id))
-        forgetBytes(db, id)
-      }
-    },
+    run: ({ db, config }) => removeUnusedBytes(db, config.dataDir),
   },
   {
     name: 'drop old source media',
-    run: ({ db, config, runner }) => {
-      const beforeMs = db.now() - config.mediaRetentionMs
-      for (const job of listJobsWithOldMedia(db, { beforeMs })) runner.removeMedia(job)
-    },
+    run: ({ db, config }) =>
+      removeOldMedia(db, config.dataDir, { endedBefore: db.now() - config.mediaRetentionMs }),
   },
   {
     name: 'forget deleted jobs',
@@ -38,7 +31,7 @@ export const sweeps: Sweep[] = [
   {
     name: 'forget expired uploads',
     // Kept as long as deleted jobs: until then the caller is told that the upload expired.
-    run: ({ db, config }) => purgeUploads(db, { expiredBefore: db.now() - config.deletedRetentionMs }),
+    run: ({ db, config }) => purgeExpiredUploads(db, { expiredBefore: db.now() - config.deletedRetentionMs }),
   },
   {
     name: 'forget idempotent replies',

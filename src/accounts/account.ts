@@ -1,4 +1,4 @@
-// Who uses the service.
+// Accounts in the database.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -16,7 +16,7 @@ export type Account = {
 const columns = `id, email, verified_at as verifiedAt, webhook_url as webhookUrl,
   balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
 
-/** Null when the address is taken. */
+/** Gives null when the address is taken. */
 export function createAccount(
   db: Db,
   { email, passwordHash, verified }: { email: string; passwordHash: string | null; verified: boolean },
@@ -46,16 +46,21 @@ export function listAccounts(db: Db): Account[] {
 }
 
 export function verifyAccount(db: Db, id: string, passwordHash: string): void {
-  db.tx(() =>
-    db.run('update accounts set verified_at = $now, password_hash = $passwordHash where id = $id', {
-      id,
-      passwordHash,
-      now: db.now(),
-    }),
-  )
+  db.run('update accounts set verified_at = $now, password_hash = $passwordHash where id = $id', {
+    id,
+    passwordHash,
+    now: db.now(),
+  })
 }
 
-/** The address that jobs without one of their own call back. */
+/** Sets the webhook of jobs that are submitted without one. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
-  db.tx(() => db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl }))
+  db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
+}
+
+/** Puts the account behind all others in the order in which accounts are served. */
+export function takeTurn(db: Db, id: string): void {
+  db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {
+    id,
+  })
 }

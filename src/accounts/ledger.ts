@@ -62,11 +62,9 @@ export function findMoney(db: Db, accountId: string): Money {
 }
 
 function add(db: Db, accountId: string, jobId: string | null, kind: string, units: number): void {
-  db.tx(() =>
-    db.run(
-      `insert into ledger (account_id, job_id, kind, units, created_at)
-       values ($accountId, $jobId, $kind, $units, $now)`,
-      { accountId, jobId, kind, units, now: db.now() },
-    ),
+  db.run(
+    `insert into ledger (account_id, job_id, kind, units, created_at)
+     values ($accountId, $jobId, $kind, $units, $now)`,
+    { accountId, jobId, kind, units, now: db.now() },
   )
 }

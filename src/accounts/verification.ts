@@ -46,17 +46,16 @@ export function useVerification(db: Db, token: string): boolean {
   })
 }
 
-/** Links that can no longer be followed, and accounts that nobody ever verified. */
-export function purgeVerifications(db: Db): number {
-  return db.tx(() => {
+/** Deletes the links that have expired, and accounts that were never verified. */
+export function purgeVerifications(db: Db): void {
+  db.tx(() => {
     const now = db.now()
-    const purged = db.run('delete from verifications where expires_at <= $now', { now })
+    db.run('delete from verifications where expires_at <= $now', { now })
     db.run(
       `delete from accounts where verified_at is null and created_at <= $before
        and not exists (select 1 from verifications where account_id = accounts.id)
        and not exists (select 1 from ledger where account_id = accounts.id)`,
       { before: now - limits.verificationTtlMs },
     )
-    return purged
   })
 }

@@ -62,10 +62,8 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
   )
 }
 
-export function purgeReplies(db: Db, { createdBefore }: { createdBefore: number }): number {
-  return db.tx(() =>
-    db.run('delete from idempotent_replies where created_at <= $createdBefore', { createdBefore }),
-  )
+export function purgeReplies(db: Db, { createdBefore }: { createdBefore: number }): void {
+  db.run('delete from idempotent_replies where created_at <= $createdBefore', { createdBefore })
 }
 
 function nameOf({ accountId, endpoint, key }: Claim): string {

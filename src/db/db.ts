@@ -14,7 +14,7 @@ export type Db = {
   /** The first row, or null. Statements are prepared once and kept. */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
-  /** How many rows were changed. */
+  /** Gives how many rows were changed. One statement alone is a transaction too. */
   run(statement: string, params?: Params): number
   /** All of it or nothing; within another one it becomes part of that. Takes the write lock at once. */
   tx<T>(work: () => T): T

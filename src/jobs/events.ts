@@ -59,12 +59,10 @@ export function errorOf({ errorCode, errorMessage }: Job): JobError {
 
 /** Records nothing for a job without a webhook. */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
-  db.tx(() =>
-    db.run(
-      `insert into webhook_events (job_id, event, created_at)
-       select id, $event, $now from jobs where id = $jobId and webhook_url is not null`,
-      { jobId, event, now: db.now() },
-    ),
+  db.run(
+    `insert into webhook_events (job_id, event, created_at)
+     select id, $event, $now from jobs where id = $jobId and webhook_url is not null`,
+    { jobId, event, now: db.now() },
   )
 }
 

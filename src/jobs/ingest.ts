@@ -5,8 +5,8 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Inspection, Media } from '../media/media.ts'
-import { downloadPath, uploadPath } from '../uploads/disk.ts'
 import { type Job, setFileBytes, setProgress, startDownload } from './job.ts'
+import { mediaPath } from './media-files.ts'
 import { downloadProgress, throttled } from './progress.ts'
 
 export type Download = (
@@ -20,11 +20,6 @@ export type Download = (
 ) => Promise<{ bytes: number }>
 
 export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>
-
-/** Where the media of a job lies. */
-export function mediaPath(dataDir: string, job: Job): string {
-  return job.uploadId ? uploadPath(dataDir, job.uploadId) : downloadPath(dataDir, job.id)
-}
 
 export function openIngest({
   db,

@@ -1,11 +1,13 @@
 // Jobs in the database. Only this file writes a job's state, and only along the table in states.ts.
 
+import { takeTurn } from '../accounts/account.ts'
 import { release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Params } from '../db/db.ts'
 import { ApiError, type JobErrorCode, jobErrors } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
+import { purgeUpload } from '../uploads/upload.ts'
 import { recordEvent } from './events.ts'
 import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
@@ -19,9 +21,9 @@ export type Job = {
   sourceUrl: string | null
   uploadId: string | null
   language: string | null
-  diarize: number
+  diarize: boolean
   speakerCount: number | null
-  align: number
+  align: boolean
   webhookUrl: string | null
   fileBytes: number | null
   durationMs: number | null
@@ -47,44 +49,60 @@ export type JobRequest = {
   webhookUrl: string | null
 }
 
-export const jobColumns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
+type JobRow = Omit<Job, 'diarize' | 'align'> & { diarize: number; align: number }
+
+const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
   upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
 
 export function createJob(db: Db, accountId: string, request: JobRequest): Job {
-  return db.tx(() => {
-    const id = newId()
-    db.run(
-      `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-         speaker_count, align, webhook_url, file_bytes, progress, created_at)
-       values ($id, $accountId, $keyId, 'created', $now, $sourceUrl, $uploadId, $language, $diarize,
-         $speakerCount, $align, $webhookUrl, $fileBytes, $progress, $now)`,
-      {
-        ...request,
-        id,
-        accountId,
-        diarize: Number(request.diarize),
-        align: Number(request.align || request.diarize),
-        progress: defaultProgress.created,
-        now: db.now(),
-      },
-    )
-    return findJob(db, id)!
-  })
+  const id = newId()
+  db.run(
+    `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
+       speaker_count, align, webhook_url, file_bytes, progress, created_at)
+     values ($id, $accountId, $keyId, 'created', $now, $sourceUrl, $uploadId, $language, $diarize,
+       $speakerCount, $align, $webhookUrl, $fileBytes, $progress, $now)`,
+    {
+      ...request,
+      id,
+      accountId,
+      diarize: Number(request.diarize),
+      align: Number(request.align || request.diarize),
+      progress: defaultProgress.created,
+      now: db.now(),
+    },
+  )
+  return getJob(db, id)
+}
+
+/** Selects jobs by the end of a statement: where, order by, limit. */
+export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
+  return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)
 }
 
 export function findJob(db: Db, id: string): Job | null {
-  return db.find<Job>(`select ${jobColumns} from jobs where id = $id`, { id })
+  return selectJobs(db, 'where id = $id', { id })[0] ?? null
 }
 
-/** The caller's own job; another's, or a deleted one, does not exist. */
+/** Finds a job of this account. A deleted job does not exist for it. */
 export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
-  return db.find<Job>(
-    `select ${jobColumns} from jobs where id = $id and account_id = $accountId and deleted_at is null`,
-    { id, accountId },
-  )
+  const [job] = selectJobs(db, 'where id = $id and account_id = $accountId and deleted_at is null', {
+    id,
+    accountId,
+  })
+  return job ?? null
+}
+
+function getJob(db: Db, id: string): Job {
+  const job = findJob(db, id)
+  if (!job) throw new Error(`no job ${id}`)
+  return job
+}
+
+function fromRow({ diarize, align, ...row }: JobRow): Job {
+  return { ...row, diarize: diarize === 1, align: align === 1 }
 }
 
 type Failure = { code: JobErrorCode; message?: string }
@@ -94,12 +112,12 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
   const from = before(to)
     .map(state => `'${state}'`)
     .join(', ')
-  return db.find<Job>(
+  const row = db.find<JobRow>(
     `update jobs set state = $to, state_at = $now, progress = $progress,
        started_at = case when $to = 'processing' then $now else started_at end,
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
-     where id = $id and state in (${from}) returning ${jobColumns}`,
+     where id = $id and state in (${from}) returning ${columns}`,
     {
       id,
       to,
@@ -110,6 +128,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
       message: failure ? (failure.message ?? jobErrors[failure.code]) : null,
     },
   )
+  return row && fromRow(row)
 }
 
 export function startDownload(db: Db, id: string): Job | null {
@@ -117,13 +136,11 @@ export function startDownload(db: Db, id: string): Job | null {
 }
 
 export function setFileBytes(db: Db, id: string, fileBytes: number): void {
-  db.tx(() => db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes }))
+  db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
 }
 
 export function setProgress(db: Db, id: string, progress: string): void {
-  db.tx(() =>
-    db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress }),
-  )
+  db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
 }
 
 /** The media is good: hold its price and queue the job. `unaffordable` leaves all as it was; null: it ended meanwhile. */
@@ -154,10 +171,7 @@ export function startNextJob(db: Db): Job | null {
        where state = 'pending' and completed_at is null order by served_turn, seq limit 1`,
     )
     if (!next) return null
-    db.run(
-      `update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $accountId`,
-      { accountId: next.accountId },
-    )
+    takeTurn(db, next.accountId)
     const job = moveJob(db, next.id, 'processing')
     if (job) recordEvent(db, job.id, 'transcription.processing')
     return job
@@ -228,19 +242,13 @@ export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   )
 }
 
-export function forgetMedia(db: Db, id: string): void {
-  db.tx(() => db.run('update jobs set media_kept = 0 where id = $id', { id }))
-}
-
-/** For ever: records of jobs that were deleted long ago, and the uploads they used. */
-export function purgeJobs(db: Db, { deletedBefore }: { deletedBefore: number }): number {
-  return db.tx(() => {
+/** Deletes the rows of jobs that were deleted before this time, and of the uploads they used. */
+export function purgeJobs(db: Db, { deletedBefore }: { deletedBefore: number }): void {
+  db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
       'delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore returning upload_id as uploadId',
       { deletedBefore },
     )
-    for (const { uploadId } of purged)
-      if (uploadId) db.run('delete from uploads where id = $uploadId', { uploadId })
-    return purged.length
+    for (const { uploadId } of purged) if (uploadId) purgeUpload(db, uploadId)
   })
 }

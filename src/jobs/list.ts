@@ -2,7 +2,7 @@
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { type Job, jobColumns } from './job.ts'
+import { type Job, selectJobs } from './job.ts'
 import type { JobState } from './states.ts'
 
 export type ListFilter = {
@@ -39,8 +39,9 @@ export function listJobs(
     where.push(`(created_at, seq) ${beyond} ($createdAt, $seq)`)
     Object.assign(params, after)
   }
-  return db.list<Job>(
-    `select ${jobColumns} from jobs where ${where.join(' and ')}
+  return selectJobs(
+    db,
+    `where ${where.join(' and ')}
      order by created_at ${filter.order}, seq ${filter.order} limit $limit`,
     params,
   )
@@ -48,7 +49,7 @@ export function listJobs(
 
 export function listUnfinishedJobs(db: Db): Job[] {
   // The plus keeps SQLite from walking all jobs in their order instead of the few unfinished ones.
-  return db.list<Job>(`select ${jobColumns} from jobs where completed_at is null order by +seq`)
+  return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
 export function countJobs(db: Db): { state: JobState; jobs: number }[] {
@@ -58,17 +59,18 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
 }
 
 export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; beforeMs: number }): Job[] {
-  return db.list<Job>(
-    `select ${jobColumns} from jobs where state = $state and state_at < $beforeMs and completed_at is null`,
-    { state, beforeMs },
-  )
+  return selectJobs(db, 'where state = $state and state_at < $beforeMs and completed_at is null', {
+    state,
+    beforeMs,
+  })
 }
 
-/** Ended jobs whose media has been kept long enough, or whose deletion was cut short by a crash. */
-export function listJobsWithOldMedia(db: Db, { beforeMs }: { beforeMs: number }): Job[] {
-  return db.list<Job>(
-    `select ${jobColumns} from jobs where media_kept = 1 and completed_at is not null
-     and (completed_at <= $beforeMs or deleted_at is not null) limit $limit`,
-    { beforeMs, limit: limits.mediaRemovalsMax },
+/** Lists jobs with media that ended before this time, or whose deletion was cut short by a crash. */
+export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
+  return selectJobs(
+    db,
+    `where media_kept = 1 and completed_at is not null
+     and (completed_at <= $endedBefore or deleted_at is not null) limit $limit`,
+    { endedBefore, limit: limits.mediaRemovalsMax },
   )
 }

@@ -6,19 +6,10 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
-import { removeFile } from '../uploads/disk.ts'
-import { type Download, mediaPath, openIngest } from './ingest.ts'
-import {
-  completeJob,
-  failJob,
-  findJob,
-  forgetMedia,
-  type Job,
-  queueJob,
-  setProgress,
-  startNextJob,
-} from './job.ts'
+import { type Download, openIngest } from './ingest.ts'
+import { completeJob, failJob, findJob, type Job, queueJob, setProgress, startNextJob } from './job.ts'
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
+import { mediaPath, removeMedia } from './media-files.ts'
 import { throttled, transcribeProgress } from './progress.ts'
 import { timeouts } from './states.ts'
 import type { Callbacks } from './webhook-sender.ts'
@@ -109,9 +100,9 @@ export function openRunner({
         path: mediaPath(config.dataDir, job),
         durationMs,
         language: job.language,
-        diarize: job.diarize === 1,
+        diarize: job.diarize,
         speakerCount: job.speakerCount,
-        align: job.align === 1,
+        align: job.align,
       },
       { signal, onSeconds },
     )
@@ -182,8 +173,7 @@ export function openRunner({
       pump()
     },
     removeMedia(job) {
-      removeFile(mediaPath(config.dataDir, job))
-      forgetMedia(db, job.id)
+      removeMedia(db, config.dataDir, job)
     },
     async close() {
       closing = true

@@ -1,11 +1,13 @@
-// A PUT to a signed address, from first byte to in place.
+// A PUT to a signed address, from its first byte to a file in place.
 
+import { renameSync, rmSync } from 'node:fs'
+import { Draft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { discard, place, type Received, receive, uploadPath } from './disk.ts'
-import { completeUpload, findUpload, markTooLarge } from './upload.ts'
+import { type Received, receive, uploadPath } from './disk.ts'
+import { completeUpload, findUpload, forgetBytes, listExpiredUploads, markTooLarge } from './upload.ts'
 
-/** Replaces what was there in one step, or changes nothing. `bytesDeclared` saves reading what is too large anyway. */
+/** Replaces the bytes in one step, or changes nothing. A body that declares too many bytes is not read. */
 export async function storeUpload(
   db: Db,
   id: string,
@@ -14,23 +16,28 @@ export async function storeUpload(
 ): Promise<Received> {
   requireUnused(db, id)
   const path = uploadPath(dataDir, id)
-  const received = bytesDeclared > bytesMax ? null : await receive(body, path, { bytesMax })
+  using draft = new Draft(path)
+  const received = bytesDeclared > bytesMax ? null : await receive(body, draft.path, { bytesMax })
   if (!received) {
     markTooLarge(db, id)
     throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
   }
-  try {
-    requireUnused(db, id)
-  } catch (error) {
-    discard(received)
-    throw error
-  }
-  place(received, path)
+  // A job may have taken the upload while the bytes came.
+  requireUnused(db, id)
+  // The bytes are on the disk already: a draft that syncs itself would hold up all other requests.
+  renameSync(draft.path, path)
   completeUpload(db, id, received)
   return received
 }
 
-/** Asked again after the bytes came: a job may have taken the upload meanwhile. */
+/** Removes the bytes of uploads that expired unused. Their rows stay for a while, so that callers learn the reason. */
+export function removeUnusedBytes(db: Db, dataDir: string): void {
+  for (const id of listExpiredUploads(db)) {
+    rmSync(uploadPath(dataDir, id), { force: true })
+    forgetBytes(db, id)
+  }
+}
+
 function requireUnused(db: Db, id: string): void {
   const upload = findUpload(db, id)
   if (!upload) throw new ApiError('FORBIDDEN')

@@ -1,4 +1,4 @@
-// An address to send bytes to, good for an hour and for one job.
+// Uploads in the database: each is an address to send bytes to, valid for a time and for one job.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -12,9 +12,11 @@ export type Upload = {
   createdAt: number
   expiresAt: number
   fileBytes: number | null
-  tooLarge: number
+  tooLarge: boolean
   usedAt: number | null
 }
+
+type UploadRow = Omit<Upload, 'tooLarge'> & { tooLarge: number }
 
 const columns = `id, account_id as accountId, filename, content_type as contentType, created_at as createdAt,
   expires_at as expiresAt, file_bytes as fileBytes, too_large as tooLarge, used_at as usedAt`
@@ -24,36 +26,32 @@ export function createUpload(
   accountId: string,
   { filename, contentType, ttlMs }: { filename: string; contentType: string; ttlMs: number },
 ): Upload {
-  return db.tx(() => {
-    const id = newId()
-    db.run(
-      `insert into uploads (id, account_id, filename, content_type, created_at, expires_at)
-       values ($id, $accountId, $filename, $contentType, $now, $expiresAt)`,
-      { id, accountId, filename, contentType, now: db.now(), expiresAt: db.now() + ttlMs },
-    )
-    return findUpload(db, id)!
-  })
+  const now = db.now()
+  const upload = { id: newId(), accountId, filename, contentType, createdAt: now, expiresAt: now + ttlMs }
+  db.run(
+    `insert into uploads (id, account_id, filename, content_type, created_at, expires_at)
+     values ($id, $accountId, $filename, $contentType, $createdAt, $expiresAt)`,
+    upload,
+  )
+  return { ...upload, fileBytes: null, tooLarge: false, usedAt: null }
 }
 
 export function findUpload(db: Db, id: string): Upload | null {
-  return db.find<Upload>(`select ${columns} from uploads where id = $id`, { id })
+  const row = db.find<UploadRow>(`select ${columns} from uploads where id = $id`, { id })
+  return row && fromRow(row)
 }
 
-/** The bytes of a PUT are whole and in place. */
+/** Records that the bytes of a PUT are in place. */
 export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: number }): void {
-  db.tx(() =>
-    db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes }),
-  )
+  db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** A PUT was cut off at the limit. Good bytes of an earlier one stay usable. */
+/** Records that a PUT was over the limit. The bytes of an earlier PUT stay usable. */
 export function markTooLarge(db: Db, id: string): void {
-  db.tx(() =>
-    db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id }),
-  )
+  db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/** Gives the upload to a job, for good. Throws what stands in the way. */
+/** Marks the upload as used, for ever. Throws the reason why a job may not use it. */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
@@ -67,20 +65,29 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
   })
 }
 
-/** Uploads that expired unused lose their bytes. Their rows stay a while, so that callers learn why. */
-export function listExpiredUploads(db: Db): Upload[] {
-  return db.list<Upload>(
-    `select ${columns} from uploads where used_at is null and expires_at <= $now and file_bytes is not null`,
-    { now: db.now() },
-  )
+/** Gives the ids of uploads that expired unused and still have their bytes. */
+export function listExpiredUploads(db: Db): string[] {
+  return db
+    .list<{ id: string }>(
+      'select id from uploads where used_at is null and expires_at <= $now and file_bytes is not null',
+      { now: db.now() },
+    )
+    .map(({ id }) => id)
 }
 
 export function forgetBytes(db: Db, id: string): void {
-  db.tx(() => db.run('update uploads set file_bytes = null where id = $id', { id }))
+  db.run('update uploads set file_bytes = null where id = $id', { id })
 }
 
-export function purgeUploads(db: Db, { expiredBefore }: { expiredBefore: number }): number {
-  return db.tx(() =>
-    db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', { expiredBefore }),
-  )
+/** Deletes the rows of uploads that expired unused. */
+export function purgeExpiredUploads(db: Db, { expiredBefore }: { expiredBefore: number }): void {
+  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', { expiredBefore })
+}
+
+export function purgeUpload(db: Db, id: string): void {
+  db.run('delete from uploads where id = $id', { id })
+}
+
+function fromRow({ tooLarge, ...row }: UploadRow): Upload {
+  return { ...row, tooLarge: tooLarge === 1 }
 }

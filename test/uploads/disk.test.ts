@@ -9,6 +9,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'steno-full-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
 const roomKb = 64
+const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
 /** What `receive` says to a body in chunks, then what lies in the folder; and what the process wrote to stderr. */
@@ -17,6 +18,7 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
   mkdirSync(folder)
   const script = `
     const { receive } = await import(${module})
+    const { Draft } = await import(${draftModule})
     const { readdirSync } = await import('node:fs')
     const chunks = ${JSON.stringify(chunks)}
     const body = new ReadableStream({
@@ -27,8 +29,17 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       },
     })
     const [path, limit] = [${JSON.stringify(join(folder, 'sound'))}, { bytesMax: 1e9 }]
-    const said = await receive(body, path, limit).then(got => 'took ' + got.fileBytes, error => 'broke ' + error.code)
-    console.log(said, readdirSync(${JSON.stringify(folder)}).length)`
+    async function store() {
+      using draft = new Draft(path)
+      try {
+        const { fileBytes } = await receive(body, draft.path, limit)
+        draft.replace()
+        return 'took ' + fileBytes
+      } catch (error) {
+        return 'broke ' + error.code
+      }
+    }
+    console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
   // The signal of the limit would end the process; without it the write fails as on a full disk.
   const limited = [
     'bash',

@@ -1,0 +1,61 @@
+// The media of jobs on disk: uploads stay where they were sent to, downloads have a folder of their own.
+
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Db } from '../db/db.ts'
+import { uploadPath } from '../uploads/disk.ts'
+import type { Job } from './job.ts'
+import { listJobsWithOldMedia } from './list.ts'
+
+export function makeMediaFolders(dataDir: string): void {
+  for (const folder of ['uploads', 'media'])
+    mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+}
+
+export function mediaPath(dataDir: string, job: Job): string {
+  return job.uploadId ? uploadPath(dataDir, job.uploadId) : downloadPath(dataDir, job.id)
+}
+
+export function removeMedia(db: Db, dataDir: string, job: Job): void {
+  rmSync(mediaPath(dataDir, job), { force: true })
+  db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
+}
+
+/** Removes the media of jobs that ended before this time. */
+export function removeOldMedia(db: Db, dataDir: string, { endedBefore }: { endedBefore: number }): void {
+  for (const job of listJobsWithOldMedia(db, { endedBefore })) removeMedia(db, dataDir, job)
+}
+
+/** Removes drafts and files of no row, which a killed process leaves. Gives how many. */
+export function removeLeftovers(db: Db, dataDir: string): number {
+  const leftovers = [
+    ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
+    ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id)),
+  ]
+  for (const path of leftovers) rmSync(path, { force: true, recursive: true })
+  return leftovers.length
+}
+
+function downloadPath(dataDir: string, jobId: string): string {
+  return join(dataDir, 'media', jobId)
+}
+
+/** A file is named by its id alone; a draft has a longer name. */
+function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
+  return readdirSync(folder)
+    .filter(name => !isNeeded(name))
+    .map(name => join(folder, name))
+}
+
+function isUploadNeeded(db: Db, id: string): boolean {
+  const upload = `select 1 from uploads left join jobs on upload_id = uploads.id
+    where uploads.id = $id and uploads.file_bytes is not null and coalesce(media_kept, 1) = 1`
+  return db.find(upload, { id }) !== null
+}
+
+/** A download that was cut off is made again from the start: its job has no file size yet. */
+function isDownloadNeeded(db: Db, id: string): boolean {
+  const download = `select 1 from jobs
+    where id = $id and source_url is not null and media_kept = 1 and file_bytes is not null`
+  return db.find(download, { id }) !== null
+}
