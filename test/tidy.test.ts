@@ -30,7 +30,16 @@ const neighbours = new Set(['limits -> base', 'service -> sweeps', 'base -> limi
 
 /** What of a room the others may see. */
 const doors: Record<string, string[]> = {
-  engine: ['protocol', 'supervisor', 'once', 'child', 'models/store', 'models/cuda', 'onnx/library'],
+  engine: [
+    'protocol',
+    'supervisor',
+    'once',
+    'child',
+    'models/choose',
+    'models/store',
+    'models/cuda',
+    'onnx/library',
+  ],
   media: ['formats', 'media', 'inspect', 'decode', 'child/main'],
 }
 

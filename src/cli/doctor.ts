@@ -5,8 +5,9 @@ import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { openDb } from '../db/db.ts'
+import { defaultModel } from '../engine/models/choose.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda.ts'
-import { defaultModel, installedModel, voicesOf } from '../engine/models/store.ts'
+import { installedModel, voicesOf } from '../engine/models/store.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import { hasCuda, pocketClip, pocketModel } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
@@ -15,9 +16,9 @@ import { configOf } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
-type Patient = { config: Config; engine: OneShotEngine | null }
+type Checkup = { config: Config; engine: OneShotEngine | null }
 
-const checks: Record<string, (patient: Patient) => Promise<string>> = {
+const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   'data folder': async ({ config: { dataDir } }) => {
     makeDataDir(dataDir)
     const probe = join(dataDir, `.doctor-${process.pid}`)
@@ -59,10 +60,10 @@ const checks: Record<string, (patient: Patient) => Promise<string>> = {
     if (!comes) throw new Error(voices.problem)
     return 'not here yet; they come with the model'
   },
-  'ONNX Runtime': async patient => {
+  'ONNX Runtime': async checkup => {
     if (pocketModel() === null) throw new Error('this build carries no pocket model')
-    patient.engine = await openOnce({ ...patient.config, model: 'pocket' }, () => {})
-    return `version ${patient.engine.runtime}`
+    checkup.engine = await openOnce({ ...checkup.config, model: 'pocket' }, () => {})
+    return `version ${checkup.engine.runtime}`
   },
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
@@ -100,25 +101,25 @@ export const doctor: Command = {
   help: { json: 'one JSON document' },
   async run(positionals, values) {
     need(positionals)
-    const patient: Patient = { config: configOf(), engine: null }
+    const checkup: Checkup = { config: configOf(), engine: null }
     const findings: Finding[] = []
     try {
       for (const [check, look] of Object.entries(checks)) {
         findings.push(
-          await look(patient).then(
+          await look(checkup).then(
             found => ({ check, ok: true, found }),
             error => ({ check, ok: false, found: reasonOf(error) }),
           ),
         )
       }
     } finally {
-      await patient.engine?.close()
+      await checkup.engine?.close()
     }
     print(values, findings, () =>
       findings.map(({ check, ok, found }) => `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`),
     )
-    const bad = findings.filter(each => !each.ok)
-    if (bad.length > 0) throw new Error(`not all is well: ${bad.map(each => each.check).join(', ')}`)
+    const bad = findings.filter(({ ok }) => !ok)
+    if (bad.length > 0) throw new Error(`not all is well: ${bad.map(({ check }) => check).join(', ')}`)
   },
 }
 

@@ -1,11 +1,11 @@
 import { formatSize } from '../base/units.ts'
+import { hasGpu } from '../engine/models/choose.ts'
 import {
-  hasGpu,
   listModels,
   modelsDir,
   pullModel,
-  pullsOf,
   removeModel,
+  requiredModels,
   verifyModel,
 } from '../engine/models/store.ts'
 import { hubFrom } from '../net/hub.ts'
@@ -36,7 +36,7 @@ export const pull: Command = {
   options: {},
   async run(positionals) {
     const [id] = need(positionals, 'ID') as [string]
-    for (const each of pullsOf(id, modelsDir(configOf()))) await pullOne(each)
+    for (const required of requiredModels(id, modelsDir(configOf()))) await pullOne(required)
   },
 }
 
@@ -51,7 +51,7 @@ async function pullOne(id: string): Promise<void> {
     onProgress: (bytes, total) =>
       bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
   }).finally(() => bar.end())
-  const bytes = lock.files.reduce((sum, each) => sum + each.size, 0)
+  const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
   console.log(
     `${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
   )

@@ -1,6 +1,6 @@
 // The engine of one command: a single worker without retries. It cannot be used after a job was stopped.
 
-import { prepareModel } from './models/store.ts'
+import { prepareModel } from './models/choose.ts'
 import type { Engine, LoadedFacts } from './protocol.ts'
 import { type EngineSettings, Worker } from './worker.ts'
 

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { ChosenModel, ModelSettings } from './models/store.ts'
+import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
 import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
 

@@ -20,8 +20,8 @@ beforeEach(() => {
     'onnx/decoder_model_merged_quantized.onnx': new Uint8Array(5000),
   }
   const voices = { 'onnx/model.onnx': new Uint8Array(700), 'onnx/model_fp16.onnx': new Uint8Array(9) }
-  const others = Object.fromEntries(voiceModels.map(id => [models[id]!.repository, voices]))
-  hub = startHub(models.base!.repository, files, { others })
+  const others = Object.fromEntries(voiceModels.map(id => [models[id].repository, voices]))
+  hub = startHub(models.base.repository, files, { others })
 })
 
 afterEach(async () => {
@@ -57,7 +57,7 @@ test('what tells voices apart comes with a model, once', async () => {
     '',
   ])
   expect((await run('pull', 'base')).out.split('\n').length).toBe(2)
-  expect((await run('pull', voiceModels[0]!)).out).toStartWith(`${voiceModels[0]}: 1 files`)
+  expect((await run('pull', voiceModels[0])).out).toStartWith(`${voiceModels[0]}: 1 files`)
   expect((await run('verify')).out.split('\n').filter(line => line.endsWith(': good')).length).toBe(3)
 })
 

@@ -2,6 +2,14 @@
 
 import catalogue from '../../../models/catalogue.json'
 
+export type CatalogueModel = {
+  repository: string
+  revision: string
+  licence: string
+  parameters: string
+  summary: string
+}
+
 /** How the embeddings of a model are computed and compared. */
 export type VoiceProfile = {
   /** Two groups of embeddings are two voices when their mean cosine distance is at least this. */
@@ -12,29 +20,23 @@ export type VoiceProfile = {
   printSecondsMax: number
 }
 
-export type Known = {
-  repository: string
-  revision: string
-  licence: string
-  parameters: string
-  summary: string
-  /** What it does; most of them turn speech into text. */
-  task?: string
-  /** How the prints of an embedding model are to be compared. */
-  voices?: VoiceProfile
-}
+export const models: Record<keyof typeof catalogue, CatalogueModel> = catalogue
 
-export const models: Record<string, Known> = catalogue
-
-/** The models that serve every job that asks for speakers. */
-export const segmentationModel = idOf('segmentation')
-export const embeddingModel = idOf('embedding')
-export const voiceModels = [segmentationModel, embeddingModel]
+/** The two models of every job that asks for speakers. */
+export const segmentationModel = 'pyannote-segmentation-3.0'
+export const embeddingModel = 'wespeaker-resnet34-LM'
+export const voiceModels = [segmentationModel, embeddingModel] as const
+export const voiceProfile: VoiceProfile = catalogue[embeddingModel].voices
 
 export function isVoiceModel(id: string): boolean {
-  return voiceModels.includes(id)
+  return voiceModels.some(voiceModel => voiceModel === id)
 }
 
-function idOf(task: string): string {
-  return Object.entries(models).find(([, known]) => known.task === task)![0]
+export function isKnownModel(id: string): id is keyof typeof models {
+  return Object.hasOwn(models, id)
+}
+
+/** The names of all models that recognise speech: the known values of STENO_MODEL. */
+export function speechModels(): string[] {
+  return Object.keys(models).filter(id => !isVoiceModel(id))
 }

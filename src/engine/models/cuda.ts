@@ -1,5 +1,5 @@
-// ONNX Runtime's CUDA provider: fetched from its NuGet package for exactly the version that is carried, put beside a
-// copy of the library, and looked over for what it needs of the machine.
+// ONNX Runtime's CUDA provider: taken from the NuGet package of the carried version, installed beside a copy of the
+// library, and checked for shared libraries that the machine lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -15,17 +15,17 @@ import { fetchFile, sizeOf } from './fetch-file.ts'
 
 const packageId = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
 const version = runtimePackage.version
-const wanted = [cudaProvider, 'libonnxruntime_providers_shared.so']
+const libraries = [cudaProvider, 'libonnxruntime_providers_shared.so']
 
-export type CudaPull = {
+export type CudaDownload = {
   /** The index of a NuGet source. */
   source: string
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Fetches the package, checks it against the source's hash, and installs it. Gives the folder. */
-export async function pullCuda({ source, signal, onProgress }: CudaPull): Promise<string> {
+/** Downloads the package, checks it against the source's hash, installs it, and gives the folder. */
+export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
   const path = join(dirname(cudaFolder()), `${packageId}.${version}.nupkg`)
   const isGood = async (file: string) =>
@@ -41,23 +41,23 @@ export async function pullCuda({ source, signal, onProgress }: CudaPull): Promis
   }
 }
 
-/** Takes the provider out of a package on disk, which must be that of the carried version. */
+/** Installs the provider from a package file, which must be of the carried version. */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
-  const about = entries.find(each => each.name === `${packageId}.nuspec`)
-  if (!about) throw new Error(`${path} is not the package ${packageId}`)
+  const manifest = entries.find(entry => entry.name === `${packageId}.nuspec`)
+  if (!manifest) throw new Error(`${path} is not the package ${packageId}`)
   const folder = cudaFolder()
   using draft = new Draft(folder)
   mkdirSync(draft.path, { recursive: true, mode: 0o700 })
   const nuspec = join(draft.path, 'nuspec')
-  await extract(path, about, nuspec)
-  const [, is] = /<version>([^<]+)<\/version>/.exec(readFileSync(nuspec, 'utf8')) ?? []
-  if (is !== version)
-    throw new Error(`${path} is of version ${is ?? 'unknown'}; this program carries ${version}`)
+  await extract(path, manifest, nuspec)
+  const [, found = 'unknown'] = /<version>([^<]+)<\/version>/.exec(readFileSync(nuspec, 'utf8')) ?? []
+  if (found !== version) throw new Error(`${path} is of version ${found}; this program carries ${version}`)
   rmSync(nuspec)
-  for (const name of wanted) {
-    const entry = entries.find(each => each.name === `runtimes/linux-${process.arch}/native/${name}`)
+  for (const name of libraries) {
+    const packed = `runtimes/linux-${process.arch}/native/${name}`
+    const entry = entries.find(entry => entry.name === packed)
     if (!entry) throw new Error(`${path} has no ${name} for linux-${process.arch}`)
     await extract(path, entry, join(draft.path, name))
   }
@@ -67,26 +67,30 @@ export async function installCuda(path: string): Promise<string> {
   return folder
 }
 
-/** Libraries that the provider asks for and the machine's loader does not find. */
+/** Shared libraries that the provider needs and the machine's loader does not find. */
 export function missingForCuda(): string[] {
-  const own = [...wanted, basename(carriedRuntime())]
+  const own = [...libraries, basename(carriedRuntime())]
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
-/** What an operator types for them: NVIDIA's packages for Debian and Ubuntu, of the generation that is asked for. */
+/** The command that installs them: NVIDIA's packages for Debian and Ubuntu, of the CUDA version that is needed. */
 export function installHint(missing: readonly string[]): string {
-  const cudnn = missing.filter(each => each.startsWith('libcudnn'))
-  const others = missing.filter(each => !each.startsWith('libcudnn') && each !== 'libcuda.so.1')
-  const generation =
-    /\.so\.(\d+)$/.exec(others.find(each => /^lib(cudart|cublas)/.test(each)) ?? '')?.[1] ?? '12'
+  const cudnn = missing.find(name => name.startsWith('libcudnn'))
+  const toolkit = missing.filter(name => !name.startsWith('libcudnn') && name !== 'libcuda.so.1')
+  const cuda = majorVersion(toolkit.find(name => /^lib(cudart|cublas)/.test(name))) ?? '12'
   const packages = [
-    ...(others.length > 0 ? [`cuda-libraries-${generation}-${generation === '12' ? '9' : '0'}`] : []),
-    ...(cudnn.length > 0 ? [`libcudnn${/\.so\.(\d+)$/.exec(cudnn[0]!)?.[1] ?? ''}-cuda-${generation}`] : []),
+    ...(toolkit.length > 0 ? [`cuda-libraries-${cuda}-${cuda === '12' ? '9' : '0'}`] : []),
+    ...(cudnn ? [`libcudnn${majorVersion(cudnn) ?? ''}-cuda-${cuda}`] : []),
   ]
   const driver = missing.includes('libcuda.so.1') ? 'the NVIDIA driver' : ''
   const command =
     packages.length > 0 ? `apt-get install ${packages.join(' ')} (from NVIDIA's repository)` : ''
-  return [driver, command].filter(each => each !== '').join(' and ')
+  return [driver, command].filter(part => part !== '').join(' and ')
+}
+
+/** `libcudnn.so.9` is of version 9. */
+function majorVersion(library = ''): string | undefined {
+  return /\.so\.(\d+)$/.exec(library)?.[1]
 }
 
 function loads(name: string): boolean {

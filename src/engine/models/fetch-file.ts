@@ -1,5 +1,5 @@
-// One file from somewhere onto the disk: goes on where an earlier try stopped, tries again while there is progress,
-// and is in its place only when it is what it should be.
+// Downloads one file: resumes where an earlier attempt stopped, retries as long as bytes arrive, and renames the file
+// into place only when its content is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -7,11 +7,11 @@ import { dirname } from 'node:path'
 import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
-export type Wanted = {
-  /** As messages name it. */
+export type RemoteFile = {
+  /** The name in messages. */
   name: string
   size: number
-  /** Its bytes from an offset on. */
+  /** The bytes from an offset on. */
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal
@@ -19,35 +19,35 @@ export type Wanted = {
 
 export async function fetchFile(
   path: string,
-  wanted: Wanted,
+  remote: RemoteFile,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true })
-  if (existsSync(path)) return onBytes(wanted.size)
+  if (existsSync(path)) return onBytes(remote.size)
   const part = `${path}.part`
   for (let tries = 1; ; ) {
     const before = sizeOf(part)
     try {
-      await append(part, wanted, onBytes)
+      await append(part, remote, onBytes)
     } catch (error) {
-      wanted.signal.throwIfAborted()
+      remote.signal.throwIfAborted()
       if (!(error instanceof SourceError)) throw error
       tries = sizeOf(part) > before ? 1 : tries + 1
       if (tries > limits.pullTriesMax) throw error
       continue
     }
-    if (await wanted.isGood(part)) return renameSync(part, path)
+    if (await remote.isGood(part)) return renameSync(part, path)
     rmSync(part)
     tries++
     if (tries > limits.pullTriesMax)
-      throw new SourceError(`${wanted.name} does not have the hash that its source gives`)
+      throw new SourceError(`${remote.name} does not have the hash that its source gives`)
   }
 }
 
-/** Adds to the part what is missing of it, and throws when it ends too soon. */
+/** Appends the missing bytes to the part; throws when the body ends too early. */
 async function append(
   part: string,
-  { name, size, open }: Wanted,
+  { name, size, open }: RemoteFile,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   let from = sizeOf(part)
@@ -64,7 +64,7 @@ async function append(
   const file = await openFile(part, 'a')
   let written = from
   try {
-    for await (const bytes of brokenOff(name, body)) {
+    for await (const bytes of asSourceErrors(name, body)) {
       written += bytes.length
       if (written > size) throw new SourceError(`${name} is longer than its source says`)
       await file.appendFile(bytes)
@@ -76,8 +76,8 @@ async function append(
   if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
-/** A sender that breaks off is asked again; a disk that takes no more is not. */
-async function* brokenOff(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Errors of the sender become SourceErrors, which are retried. An error of the disk is not retried. */
+async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body
   } catch (error) {

@@ -1,5 +1,5 @@
-// Fetches a model from the hub: goes on where it stopped, checks every file against the hub's own hash, and puts
-// the whole in its place at once, with a lock file that says what it is.
+// Downloads a model from the hub: resumes an earlier attempt, checks every file against the hub's hash, and renames the
+// whole folder into place, with a lock file that records the commit and the files.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -8,16 +8,17 @@ import { lockFile } from '../../base/file-lock.ts'
 import { limits } from '../../limits.ts'
 import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
-import { fetchFile, sizeOf, type Wanted } from './fetch-file.ts'
+import { fetchFile, type RemoteFile, sizeOf } from './fetch-file.ts'
 
-export type Lock = { id: string; repository: string; revision: string; files: HubFile[] }
+/** The content of the lock file in a model's folder. */
+export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 
-export type Pull = {
+export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Which of the hub's files are wanted. */
+  /** Selects the files that are downloaded. */
   wants: (path: string) => boolean
   folder: string
   hub: Hub
@@ -25,72 +26,65 @@ export type Pull = {
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Held by whoever changes the model's folder. */
+/** The inter-process lock that protects changes of the model's folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
-/** One at a time for a folder, whichever process it is: who comes second waits, and takes what the first one got. */
-export async function pull(order: Pull): Promise<Lock> {
-  mkdirSync(dirname(order.folder), { recursive: true })
-  const path = lockPath(order.folder)
+/** One download per folder over all processes: a second one waits, and takes the result of the first. */
+export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
+  mkdirSync(dirname(download.folder), { recursive: true })
+  const path = lockPath(download.folder)
   let release = lockFile(path)
-  const waits = release === null
+  const waited = release === null
   while (release === null) {
-    order.signal.throwIfAborted()
+    download.signal.throwIfAborted()
     await Bun.sleep(limits.pullWaitMs)
     release = lockFile(path)
   }
   try {
-    const lock = join(order.folder, lockName)
-    return waits && existsSync(lock) ? await Bun.file(lock).json() : await fetchModel(order)
+    const lock = join(download.folder, lockName)
+    return waited && existsSync(lock) ? await Bun.file(lock).json() : await fetchModel(download)
   } finally {
     release()
   }
 }
 
-async function fetchModel({
-  id,
-  repository,
-  revision,
-  wants,
-  folder,
-  hub,
-  signal,
-  onProgress,
-}: Pull): Promise<Lock> {
-  const commit = await findRevision(hub, repository, revision, signal)
-  const files = (await listFiles(hub, repository, commit, signal)).filter(each => wants(each.path))
+async function fetchModel(download: ModelDownload): Promise<ModelLock> {
+  const { id, repository, folder, hub, signal, onProgress } = download
+  const revision = await findRevision(hub, repository, download.revision, signal)
+  const listed = await listFiles(hub, repository, revision, signal)
+  const files = listed.filter(file => download.wants(file.path))
   for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
-  const total = files.reduce((sum, each) => sum + each.size, 0)
-  // What an earlier try has left is of use only for the same commit.
-  const place = `${folder}.${commit.slice(0, 12)}.part`
+  const total = files.reduce((sum, file) => sum + file.size, 0)
+  // Parts of an earlier attempt can be resumed only when they are of the same commit.
+  const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {
     const before = done
-    const wanted: Wanted = {
+    const remote: RemoteFile = {
       name: file.path,
       size: file.size,
-      open: from => openFile(hub, { repository, revision: commit, path: file.path, from }, signal),
+      open: from => openFile(hub, { repository, revision, path: file.path, from }, signal),
       isGood: path => matches(path, file),
       signal,
     }
-    await fetchFile(join(place, file.path), wanted, bytes => onProgress(before + bytes, total))
+    await fetchFile(join(draft, file.path), remote, bytes => onProgress(before + bytes, total))
     done += file.size
   }
-  const lock = { id, repository, revision: commit, files }
-  await Bun.write(join(place, lockName), `${JSON.stringify(lock, null, 2)}\n`)
+  const lock = { id, repository, revision, files }
+  await Bun.write(join(draft, lockName), `${JSON.stringify(lock, null, 2)}\n`)
   rmSync(folder, { recursive: true, force: true })
-  renameSync(place, folder)
+  renameSync(draft, folder)
   return lock
 }
 
-/** A path below the folder and nowhere else. */
+/** A relative path that stays below the folder. */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
 }
 
-/** Whether a file's content is what the hub says it is. */
+/** The file has the size and the hash that the hub gives. */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

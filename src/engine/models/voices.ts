@@ -1,19 +1,25 @@
-// The two models that tell voices apart: where they lie, or what must be done to have them.
+// The two models that tell voices apart: their folders, or how to get them.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pocketVoices } from '../onnx/library.ts'
-import { embeddingModel, models, segmentationModel, type VoiceProfile, voiceModels } from './catalogue.ts'
+import {
+  embeddingModel,
+  segmentationModel,
+  type VoiceProfile,
+  voiceModels,
+  voiceProfile,
+} from './catalogue.ts'
 
 /** The folders of the two models, and how the embeddings are compared. */
 export type VoiceFiles = { segmentation: string; embedding: string; profile: VoiceProfile }
 
-/** Their folders, or why there are none: what a job that asks for speakers is told. */
+/** The problem is a sentence for the caller whose job asks for speakers. */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
-/** Those that go with a model: the built-in one has its own, all others share the published ones in `dir`. */
-export function voicesFor(recogniser: string, dir: string): VoiceChoice {
-  if (recogniser === 'pocket') return pocketChoice()
+/** The voice models that serve beside a speech model: the built-in one has its own, all others share those in `dir`. */
+export function voicesFor(speechModel: string, dir: string): VoiceChoice {
+  if (speechModel === 'pocket') return pocketChoice()
   const missing = missingVoiceModels(dir)
   if (missing.length > 0) {
     const pulls = missing.map(id => `steno models pull ${id}`).join(' && ')
@@ -24,11 +30,11 @@ export function voicesFor(recogniser: string, dir: string): VoiceChoice {
   return {
     segmentation: join(dir, segmentationModel),
     embedding: join(dir, embeddingModel),
-    profile: models[embeddingModel]!.voices!,
+    profile: voiceProfile,
   }
 }
 
-/** The model file of a folder in Hugging Face layout. The 16-bit and 8-bit variants are not used: embeddings get worse. */
+/** The model file of a folder in Hugging Face layout: always 32-bit, because fp16 and int8 spoil the embeddings. */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }

@@ -3,12 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
+import { defaultModel, prepareModel } from '../../../src/engine/models/choose.ts'
 import {
-  defaultModel,
   installedModel,
   isModel,
   listModels,
-  prepareModel,
   pullModel,
   removeModel,
   verifyModel,
@@ -51,7 +50,7 @@ afterEach(async () => {
 })
 
 function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> = files) {
-  hub = startHub(models.tiny!.repository, served, behaviour)
+  hub = startHub(models.tiny.repository, served, behaviour)
   return hub
 }
 
