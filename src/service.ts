@@ -13,7 +13,7 @@ import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
-import { openRunner } from './jobs/runner.ts'
+import { Runner } from './jobs/runner.ts'
 import { openCallbacks } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
 import { openMedia } from './media/inspect.ts'
@@ -56,7 +56,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     })
     closers.push(() => callbacks.close())
-    const runner = openRunner({
+    const runner = new Runner({
       db,
       config,
       media: parts.media ?? openMedia(config),

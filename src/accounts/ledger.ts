@@ -1,15 +1,19 @@
-// Deposits, reserves and how they end. The sums stand in accounts, kept by triggers; see 001_init.sql.
+// The ledger: deposits, reserves, and how a reserve ends. Triggers keep the sums in accounts; see 001_init.sql.
 
+import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
+/** A row that would break the ledger: a second end of a job, a charge without its reserve. */
+export class LedgerError extends Error {}
+
 export function deposit(db: Db, accountId: string, cents: number): void {
   add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
 }
 
-/** Holds the price of a job. False when less than that is available; nothing has happened then. */
+/** Sets the price of a job aside. Gives false, and changes nothing, when less than that is available. */
 export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
   return db.tx(() => {
     if (findMoney(db, accountId).availableUnits < units) return false
@@ -18,12 +22,12 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
   })
 }
 
-/** Turns the reserve of a job into its charge. Throws when it has none or was ended before. */
+/** Turns the reserve of a job into its charge. Throws a LedgerError when it has none, or has ended before. */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)
 }
 
-/** Gives the reserve of a job back and tells how much it was: 0 when there was none, or none is left. */
+/** Releases the reserve of a job. Gives how much it was: 0 when there was none, or none is left. */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
     const held = db.find<{ units: number }>(
@@ -37,7 +41,7 @@ export function release(db: Db, accountId: string, jobId: string): number {
   })
 }
 
-/** What was given back when the job ended. */
+/** Gives how much was released when the job ended. */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(
     `select units from ledger where job_id = $jobId and kind = 'release'`,
@@ -62,9 +66,14 @@ export function findMoney(db: Db, accountId: string): Money {
 }
 
 function add(db: Db, accountId: string, jobId: string | null, kind: string, units: number): void {
-  db.run(
-    `insert into ledger (account_id, job_id, kind, units, created_at)
-     values ($accountId, $jobId, $kind, $units, $now)`,
-    { accountId, jobId, kind, units, now: db.now() },
-  )
+  try {
+    db.run(
+      `insert into ledger (account_id, job_id, kind, units, created_at)
+       values ($accountId, $jobId, $kind, $units, $now)`,
+      { accountId, jobId, kind, units, now: db.now() },
+    )
+  } catch (error) {
+    const isRefused = error instanceof SQLiteError && error.code?.startsWith('SQLITE_CONSTRAINT')
+    throw isRefused ? new LedgerError(error.message, { cause: error }) : error
+  }
 }

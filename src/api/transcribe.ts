@@ -1,9 +1,8 @@
 import { Elysia } from 'elysia'
-import { findReleased } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
 import { errorOf } from '../jobs/events.ts'
-import { cancelJob, deleteJob, findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
+import { findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
 import { exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
@@ -24,7 +23,7 @@ export const transcribe = (service: Service) => {
       async ({ body, caller, once }) => {
         await checkSubmission(body, service.checkWebhookUrl)
         const { made, reply } = once(() => {
-          const { id } = submitJob(db, caller, body, config)
+          const id = submitJob(db, caller, body, config)
           return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
         })
         runner.start(made.id)
@@ -81,13 +80,12 @@ export const transcribe = (service: Service) => {
     .post(
       '/transcribe/:id/cancel',
       ({ caller, params }) => {
-        const { job, ended } = cancelJob(db, caller.accountId, params.id)
-        if (ended) runner.stop(job.id)
+        const { job, releasedUnits } = runner.cancel(caller.accountId, params.id)
         return {
           id: job.id,
           status: 'failed' as const,
           error: errorOf(job),
-          released_cents: centsOf(findReleased(db, job.id)),
+          released_cents: centsOf(releasedUnits),
         }
       },
       {
@@ -102,8 +100,7 @@ export const transcribe = (service: Service) => {
     .delete(
       '/transcribe/:id',
       ({ caller, params }) => {
-        const deleted = deleteJob(db, caller.accountId, params.id)
-        if (deleted) runner.removeMedia(deleted)
+        runner.delete(caller.accountId, params.id)
         return new Response(null, { status: 204 })
       },
       {

@@ -1,11 +1,11 @@
 // Jobs in the database. Only this file writes a job's state, and only along the table in states.ts.
 
 import { takeTurn } from '../accounts/account.ts'
-import { release, reserve, settle } from '../accounts/ledger.ts'
+import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
 import type { Db, Params } from '../db/db.ts'
-import { ApiError, type JobErrorCode, jobErrors } from '../errors.ts'
+import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { recordEvent } from './events.ts'
@@ -57,7 +57,8 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
 
-export function createJob(db: Db, accountId: string, request: JobRequest): Job {
+/** Gives the id of the new job. */
+export function createJob(db: Db, accountId: string, request: JobRequest): string {
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
@@ -74,7 +75,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): Job {
       now: db.now(),
     },
   )
-  return getJob(db, id)
+  return id
 }
 
 /** Selects jobs by the end of a statement: where, order by, limit. */
@@ -93,12 +94,6 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
     accountId,
   })
   return job ?? null
-}
-
-function getJob(db: Db, id: string): Job {
-  const job = findJob(db, id)
-  if (!job) throw new Error(`no job ${id}`)
-  return job
 }
 
 function fromRow({ diarize, align, ...row }: JobRow): Job {
@@ -143,23 +138,26 @@ export function setProgress(db: Db, id: string, progress: string): void {
   db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
 }
 
-/** The media is good: hold its price and queue the job. `unaffordable` leaves all as it was; null: it ended meanwhile. */
+/**
+ * Queues a job whose media is good, and reserves its price. Gives false when the job ended meanwhile.
+ * Throws a JobFailure, and changes nothing, when the account cannot pay it.
+ */
 export function queueJob(
   db: Db,
   id: string,
   { durationMs, pricePerHourCents }: { durationMs: number; pricePerHourCents: number },
-): Job | 'unaffordable' | null {
+): boolean {
   return db.tx(() => {
-    const job = findJob(db, id)
-    if (!job || !before('pending').includes(job.state)) return null
+    const job = moveJob(db, id, 'pending')
+    if (!job) return false
     const costUnits = priceOf(durationMs, pricePerHourCents)
-    if (!reserve(db, job.accountId, id, costUnits)) return 'unaffordable'
+    if (!reserve(db, job.accountId, id, costUnits)) throw new JobFailure('INSUFFICIENT_BALANCE')
     db.run('update jobs set duration_ms = $durationMs, cost_units = $costUnits where id = $id', {
       id,
       durationMs,
       costUnits,
     })
-    return moveJob(db, id, 'pending')
+    return true
   })
 }
 
@@ -190,7 +188,7 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
     })
     db.run('update jobs set language = $language where id = $id', { id, language: transcript.language })
     recordEvent(db, id, 'transcription.completed')
-    return findJob(db, id)
+    return { ...job, language: transcript.language }
   })
 }
 
@@ -205,15 +203,17 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
   })
 }
 
-/** Cancels on the caller's word; once more gives the same answer. */
-export function cancelJob(db: Db, accountId: string, id: string): { job: Job; ended: boolean } {
+export type Cancelled = { job: Job; releasedUnits: number }
+
+/** Cancels a job of this account. A repeat gives the same answer, with `ended` false. */
+export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
     const job = findOwnJob(db, accountId, id)
     if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-    if (job.errorCode === 'CANCELLED') return { job, ended: false }
+    if (job.errorCode === 'CANCELLED') return { job, releasedUnits: findReleased(db, id), ended: false }
     const cancelled = failJob(db, id, { code: 'CANCELLED' })
     if (!cancelled) throw new ApiError('CONFLICT', `The transcription is already ${job.state}.`)
-    return { job: cancelled, ended: true }
+    return { job: cancelled, releasedUnits: findReleased(db, id), ended: true }
   })
 }
 

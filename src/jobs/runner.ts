@@ -1,184 +1,196 @@
-// The life of a job, from accepted to ended. State stands in the database; here is only what is under way.
+// The life of a job, from accepted to ended. Its state is in the database; the runner has the work under way.
 
+import { LedgerError } from '../accounts/ledger.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
-import { type JobErrorCode, JobFailure } from '../errors.ts'
+import { JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
-import { type Download, openIngest } from './ingest.ts'
-import { completeJob, failJob, findJob, type Job, queueJob, setProgress, startNextJob } from './job.ts'
+import { type Download, type Ingest, openIngest } from './ingest.ts'
+import {
+  type Cancelled,
+  cancelJob,
+  completeJob,
+  deleteJob,
+  failJob,
+  findJob,
+  type Job,
+  queueJob,
+  setProgress,
+  startNextJob,
+} from './job.ts'
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import { mediaPath, removeMedia } from './media-files.ts'
 import { throttled, transcribeProgress } from './progress.ts'
 import { timeouts } from './states.ts'
 import type { Callbacks } from './webhook-sender.ts'
+import { WorkUnderWay } from './work.ts'
 
-export type Runner = {
-  /** Takes up a job that was just accepted. */
-  start(jobId: string): void
-  /** Ends a job from outside: its work stops, its end is told. */
-  fail(jobId: string, code: JobErrorCode): void
-  /** The work of a job that has ended in the database stops, and its end is told. */
-  stop(jobId: string): void
-  /** Gives waiting jobs to engines that are free. */
-  pump(): void
-  /** Fails what has been in one state for too long. */
-  failStuckJobs(): void
-  /** Takes up, after a restart, everything that had not ended. */
-  resume(): void
-  removeMedia(job: Job): void
-  close(): Promise<void>
-}
-
-type Work = { stop: AbortController; done: Promise<void> }
-
-export function openRunner({
-  db,
-  config,
-  media,
-  engine,
-  download,
-  callbacks,
-  onEnd,
-}: {
+type Parts = {
   db: Db
   config: Config
   media: Media
   engine: Engine
   download: Download
   callbacks: Callbacks
-  /** Told once of every job that ends. */
+  /** Called once for every job that ends. */
   onEnd: (job: Job) => void
-}): Runner {
-  const ingest = openIngest({ db, config, media, download })
-  const underWay = new Map<string, Work>()
-  const recognising = new Set<string>()
-  /** Jobs that a restart found at an engine; they go first. */
-  const interrupted: Job[] = []
-  let closing = false
+}
 
-  /** One piece of work on a job. Whatever it throws ends the job, unless that was stopped from outside. */
-  function work(jobId: string, step: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const stop = new AbortController()
-    const done = step(stop.signal)
-      .catch(error => {
-        if (stop.signal.aborted) return
-        const failure = error instanceof JobFailure ? error : new JobFailure('INTERNAL_ERROR')
-        if (failure !== error) log.error('job broke', { job_id: jobId, ...errorFields(error) })
-        end(failJob(db, jobId, failure))
-      })
-      .catch(error => log.error('job not ended', { job_id: jobId, ...errorFields(error) }))
-      .finally(() => {
-        if (underWay.get(jobId) === piece) underWay.delete(jobId)
-      })
-    const piece = { stop, done }
-    underWay.set(jobId, piece)
-    return done
+/** A step of a job, and what it works with. */
+type Work = { job: Job; signal: AbortSignal; db: Db; config: Config; engine: Engine; ingest: Ingest }
+
+export class Runner {
+  readonly #parts: Parts
+  readonly #ingest: Ingest
+  readonly #underWay = new WorkUnderWay()
+  /** Jobs that a restart found at an engine. They go first. */
+  readonly #interrupted = new Map<string, Job>()
+  #recognising = 0
+  #closing = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#ingest = openIngest(parts)
+    parts.engine.onReady(() => this.pump())
   }
 
-  async function prepare(job: Job, signal: AbortSignal): Promise<void> {
-    const inspection = await ingest(job, signal)
-    if (!inspection) return
-    signal.throwIfAborted()
-    const queued = queueJob(db, job.id, {
-      durationMs: inspection.durationMs,
-      pricePerHourCents: config.pricePerHourCents,
-    })
-    if (queued === 'unaffordable') throw new JobFailure('INSUFFICIENT_BALANCE')
-    log.info('job queued', { job_id: job.id, duration_ms: inspection.durationMs, codec: inspection.codec })
+  /** Starts on a job that was just accepted. */
+  start(jobId: string): void {
+    const job = findJob(this.#parts.db, jobId)
+    if (job) this.#prepare(job)
   }
 
-  async function recognise(job: Job, signal: AbortSignal): Promise<void> {
-    if (findJob(db, job.id)?.state !== 'processing') return
-    const durationMs = job.durationMs ?? 0
-    const tell = throttled(progress => setProgress(db, job.id, progress))
-    const onSeconds = (seconds: number) =>
-      tell(transcribeProgress(seconds, durationMs / 1000, engine.notice()))
-    const transcript = await engine.transcribe(
-      {
-        path: mediaPath(config.dataDir, job),
-        durationMs,
-        language: job.language,
-        diarize: job.diarize,
-        speakerCount: job.speakerCount,
-        align: job.align,
-      },
-      { signal, onSeconds },
-    )
-    signal.throwIfAborted()
-    end(settled(job.id, () => completeJob(db, job.id, transcript)))
+  /** Cancels a job of this account and stops the work on it. A repeat gives the same answer. */
+  cancel(accountId: string, jobId: string): Cancelled {
+    const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
+    if (ended) this.#stop(cancelled.job)
+    return cancelled
   }
 
-  /** A charge that cannot be settled takes the whole completion back with it; the job then fails without one. */
-  function settled(jobId: string, complete: () => Job | null): Job | null {
-    try {
-      return complete()
-    } catch (error) {
-      log.error('charge not settled', { job_id: jobId, ...errorFields(error) })
-      throw new JobFailure('BILLING_ERROR')
-    }
+  /** Deletes an ended job of this account, with its transcript and its media. */
+  delete(accountId: string, jobId: string): void {
+    const { db, config } = this.#parts
+    const deleted = deleteJob(db, accountId, jobId)
+    if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  function end(job: Job | null): void {
-    if (!job) return
-    callbacks.wake(job.id)
-    onEnd(job)
-    log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
-  }
-
-  function start(jobId: string): void {
-    const job = findJob(db, jobId)
-    if (job && !closing) work(jobId, signal => prepare(job, signal)).then(pump)
-  }
-
-  function pump(): void {
-    while (!closing && engine.state().ready && recognising.size < engine.capacity) {
-      const job = interrupted.shift() ?? startNextJob(db)
+  /** Gives waiting jobs to engines that are free. */
+  pump(): void {
+    const { db, engine, callbacks } = this.#parts
+    while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
+      const job = takeFirst(this.#interrupted) ?? startNextJob(db)
       if (!job) return
       callbacks.wake(job.id)
-      recognising.add(job.id)
-      work(job.id, signal => recognise(job, signal))
-        .finally(() => recognising.delete(job.id))
-        .then(pump)
+      this.#recognising += 1
+      this.#work(job, recognise).then(() => {
+        this.#recognising -= 1
+        this.pump()
+      })
     }
   }
 
-  function stop(jobId: string): void {
-    underWay.get(jobId)?.stop.abort(new Error('the job has ended'))
-    end(findJob(db, jobId))
+  /** Fails the jobs that have been in one state for too long. */
+  failStuckJobs(): void {
+    const { db, config } = this.#parts
+    for (const { state, setting, code } of timeouts) {
+      for (const { id } of listStuckJobs(db, { state, beforeMs: db.now() - config[setting] })) {
+        const failed = failJob(db, id, { code })
+        if (failed) this.#stop(failed)
+      }
+    }
   }
 
-  function fail(jobId: string, code: JobErrorCode): void {
-    if (failJob(db, jobId, { code })) stop(jobId)
+  /** Goes on, after a restart, with every job that had not ended. */
+  resume(): void {
+    for (const job of listUnfinishedJobs(this.#parts.db)) {
+      if (job.state === 'processing') this.#interrupted.set(job.id, job)
+      else if (job.state !== 'pending') this.#prepare(job)
+    }
+    this.pump()
   }
 
-  engine.onReady(pump)
-  return {
-    start,
-    fail,
-    stop,
-    pump,
-    failStuckJobs() {
-      for (const { state, setting, code } of timeouts) {
-        for (const job of listStuckJobs(db, { state, beforeMs: db.now() - config[setting] }))
-          fail(job.id, code)
-      }
-    },
-    resume() {
-      for (const job of listUnfinishedJobs(db)) {
-        if (job.state === 'processing') interrupted.push(job)
-        else if (job.state !== 'pending') start(job.id)
-      }
-      pump()
-    },
-    removeMedia(job) {
-      removeMedia(db, config.dataDir, job)
-    },
-    async close() {
-      closing = true
-      for (const { stop } of underWay.values()) stop.abort(new Error('the service is stopping'))
-      await Promise.all([...underWay.values()].map(({ done }) => done))
-    },
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#underWay.stopAll()
   }
+
+  #prepare(job: Job): void {
+    if (!this.#closing) this.#work(job, prepare).then(() => this.pump())
+  }
+
+  /** Does a step of a job. An error ends the job, unless the step was stopped. */
+  #work(job: Job, step: (work: Work) => Promise<Job | null>): Promise<void> {
+    const { db, config, engine } = this.#parts
+    return this.#underWay.run(job.id, async signal => {
+      const work = { job, signal, db, config, engine, ingest: this.#ingest }
+      const ended = await step(work).catch(error =>
+        signal.aborted ? null : failJob(db, job.id, failureOf(job, error)),
+      )
+      if (ended) this.#end(ended)
+    })
+  }
+
+  /** Stops the work on a job that was ended from outside. */
+  #stop(job: Job): void {
+    this.#interrupted.delete(job.id)
+    this.#underWay.stop(job.id)
+    this.#end(job)
+  }
+
+  #end(job: Job): void {
+    this.#parts.callbacks.wake(job.id)
+    this.#parts.onEnd(job)
+    log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
+  }
+}
+
+/** Gets the media, inspects it, and queues the job. */
+async function prepare({ job, signal, db, config, ingest }: Work): Promise<null> {
+  const inspection = await ingest(job, signal)
+  if (!inspection) return null
+  signal.throwIfAborted()
+  const { durationMs, codec } = inspection
+  const { pricePerHourCents } = config
+  if (queueJob(db, job.id, { durationMs, pricePerHourCents }))
+    log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
+  return null
+}
+
+async function recognise({ job, signal, db, config, engine }: Work): Promise<Job | null> {
+  const durationMs = job.durationMs ?? 0
+  const tell = throttled(progress => setProgress(db, job.id, progress))
+  const transcript = await engine.transcribe(
+    {
+      path: mediaPath(config.dataDir, job),
+      durationMs,
+      language: job.language,
+      diarize: job.diarize,
+      speakerCount: job.speakerCount,
+      align: job.align,
+    },
+    {
+      signal,
+      onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000, engine.notice())),
+    },
+  )
+  signal.throwIfAborted()
+  return completeJob(db, job.id, transcript)
+}
+
+/** What the account is told of an error. A charge that cannot be settled takes the whole completion back with it. */
+function failureOf(job: Job, error: unknown): JobFailure {
+  if (error instanceof JobFailure) return error
+  const isBilling = error instanceof LedgerError
+  log.error(isBilling ? 'charge not settled' : 'job broke', { job_id: job.id, ...errorFields(error) })
+  return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
+}
+
+function takeFirst(jobs: Map<string, Job>): Job | null {
+  for (const [id, job] of jobs) {
+    jobs.delete(id)
+    return job
+  }
+  return null
 }

@@ -8,7 +8,7 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
-import { createJob, type Job } from './job.ts'
+import { createJob } from './job.ts'
 
 /** The body of POST /v1/transcribe. Null means the same as not given. */
 export type Submission = Static<typeof transcribeRequest>
@@ -27,12 +27,13 @@ export async function checkSubmission(
   if (refused !== null) throw invalid(refused)
 }
 
+/** Gives the id of the new job. Throws an ApiError, and changes nothing, when the account or the upload does not allow it. */
 export function submitJob(
   db: Db,
   { accountId, keyId }: { accountId: string; keyId: string },
   submission: Submission,
   { pricePerHourCents }: { pricePerHourCents: number },
-): Job {
+): string {
   return db.tx(() => {
     requireAvailable(db, accountId, pricePerHourCents)
     const upload = submission.upload_id == null ? null : takeUpload(db, accountId, submission.upload_id)

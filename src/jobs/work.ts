@@ -1,0 +1,31 @@
+// The work under way: a piece of work belongs to a job, and can be stopped.
+
+import { errorFields, log } from '../base/log.ts'
+
+type Piece = { stop: AbortController; done: Promise<void> }
+
+export class WorkUnderWay {
+  readonly #pieces = new Map<string, Piece>()
+
+  /** Does a piece of work on a job. Never rejects. */
+  run(jobId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const stop = new AbortController()
+    const done = work(stop.signal)
+      .catch(error => log.error('job not ended', { job_id: jobId, ...errorFields(error) }))
+      .finally(() => {
+        if (this.#pieces.get(jobId) === piece) this.#pieces.delete(jobId)
+      })
+    const piece = { stop, done }
+    this.#pieces.set(jobId, piece)
+    return done
+  }
+
+  stop(jobId: string): void {
+    this.#pieces.get(jobId)?.stop.abort(new Error('the job has ended'))
+  }
+
+  async stopAll(): Promise<void> {
+    for (const { stop } of this.#pieces.values()) stop.abort(new Error('the service is stopping'))
+    await Promise.all([...this.#pieces.values()].map(({ done }) => done))
+  }
+}
