@@ -1,6 +1,7 @@
 // The contract between the service and the engine, and the messages between the supervisor and its workers.
 
 import { type Static, Type } from '@sinclair/typebox'
+import { nullable } from '../base/schema.ts'
 import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -24,15 +25,13 @@ export type TranscribeOptions = {
   onSeconds: (seconds: number) => void
 }
 
-const nullableText = Type.Union([Type.String(), Type.Null()])
-
 /** The engine as /v1/ready, the metrics and the log show it. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /** Why it is not ready, or what stands out: a model that is being downloaded, the built-in model in use. */
   message: Type.String(),
-  model: nullableText,
-  device: nullableText,
+  model: nullable(Type.String()),
+  device: nullable(Type.String()),
   diarization: Type.String({ description: '`ready`, or why jobs with diarize would fail' }),
 })
 

@@ -38,7 +38,7 @@ test('a model is pulled, listed, verified and removed', async () => {
     out: expect.stringContaining('base: 5 files, 7.8 KB'),
   })
   const listed = JSON.parse((await run('list', '--json')).out)
-  expect(listed.find((each: { id: string }) => each.id === 'base').bytes).toBeGreaterThan(8000)
+  expect(listed.find(({ id }: { id: string }) => id === 'base').bytes).toBeGreaterThan(8000)
   expect((await run('verify')).out).toStartWith('base: good\n')
 
   await Bun.write(join(folder, 'base', 'tokenizer.json'), '[]')
@@ -49,7 +49,7 @@ test('a model is pulled, listed, verified and removed', async () => {
   expect(await run('remove', 'base')).toMatchObject({ code: 1, err: 'steno: there is no model base here\n' })
 })
 
-test('what tells voices apart comes with a model, once', async () => {
+test('the voice models are downloaded with the first model, once', async () => {
   const { out } = await run('pull', 'base')
   expect(out.split('\n').map(line => line.split(',')[0])).toEqual([
     'base: 5 files',
@@ -61,7 +61,7 @@ test('what tells voices apart comes with a model, once', async () => {
   expect((await run('verify')).out.split('\n').filter(line => line.endsWith(': good')).length).toBe(3)
 })
 
-test('an unknown model is one clear line', async () => {
+test('an unknown model is an error of one line', async () => {
   const { code, err } = await run('pull', 'huge')
   expect(code).toBe(1)
   expect(err).toMatch(/^steno: there is no model huge; there are tiny, [^\n]+\n$/)

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import type { Engine, TranscribeInput } from '../../src/engine/protocol.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
 import type { EngineSettings } from '../../src/engine/worker.ts'
+import { childrenOf, isRunning } from '../media/processes.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 
 let folder: string
@@ -22,8 +23,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const voices = { problem: 'played' }
-const actor = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
+const voices = { problem: 'fake' }
+const fakeChild = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
 
 function open(behaviour: string, options: SupervisorOptions = {}, settings: Partial<EngineSettings> = {}) {
   engine = openEngine(
@@ -38,8 +39,8 @@ function open(behaviour: string, options: SupervisorOptions = {}, settings: Part
       ...settings,
     },
     {
-      command: [process.execPath, actor, behaviour],
-      prepare: async () => ({ folder, name: 'played', voices, notice: null }),
+      command: [process.execPath, fakeChild, behaviour],
+      prepare: async () => ({ folder, name: 'fake', voices, notice: null }),
       retryMs: 20,
       ...options,
     },
@@ -87,24 +88,24 @@ test('a worker does one job after the other', async () => {
   expect(first.full_transcript).toBe(second.full_transcript)
 })
 
-test('a child that dies at work is replaced and the job tried once more', async () => {
+test('a job whose worker exits is retried on a new worker', async () => {
   expect((await run(open('dies-once'))).full_transcript).toStartWith('heard by')
 })
 
-test('a job that kills its child twice fails', async () => {
+test('a job whose worker exits twice fails', async () => {
   const opened = open('dies')
   await expect(run(opened)).rejects.toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 
-test('a child that says nothing for too long is replaced', async () => {
+test('a worker that makes no progress is killed, and its job retried', async () => {
   expect((await run(open('hangs-once', { stallMs: 400 }))).full_transcript).toStartWith('heard by')
 })
 
-test('one that goes on saying how far it is has all the time it needs', async () => {
+test('a worker that makes progress may take longer than the stall time', async () => {
   expect((await run(open('slow', { stallMs: 200 }))).full_transcript).toStartWith('heard by')
 })
 
-test('cancelling ends the child at once and the next job has a new one', async () => {
+test('cancelling a job kills its worker, and the next job gets a new one', async () => {
   const opened = open('hangs-once')
   const stop = new AbortController()
   const started = Promise.withResolvers<void>()
@@ -117,7 +118,7 @@ test('cancelling ends the child at once and the next job has a new one', async (
   expect((await run(opened, again)).full_transcript).toStartWith('heard by')
 })
 
-test('a job cancelled while it waits takes nobody with it', async () => {
+test('cancelling a waiting job leaves the running job alone', async () => {
   const opened = open('slow')
   const first = run(opened)
   const stop = new AbortController()
@@ -127,25 +128,27 @@ test('a job cancelled while it waits takes nobody with it', async () => {
   await first
 })
 
-test('a refusal of the job is not tried again', async () => {
+test('a job that the worker refuses is not retried', async () => {
   await expect(run(open('refuses'))).rejects.toMatchObject({
     code: 'INVALID_MEDIA_FORMAT',
     message: 'not sound',
   })
 })
 
-test('what a child says unasked changes nothing', async () => {
+test('a report that answers no order is ignored', async () => {
   expect((await run(open('rubbish'))).full_transcript).toStartWith('heard by')
 })
 
-test('a child is replaced after its share of jobs', async () => {
+test('a worker is replaced after the maximum of its jobs', async () => {
   const opened = open('well', { jobsMax: 2 })
-  const heard = [await run(opened), await run(opened), await run(opened)].map(each => each.full_transcript)
-  expect(heard[0]).toBe(heard[1]!)
-  expect(heard[2]).not.toBe(heard[0]!)
+  const first = await run(opened)
+  const second = await run(opened)
+  const third = await run(opened)
+  expect(second.full_transcript).toBe(first.full_transcript)
+  expect(third.full_transcript).not.toBe(first.full_transcript)
 })
 
-test('a child killed while it rests is replaced before it is missed', async () => {
+test('an idle worker that is killed is replaced', async () => {
   const opened = open('well')
   const pid = Number((await run(opened)).full_transcript.split(' ').at(-1))
   process.kill(pid, 'SIGKILL')
@@ -153,17 +156,17 @@ test('a child killed while it rests is replaced before it is missed', async () =
   expect((await run(opened)).full_transcript).not.toContain(String(pid))
 })
 
-test('a model that cannot be loaded keeps the engine unready and says why', async () => {
+test('the engine is not ready while its model cannot be loaded, and its state says why', async () => {
   const opened = open('cannot-load')
   while (!opened.state().message.includes('cuda')) await Bun.sleep(5)
   expect(opened.state()).toMatchObject({
     ready: false,
     device: null,
-    message: expect.stringContaining('played'),
+    message: expect.stringContaining('fake'),
   })
 })
 
-test('jobs wait until there is a model', async () => {
+test('the state shows the download of the model, then that the engine is ready', async () => {
   const fetched = Promise.withResolvers<void>()
   const opened = open('well', {
     prepare: async (_, onProgress) => {
@@ -184,7 +187,7 @@ test('jobs wait until there is a model', async () => {
   })
 })
 
-test('a model that can be had later takes over from the one that stepped in', async () => {
+test('the wanted model replaces the built-in one when it can be downloaded', async () => {
   const wanted = join(folder, 'wanted')
   const answers = [
     { folder, name: 'pocket', voices, notice: 'good for a try' },
@@ -197,15 +200,15 @@ test('a model that can be had later takes over from the one that stepped in', as
       const answer = answers.shift()
       if (answer === null) throw new Error('no network')
       if (answer) return answer
-      await mayTakeOver.promise
+      await isPublished.promise
       return { folder: wanted, name: 'base', voices, notice: null }
     },
   })
-  const mayTakeOver = Promise.withResolvers<void>()
+  const isPublished = Promise.withResolvers<void>()
   const first = await run(opened)
   expect(opened.state()).toMatchObject({ ready: true, model: 'pocket', message: 'good for a try' })
   expect(opened.notice()).toBe('good for a try')
-  mayTakeOver.resolve()
+  isPublished.resolve()
   while (opened.state().model !== 'base') await Bun.sleep(5)
   const second = await run(opened)
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready' })
@@ -213,11 +216,10 @@ test('a model that can be had later takes over from the one that stepped in', as
   expect(opened.notice()).toBe(null)
 })
 
-test('closing ends the children', async () => {
+test('closing kills every worker', async () => {
   const opened = open('well', {}, { workers: 2 })
-  const pids = (await Promise.all([run(opened), run(opened)])).map(each =>
-    Number(each.full_transcript.slice(9)),
-  )
+  const transcripts = await Promise.all([run(opened), run(opened)])
+  const pids = transcripts.map(({ full_transcript }) => Number(full_transcript.split(' ').at(-1)))
   await opened.close()
   for (const pid of pids) await gone(pid)
 })
@@ -226,15 +228,20 @@ const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const real = () => ({
   command: [process.execPath, fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'engine'],
-  prepare: async () => ({ folder: pocket!, name: 'pocket', voices: voicesFor('pocket', ''), notice: null }),
+  prepare: async () => ({
+    folder: pocket ?? '',
+    name: 'pocket',
+    voices: voicesFor('pocket', ''),
+    notice: null,
+  }),
 })
 
 test.skipIf(missing)(
-  `the real child hears a clip, survives rubbish, is quiet and nice, and holds no socket of ours${skipped}`,
+  `the real child transcribes a clip, survives a broken file, has the lowest priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
     const opened = open('', real())
-    const input = job({ path: join(clips!, 'doctor.flac'), durationMs: 4083, language: 'en' })
+    const input = job({ path: join(clips ?? '', 'doctor.flac'), durationMs: 4083, language: 'en' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
 
     const rubbish = join(folder, 'rubbish.mp3')
@@ -242,19 +249,18 @@ test.skipIf(missing)(
     await expect(run(opened, job({ path: rubbish }))).rejects.toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
 
-    const [pid] = childrenOf(process.pid).filter(each => command(each).endsWith('engine'))
-    const held = readdirSync(`/proc/${pid}/fd`).map(each => link(`/proc/${pid}/fd/${each}`))
-    expect(held.filter(each => each.includes('.sqlite') || each.includes('steno-data'))).toEqual([])
-    const ours = link(`/proc/self/fd/${listening(server.port!)}`)
-    expect(held).not.toContain(ours)
-    const niceness = (await Bun.file(`/proc/${pid}/stat`).text()).split(') ')[1]!.split(' ')[16]
-    expect(niceness).toBe('19')
+    const [pid = 0] = childrenOf(process.pid).filter(child => command(child).endsWith('engine'))
+    const held = readdirSync(`/proc/${pid}/fd`).map(fd => link(`/proc/${pid}/fd/${fd}`))
+    expect(held.filter(path => path.includes('.sqlite') || path.includes('steno-data'))).toEqual([])
+    const serverSocket = link(`/proc/self/fd/${listening(server.port ?? 0)}`)
+    expect(held).not.toContain(serverSocket)
+    expect(getPriority(pid)).toBe(19)
   },
   60_000,
 )
 
 test.skipIf(missing)(
-  `the real child ends when its parent is killed${skipped}`,
+  `the real child exits when its parent is killed${skipped}`,
   async () => {
     const parent = Bun.spawn(
       [
@@ -269,41 +275,18 @@ test.skipIf(missing)(
     )
     const reader = parent.stdout.getReader()
     await reader.read()
-    const [child] = childrenOf(parent.pid)
+    const [child = 0] = childrenOf(parent.pid)
     expect(child).toBeGreaterThan(0)
     parent.kill('SIGKILL')
     await parent.exited
-    await gone(child!)
+    await gone(child)
   },
   60_000,
 )
 
-/** Waits for a process to be gone; the test's own timeout is the limit. */
+/** Waits until a process has ended; the test's own timeout is the limit. */
 async function gone(pid: number): Promise<void> {
-  for (;;) {
-    const state = await Bun.file(`/proc/${pid}/stat`)
-      .text()
-      .catch(() => '')
-    if (state === '' || state.split(') ')[1]!.startsWith('Z')) return
-    await Bun.sleep(5)
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter(each => /^\d+$/.test(each))
-    .map(Number)
-    .filter(each => {
-      try {
-        return Number(readStat(each).split(') ')[1]!.split(' ')[1]) === pid
-      } catch {
-        return false
-      }
-    })
-}
-
-function readStat(pid: number): string {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  while (isRunning(pid)) await Bun.sleep(5)
 }
 
 function command(pid: number): string {
@@ -318,14 +301,14 @@ function link(path: string): string {
   }
 }
 
-/** The descriptor of ours that listens on a port. */
+/** The descriptor of this process that listens on a port. */
 function listening(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(path =>
     readFileSync(path, 'utf8').split('\n').slice(1),
   )
   const inode = rows.map(row => row.trim().split(/\s+/)).find(row => row[1]?.endsWith(`:${hex}`))?.[9]
-  const fd = readdirSync('/proc/self/fd').find(each => link(`/proc/self/fd/${each}`) === `socket:[${inode}]`)
-  if (!fd) throw new Error('the server is not among our descriptors')
+  const fd = readdirSync('/proc/self/fd').find(fd => link(`/proc/self/fd/${fd}`) === `socket:[${inode}]`)
+  if (!fd) throw new Error('no descriptor listens on this port')
   return Number(fd)
 }

@@ -1,4 +1,4 @@
-// What the engine's tests share: the library opened once, the pocket model and its clips where they are found.
+// Shared by the engine's tests: ONNX Runtime opened once, the pocket model, and its clips.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -23,12 +23,12 @@ export function firstOf(...paths: string[]): string | null {
 export const pocket = firstOf('models/pocket/whisper-pocket')
 const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
 const embedding = firstOf('models/pocket/wespeaker-pocket')
-/** What tells voices apart, as the built-in model does it. */
+/** The built-in voice models. */
 export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')
 
-/** For the name of a test that is skipped: says aloud what is missing. */
+/** The end of a test's title, which says why the test is skipped. */
 export function unless(what: string | null, name: string): string {
   return what ? '' : ` (SKIPPED: no ${name} here)`
 }

@@ -1,4 +1,4 @@
-// An engine that a test steers: each job waits until the test says what becomes of it.
+// An engine under the control of a test: each job waits until the test ends it.
 
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -11,13 +11,13 @@ type Task = {
 }
 
 export type SteeredEngine = Engine & {
-  /** Everything it was ever given, oldest first. */
+  /** All jobs it was given, oldest first. */
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until this many tasks have come in, over all time. */
+  /** Waits until this many tasks were given, and gives the last of them. */
   given(count: number): Promise<Task>
-  /** Ends the task with a transcript that says this. */
+  /** Ends the task with a transcript of this text. */
   finish(task: Task, text?: string): void
 }
 
@@ -48,28 +48,27 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       return new Promise((resolve, reject) => {
         tasks.push({ input, options, resolve, reject })
         options.signal.addEventListener('abort', () => reject(options.signal.reason), { once: true })
-        for (const each of waiting) if (tasks.length >= each.count) each.resolve(tasks[each.count - 1]!)
+        for (const waiter of waiting) {
+          const task = tasks[waiter.count - 1]
+          if (task) waiter.resolve(task)
+        }
       })
     },
     given: count =>
-      tasks.length >= count
-        ? Promise.resolve(tasks[count - 1]!)
-        : new Promise(resolve => waiting.push({ count, resolve })),
+      new Promise(resolve => {
+        const task = tasks[count - 1]
+        if (task) resolve(task)
+        else waiting.push({ count, resolve })
+      }),
     finish: (task, text = 'Good morning.') => task.resolve(transcriptOf(task.input, text)),
     close: async () => {},
   }
 }
 
-/** What an engine would make of the input, if it heard this. */
-export function transcriptOf(
-  {
-    durationMs,
-    diarize,
-    align,
-    language,
-  }: Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>,
-  text: string,
-): Transcript {
+type InputFacts = Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>
+
+/** The transcript of an input in which this text is spoken, its words evenly spread. */
+export function transcriptOf({ durationMs, diarize, align, language }: InputFacts, text: string): Transcript {
   const speaker = diarize ? 'SPEAKER 1' : null
   const spoken = text.split(' ')
   const words = spoken.map((word, at) => ({

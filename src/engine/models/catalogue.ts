@@ -37,6 +37,6 @@ export function isKnownModel(id: string): id is keyof typeof models {
 }
 
 /** The names of all models that recognise speech: the known values of STENO_MODEL. */
-export function speechModels(): string[] {
+export function speechModelNames(): string[] {
   return Object.keys(models).filter(id => !isVoiceModel(id))
 }

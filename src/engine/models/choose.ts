@@ -6,7 +6,7 @@ import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { hubFrom } from '../../net/hub.ts'
 import { hasCuda, pocketModel } from '../onnx/library.ts'
-import { speechModels } from './catalogue.ts'
+import { speechModelNames } from './catalogue.ts'
 import { installedModel, modelsDir, pullModel, requiredModels, voicesOf } from './store.ts'
 import type { VoiceChoice } from './voices.ts'
 
@@ -61,7 +61,7 @@ async function prepareNamed(
   if (folder !== null)
     return { folder, name: basename(model), voices: voicesOf(model, settings), notice: null }
   if (model === 'pocket') throw new Error('this build carries no pocket model')
-  const known = speechModels()
+  const known = speechModelNames()
   if (!known.includes(model))
     throw new Error(`${model} is neither a known model (${known.join(', ')}) nor a folder with one`)
   const dir = modelsDir(settings)

@@ -1,4 +1,4 @@
-// A model that the disk has no room for: an error like any other, not the end of the process.
+// A download onto a full disk: an error that can be caught, not the end of the process.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

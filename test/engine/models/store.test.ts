@@ -59,40 +59,40 @@ function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (
   return pullModel('tiny', { dir, gpu: false, hub: { endpoint, token }, signal, onProgress })
 }
 
-test('a pull brings what is needed, checked, locked and whole', async () => {
+test('a pull downloads the needed files, verifies them and writes the lock file', async () => {
   const counted: number[] = []
   const lock = await pull(start(), null, done => counted.push(done))
   expect(lock).toMatchObject({ id: 'tiny', revision: commit })
-  expect(lock.files.map(each => each.path).sort()).toEqual(wanted)
+  expect(lock.files.map(file => file.path).sort()).toEqual(wanted)
   expect(readdirSync(join(dir, 'tiny', 'onnx')).sort()).toEqual([
     'decoder_model_merged_quantized.onnx',
     'encoder_model_quantized.onnx',
   ])
   expect(isModel(join(dir, 'tiny'))).toBe(true)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
-  expect(counted.at(-1)).toBe(lock.files.reduce((sum, each) => sum + each.size, 0))
+  expect(counted.at(-1)).toBe(lock.files.reduce((sum, file) => sum + file.size, 0))
   expect(counted).toEqual(counted.toSorted((a, b) => a - b))
-  expect(listModels(dir).find(each => each.id === 'tiny')!.bytes).toBeGreaterThan(256_000)
+  expect(listModels(dir).find(({ id }) => id === 'tiny')?.bytes).toBeGreaterThan(256_000)
 })
 
-test('a transfer that breaks off goes on where it stopped', async () => {
+test('an interrupted transfer resumes where it stopped', async () => {
   const hub = start({ breaksAfter: [2, 8, 8, 50_000, 20_000, 30_000] })
   await pull(hub)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
-  const resumed = hub.asked.filter(each => each.includes('bytes='))
-  expect(resumed.some(each => each.endsWith('encoder_model_quantized.onnx bytes=50000-'))).toBe(true)
-  expect(resumed.some(each => each.endsWith('encoder_model_quantized.onnx bytes=70000-'))).toBe(true)
+  const resumed = hub.asked.filter(request => request.includes('bytes='))
+  expect(resumed.some(request => request.endsWith('encoder_model_quantized.onnx bytes=50000-'))).toBe(true)
+  expect(resumed.some(request => request.endsWith('encoder_model_quantized.onnx bytes=70000-'))).toBe(true)
 })
 
-test('two pulls of a model at once fetch it once, and both have it', async () => {
+test('two pulls of one model at the same time download it once', async () => {
   const hub = start()
   const [one, other] = await Promise.all([pull(hub), pull(hub)])
   expect(other).toEqual(one)
-  expect(hub.asked.filter(each => each.includes('encoder_model_quantized.onnx')).length).toBe(1)
+  expect(hub.asked.filter(request => request.includes('encoder_model_quantized.onnx')).length).toBe(1)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
-test('a model that is being fetched is not removed', async () => {
+test('a model that is being downloaded is not removed', async () => {
   const hub = start()
   const pulled = pull(hub)
   expect(() => removeModel(dir, 'tiny')).toThrow('being fetched')
@@ -100,14 +100,14 @@ test('a model that is being fetched is not removed', async () => {
   expect(removeModel(dir, 'tiny')).toBe(true)
 })
 
-test('who waits for a pull that fails fetches it', async () => {
+test('a pull that waits for another one downloads the model when the other fails', async () => {
   const hub = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
   const [one, other] = await Promise.allSettled([pull(hub), pull(hub)])
   expect([one.status, other.status]).toEqual(['rejected', 'fulfilled'])
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
-test('a second pull goes on with what the first one left', async () => {
+test('a second pull resumes the parts that the first one left', async () => {
   const first = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
   await expect(pull(first)).rejects.toThrow('broke off')
   expect(isModel(join(dir, 'tiny'))).toBe(false)
@@ -115,54 +115,54 @@ test('a second pull goes on with what the first one left', async () => {
   const second = start()
   await pull(second)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
-  expect(second.asked.filter(each => each.includes('encoder'))).toEqual([
+  expect(second.asked.filter(request => request.includes('encoder'))).toEqual([
     expect.stringContaining('bytes=50000-'),
   ])
-  expect(second.asked.some(each => each.includes('config.json'))).toBe(false)
+  expect(second.asked.some(request => request.includes('config.json'))).toBe(false)
 })
 
-test('a hub that cannot resume is taken from the start', async () => {
+test('a transfer starts again when the hub ignores the range', async () => {
   await pull(start({ breaksAfter: [2, 8, 8, 50_000], ignoresRange: true }))
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
-test('a file with other bytes than the hub names is fetched again', async () => {
+test('a file with the wrong hash is downloaded again', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   await pull(start({ forges: { [path]: bytes(160_000, 9) } }))
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
-test('a file that stays wrong is never put in its place', async () => {
+test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // The listing is honest, the bytes are not, however often they are asked for.
-  const liar = Bun.serve({
+  // Its listing is right, its bytes are wrong on every request.
+  const forger = Bun.serve({
     port: 0,
     fetch: request => {
       const { pathname, search } = new URL(request.url)
       return pathname.endsWith(path) ? new Response(bytes(160_000, 9)) : fetch(`${real}${pathname}${search}`)
     },
   })
-  await expect(pull({ ...hub, endpoint: `http://127.0.0.1:${liar.port}` })).rejects.toThrow('hash')
-  await liar.stop(true)
+  await expect(pull({ ...hub, endpoint: `http://127.0.0.1:${forger.port}` })).rejects.toThrow('hash')
+  await forger.stop(true)
   expect(existsSync(join(dir, 'tiny'))).toBe(false)
 })
 
-test('a file name that leads elsewhere is refused', async () => {
+test('a file name that leaves the folder is refused', async () => {
   const hub = start({}, { ...files, 'onnx/encoder_model_quantized.onnx_data/../../../evil': text('x') })
   await expect(pull(hub)).rejects.toThrow('names a file')
   expect(existsSync(join(dir, '..', 'evil'))).toBe(false)
 })
 
-test('a token is sent, and asked for where it is missing', async () => {
+test('the token is sent, and the error without one names HF_TOKEN', async () => {
   const hub = start({ token: 'hf_secret' })
   await expect(pull(hub)).rejects.toThrow('HF_TOKEN')
   await pull(hub, 'hf_secret')
   expect(isModel(join(dir, 'tiny'))).toBe(true)
 })
 
-test('verify names the file that was changed, remove leaves nothing', async () => {
+test('verify names a changed file, and remove deletes the model with its drafts', async () => {
   await pull(start())
   await Bun.write(join(dir, 'tiny', 'tokenizer.json'), '{"b": 3}')
   expect(await verifyModel(dir, 'tiny')).toEqual(['tokenizer.json'])
@@ -181,7 +181,7 @@ test('the default is turbo on a GPU and base on a CPU', () => {
 
 const settings = { model: null, modelsDir: null, dataDir: '', device: 'cpu' } as const
 
-test('a folder with a model serves under its own name, another does not', async () => {
+test('a model folder serves under its own name; another folder is refused', async () => {
   await pull(start())
   const folder = join(dir, 'tiny')
   const named = await prepareModel({ ...settings, model: folder, dataDir: dir }, () => {})
