@@ -1,5 +1,5 @@
-// A child of the benches: the engine's own pipeline over a file of samples, said `repeat` times over, with what
-// the machine gave for it. Times inside ONNX Runtime are those of the encoder and the decoder alone.
+// A child process of the benches: the engine's pipeline over a file of samples, repeated `repeat` times, and what it
+// cost. The times inside ONNX Runtime are those of the encoder and the decoder alone.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
@@ -19,14 +19,14 @@ export type HearOrder = {
   threads: number
   language: string
   align: boolean
-  /** Whether the built-in models tell speakers apart as well. */
+  /** Also runs diarization with the built-in models. */
   diarize?: boolean
 }
 
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** Within the encoder's and the decoder's runs. */
+  /** Within the runs of the encoder and the decoder. */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -81,17 +81,13 @@ function clock() {
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 }
 }
 
-/** Adds up what the encoder and the decoder take, by their first input. */
+/** Adds up the time of the encoder and the decoder, which it recognises by their first input. */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }
   const prepare = Session.prototype.run
-  Session.prototype.run = function (
-    this: Session,
-    inputs: readonly string[],
-    outputs: readonly string[],
-  ): Run {
+  const watched = function (this: Session, ...[inputs, outputs]: Parameters<typeof prepare>): Run {
     const run = prepare.call(this, inputs, outputs)
-    if (!['input_features', 'input_ids'].includes(inputs[0]!)) return run
+    if (!['input_features', 'input_ids'].includes(inputs[0] ?? '')) return run
     return values => {
       const before = clock()
       const results = run(values)
@@ -101,5 +97,6 @@ function watchRuns() {
       return results
     }
   }
+  Session.prototype.run = watched as typeof prepare
   return spent
 }

@@ -1,5 +1,5 @@
-// A child of the benches: one model's encoder and decoder at a fixed number of tokens, through our binding or through
-// the npm package's sessions, where the cache passes through JavaScript.
+// A child process of the benches: the encoder and decoder of a model at a fixed number of tokens, through the engine's
+// own binding or through the sessions of the npm package, where the decoder's cache passes through JavaScript.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -18,7 +18,7 @@ export type PaceOrder = {
   threads: number
   npm: boolean
 }
-/** CPU milliseconds: of one window in the encoder, of all tokens of all rows in the decoder, and within its runs. */
+/** CPU milliseconds of the encoder for one window, of the decoder for all tokens of all rows, and within its runs. */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 
 const prompt = [50_258, 50_259, 50_359]
@@ -43,7 +43,7 @@ async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Prom
   const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
   let bareMs = 0
   const open = Session.prototype.run
-  Session.prototype.run = function (this: Session, ...names: Parameters<typeof open>): Run {
+  const watched = function (this: Session, ...names: Parameters<typeof open>): Run {
     const run = open.apply(this, names)
     return inputs => {
       const before = cpuMs()
@@ -52,6 +52,7 @@ async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Prom
       return outputs
     }
   }
+  Session.prototype.run = watched as typeof open
   const encoder = makeEncoder(runtime, whisper)
   const decoder = makeDecoder(runtime, whisper, true)
   const states = new Float32Array(encoder.rowSize * rows)

@@ -1,8 +1,8 @@
-// Writes small ONNX models: a protobuf of nodes and constants. The engine's own arithmetic (spectra, picking
-// tokens) runs in ONNX Runtime through these, and the benches make models of any size with them.
+// Writes small ONNX models, which are protobuf messages of nodes and constants. The engine's own arithmetic (spectra,
+// voice detection) runs in ONNX Runtime as such models. The benches write models of any size.
 
 export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array | Int8Array }
-/** A graph is a branch: it sees the values of the one it stands in. */
+/** A graph as attribute is a branch. It can read the values of the graph around it. */
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
@@ -16,7 +16,7 @@ export class Graph {
   private readonly outputs: Uint8Array[] = []
   private count = 0
 
-  /** `prefix` keeps the names of a branch apart from those around it. */
+  /** `prefix` makes the names of a branch different from those of the graph around it. */
   constructor(private readonly prefix = '') {}
 
   input(name: string, type: Type, shape: Shape): string {
@@ -28,7 +28,7 @@ export class Graph {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
-  /** A constant; gives its name. */
+  /** Adds a constant and gives its name. */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(field(5, tensor(name, dims, data)))
     return name
@@ -42,15 +42,17 @@ export class Graph {
     return this.constant({ dims: [values.length], data: BigInt64Array.from(values, BigInt) })
   }
 
-  /** One operation; gives the name of its first output. */
+  /** Adds an operation and gives the name of its first output. */
   add(
     operation: string,
     inputs: readonly string[],
     attributes: Record<string, Attribute> = {},
     outputs: readonly string[] = [`${this.prefix}v${this.count++}`],
   ): string {
+    const [first] = outputs
+    if (first === undefined) throw new RangeError('an operation needs an output')
     this.nodes.push(field(1, node(operation, inputs, outputs, attributes)))
-    return outputs[0]!
+    return first
   }
 
   bytes(): Uint8Array {
@@ -59,12 +61,12 @@ export class Graph {
     return join([
       number(1, irVersion),
       field(7, this.body()),
-      field(8, join([field(1, words('')), number(2, operators)])),
+      field(8, join([field(1, utf8('')), number(2, operators)])),
     ])
   }
 
   body(): Uint8Array {
-    return join([...this.nodes, field(2, words('steno')), ...this.constants, ...this.inputs, ...this.outputs])
+    return join([...this.nodes, field(2, utf8('steno')), ...this.constants, ...this.inputs, ...this.outputs])
   }
 }
 
@@ -75,39 +77,39 @@ function node(
   attributes: Record<string, Attribute>,
 ): Uint8Array {
   return join([
-    ...inputs.map(name => field(1, words(name))),
-    ...outputs.map(name => field(2, words(name))),
-    field(4, words(operation)),
+    ...inputs.map(name => field(1, utf8(name))),
+    ...outputs.map(name => field(2, utf8(name))),
+    field(4, utf8(operation)),
     ...Object.entries(attributes).map(([name, value]) => field(5, attribute(name, value))),
   ])
 }
 
 function attribute(name: string, value: Attribute): Uint8Array {
   const kind = { float: 1, int: 2, string: 3, graph: 5, ints: 7 }
-  const label = field(1, words(name))
+  const label = field(1, utf8(name))
   if (typeof value === 'number') return join([label, number(3, value), number(20, kind.int)])
-  if (typeof value === 'string') return join([label, field(4, words(value)), number(20, kind.string)])
+  if (typeof value === 'string') return join([label, field(4, utf8(value)), number(20, kind.string)])
   if (value instanceof Graph) return join([label, field(6, value.body()), number(20, kind.graph)])
   if ('float' in value) {
     return join([label, Uint8Array.of((2 << 3) | 5), floatBytes(value.float), number(20, kind.float)])
   }
-  return join([label, ...value.map(each => number(8, each)), number(20, kind.ints)])
+  return join([label, ...value.map(item => number(8, item)), number(20, kind.ints)])
 }
 
 function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array {
   const type =
     data instanceof Float32Array ? types.float32 : data instanceof Int8Array ? types.int8 : types.int64
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return join([...dims.map(each => number(1, each)), number(2, type), field(8, words(name)), field(9, raw)])
+  return join([...dims.map(size => number(1, size)), number(2, type), field(8, utf8(name)), field(9, raw)])
 }
 
 function port(name: string, type: Type, shape: Shape): Uint8Array {
-  const dims = shape.map(each => field(1, typeof each === 'number' ? number(1, each) : field(2, words(each))))
+  const dims = shape.map(size => field(1, typeof size === 'number' ? number(1, size) : field(2, utf8(size))))
   const kind = join([number(1, types[type]), field(2, join(dims))])
-  return join([field(1, words(name)), field(2, field(1, kind))])
+  return join([field(1, utf8(name)), field(2, field(1, kind))])
 }
 
-// Protobuf: a key (field number and kind), then a number in groups of seven bits, or bytes after their length.
+// Protobuf: a key (field number and wire type), then a number in groups of seven bits, or a length and that many bytes.
 
 function number(id: number, value: number): Uint8Array {
   return join([varint(id << 3), varint(value)])
@@ -117,7 +119,7 @@ function field(id: number, bytes: Uint8Array): Uint8Array {
   return join([varint((id << 3) | 2), varint(bytes.length), bytes])
 }
 
-function words(text: string): Uint8Array {
+function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
@@ -136,7 +138,7 @@ function varint(value: number): Uint8Array {
 }
 
 function join(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, each) => sum + each.length, 0))
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
     whole.set(part, at)

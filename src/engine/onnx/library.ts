@@ -1,4 +1,4 @@
-// Where the engine's native library and built-in models lie: in the project, or unpacked from the binary.
+// Paths of the native library and the built-in models: in the project folder, or unpacked from the binary.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -7,12 +7,12 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
-/** ONNX Runtime's shared library: the one beside its CUDA provider, when that was fetched, or the carried one. */
+/** ONNX Runtime's shared library: the copy beside its CUDA provider if that was pulled, otherwise the carried one. */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
 }
 
-/** As the npm package has it. */
+/** ONNX Runtime's shared library as in the npm package. */
 export function carriedRuntime(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
@@ -20,14 +20,14 @@ export function carriedRuntime(): string {
 }
 
 /**
- * The library looks for its providers beside itself. They are hundreds of megabytes, so they stay when an upgrade
- * brings the same version of it; with another version they would not load, and are not looked at.
+ * The folder of the CUDA provider. The library searches for its providers in its own folder. They are hundreds of
+ * megabytes, and load only with their own version of it: the folder is named by the version and survives an upgrade.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
-/** The C++ libraries that the runtime needs, for a machine that lacks them; the binary carries those of its builder. */
+/** The C++ libraries that the runtime needs, for machines without them. The binary carries those of its build machine. */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
   return Object.entries(symbols).flatMap(([name, symbol]) => {
@@ -36,12 +36,12 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** Whether the provider library that CUDA needs has been fetched. */
+/** True when the CUDA provider was pulled. */
 export function hasCuda(): boolean {
   return existsSync(join(cudaFolder(), cudaProvider))
 }
 
-/** Silero VAD v6, from a package made for it. */
+/** Silero VAD v6, from the npm package of its browser version. */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
@@ -51,14 +51,14 @@ export function pocketModel(): string | null {
   return findCarried('models/pocket/whisper-pocket')
 }
 
-/** The built-in models that tell voices apart, or null in a build without them. */
+/** The folders of the built-in models for diarization, or null in a build without them. */
 export function pocketVoices(): { segmentation: string; embedding: string } | null {
   const segmentation = findCarried('models/pocket/pyannote-segmentation-pocket')
   const embedding = findCarried('models/pocket/wespeaker-pocket')
   return segmentation && embedding ? { segmentation, embedding } : null
 }
 
-/** A spoken clip and a file that says what is heard in it, or null in a build without one. */
+/** A clip of speech, and the file with its true text; null in a build without them. */
 export function pocketClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')
   const truth = findCarried('test/fixtures/speech/doctor.json')
@@ -67,6 +67,6 @@ export function pocketClip(): { sound: string; truth: string } | null {
 
 function mustFind(path: string): string {
   const found = findCarried(path)
-  if (found === null) throw new Error(`${path} is not here: install the packages, or build again`)
+  if (found === null) throw new Error(`${path} is missing: run make install, or build steno again`)
   return found
 }

@@ -1,14 +1,13 @@
-// ONNX Runtime's C API through bun:ffi: the few functions the engine needs. The library hands out one table of
-// function pointers that only ever grows at its end, so each function is named here by its place in the table.
+// The functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library gives one table of function
+// pointers. New versions only append to it, so each function has a fixed place.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
-/** The oldest table that has everything below; newer libraries still serve it. */
+/** The oldest version of the table that has all functions below. Newer libraries support it too. */
 const apiVersion = 22
 
-// The place in the table, then what goes in: p pointer, n size, i int. All but the Release… and Clear…
-// functions give null, or a status that says what went wrong.
+/** The place in the table and the arguments: p pointer, n size, i int. Each function returns null or an error status. */
 const table = {
   CreateSession: [7, 'pppp'],
   CreateSessionFromArray: [8, 'ppnpp'],
@@ -43,6 +42,7 @@ const table = {
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
+/** Functions without a status. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseSession: [95, 'p'],
@@ -64,16 +64,17 @@ export type Runtime = Checked &
     cpuMemory: Pointer
   }
 
-/** Opens the library. One pool of threads serves every session, so that none spins beside another's work. */
+/** Opens the library with one thread pool for all sessions. */
 export function openRuntime(library: string, threads: number): Runtime {
-  stayQuiet()
+  disableTelemetry()
   const symbols = openLibrary(library)
-  const base = symbols.OrtGetApiBase()!
+  const base = symbols.OrtGetApiBase()
+  if (!base) throw new Error('ONNX Runtime gives no functions')
   const { GetApi, GetVersionString } = linkSymbols({
     GetApi: { ptr: read.ptr(base, 0) as Pointer, args: ['u32'], returns: 'ptr' },
     GetVersionString: { ptr: read.ptr(base, 8) as Pointer, args: [], returns: 'ptr' },
   }).symbols
-  const version = new CString(GetVersionString()!).toString()
+  const version = textAt(GetVersionString())
   const api = GetApi(apiVersion)
   if (!api) throw new Error(`ONNX Runtime ${version} is too old`)
 
@@ -82,56 +83,72 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Threads that spin while they wait take the time of the API, and of each other where cores are shared.
+  // A thread that spins while it waits takes CPU time from the API and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
     ...calls,
     version,
-    environment: at('CreateEnvWithGlobalThreadPools', warnings, text('steno'), options),
+    environment: at('CreateEnvWithGlobalThreadPools', warnings, cString('steno'), options),
     allocator: at('GetAllocatorWithDefaultOptions'),
     cpuMemory: at('CreateCpuMemoryInfo', 1, 0),
   }
 }
 
 function openLibrary(library: string) {
-  const wanted = { OrtGetApiBase: { args: [], returns: 'ptr' } } as const
+  const symbols = { OrtGetApiBase: { args: [], returns: 'ptr' } } as const
   try {
-    return dlopen(library, wanted).symbols
+    return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // A machine with nothing but glibc: what C++ needs is carried, and is found by its name once it is loaded.
+    // This machine lacks the C++ libraries. Once the carried ones are loaded, the loader finds them by name.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
-    return dlopen(library, wanted).symbols
+    return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * The library writes a device id into the home folder and queues events for its maker unless this is set when it is
- * loaded. It reads the environment of the process, which an assignment to process.env does not reach.
+ * Without this variable the library writes a device id into the home folder and queues events for Microsoft when it is
+ * loaded. An assignment to process.env does not reach the environment that native code reads.
  */
-function stayQuiet(): void {
+function disableTelemetry(): void {
   if (process.platform !== 'linux') return
   const { symbols } = dlopen('libc.so.6', { setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
-  symbols.setenv(text('ORT_DISABLE_TELEMETRY'), text('1'), 1)
+  symbols.setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
 }
 
-/** Calls with a place for one pointer, and gives what was put there. */
+/** Calls a function that writes one pointer to `out`, and gives that pointer. */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)
   return Number(out[0]) as Pointer
 }
 
-/** A C string; keep what it gives as long as the library may read it. */
-export function text(words: string): Uint8Array {
-  return Buffer.from(`${words}\0`)
+/** A C string. The caller keeps it as long as the library may read it. */
+export function cString(text: string): Uint8Array {
+  return Buffer.from(`${text}\0`)
 }
 
-/** C strings as an array of pointers to them. `keep` holds the bytes alive. */
-export function texts(words: readonly string[]): { pointers: BigUint64Array; keep: Uint8Array[] } {
-  const keep = words.map(text)
-  return { pointers: BigUint64Array.from(keep, each => BigInt(ptr(each))), keep }
+/** An array of pointers to C strings. The strings live as long as the array. */
+export function cStrings(texts: readonly string[]): BigUint64Array {
+  const strings = texts.map(cString)
+  const pointers = BigUint64Array.from(strings, string => BigInt(ptr(string)))
+  keepAlive(pointers, strings)
+  return pointers
+}
+
+const kept = new WeakMap<object, unknown>()
+
+/**
+ * Keeps `memory` from the garbage collector as long as `owner` lives. The collector does not see the pointers through
+ * which the library reads the memory.
+ */
+function keepAlive(owner: object, memory: unknown): void {
+  kept.set(owner, memory)
+}
+
+function textAt(pointer: Pointer | bigint | null): string {
+  return pointer === null ? '' : new CString(Number(pointer) as Pointer).toString()
 }
 
 function link(api: Pointer): Checked & Silent {
@@ -142,7 +159,7 @@ function link(api: Pointer): Checked & Silent {
         name,
         {
           ptr: read.ptr(api, place * 8) as Pointer,
-          args: [...args].map(each => kinds[each as keyof typeof kinds]),
+          args: [...args].map(kind => kinds[kind as keyof typeof kinds]),
           returns,
         },
       ]),
@@ -156,9 +173,9 @@ function link(api: Pointer): Checked & Silent {
     (...args: Argument[]) => {
       const status = (call as unknown as (...given: Argument[]) => Pointer | null)(...args)
       if (!status) return
-      const said = new CString(message(status)!).toString()
+      const reason = textAt(message(status))
       silent.ReleaseStatus(status)
-      throw new Error(said)
+      throw new Error(reason)
     },
   ])
   return { ...(Object.fromEntries(checked) as Checked), ...silent }

@@ -1,9 +1,9 @@
-// A model in ONNX Runtime, and the tensors that go in and come out. What a run gives stays in the library's
-// memory and can be fed to the next run as it is: a decoder's cache never passes through JavaScript.
+// Models in ONNX Runtime, with the tensors that they read and write. The outputs of a run stay in the library's memory
+// and can be inputs of the next run: the cache of a decoder never passes through JavaScript.
 
 import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import type { Config } from '../../config.ts'
-import { pointerFrom, type Runtime, text, texts } from './runtime.ts'
+import { cString, cStrings, pointerFrom, type Runtime } from './runtime.ts'
 
 /** The C API's numbers for the element types that models here use, and their bytes. */
 const elements = {
@@ -18,13 +18,13 @@ export type ElementType = keyof typeof elements
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
 
-/** Owned by whoever got it: `free` it, once. */
+/** A value of ONNX Runtime. The caller that receives it calls `free` once. */
 export class Tensor {
   constructor(
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
-    /** Memory of ours that it reads, if it reads any. */
-    private readonly keep: NodeJS.TypedArray | null = null,
+    /** The JavaScript memory that it reads; null when its memory is the library's. */
+    private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
 
   get dims(): number[] {
@@ -35,14 +35,14 @@ export class Tensor {
     return describe(this.runtime, this.info()).type
   }
 
-  /** A view of the memory; it ends when the tensor is freed. */
+  /** `length` floats of its memory, not copied: not to be read after `free`. */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
   get address(): Pointer {
-    return this.keep
-      ? ptr(this.keep)
+    return this.memory
+      ? ptr(this.memory)
       : pointerFrom(out => this.runtime.GetTensorMutableData(this.pointer, out))
   }
 
@@ -55,7 +55,7 @@ export class Tensor {
   }
 }
 
-/** A tensor over an array of ours, which must stay as it is while the tensor lives. */
+/** A tensor over `data` from element `from` on. The data is not copied and must not change while the tensor lives. */
 export function tensor(
   runtime: Runtime,
   type: ElementType,
@@ -63,51 +63,41 @@ export function tensor(
   dims: readonly number[],
   from = 0,
 ): Tensor {
-  const shape = BigInt64Array.from(dims, BigInt)
-  const { id, bytes } = elements[type]
-  const size = bytes * dims.reduce((product, each) => product * each, 1)
+  const { bytes } = elements[type]
   const start = from * bytes
-  if (start + size > data.byteLength) throw new RangeError('a tensor is larger than its memory')
-  const place = data.byteLength === 0 ? new Uint8Array(8) : data
-  const pointer = pointerFrom(out =>
-    runtime.CreateTensorWithDataAsOrtValue(
-      runtime.cpuMemory,
-      (ptr(place) + start) as Pointer,
-      size,
-      shape,
-      dims.length,
-      id,
-      out,
-    ),
-  )
-  return new Tensor(runtime, pointer, place)
+  if (start + bytes * elementsIn(dims) > data.byteLength)
+    throw new RangeError('a tensor is larger than its memory')
+  const memory = data.byteLength === 0 ? new Uint8Array(8) : data
+  return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
 }
 
-/** The first rows of a tensor, over the same memory; `source` must outlive it. */
+/** A tensor over the first rows of `source`, not copied: `source` must outlive it. */
 export function firstRows(
   runtime: Runtime,
   source: Tensor,
   type: ElementType,
   dims: readonly number[],
 ): Tensor {
-  const { id, bytes } = elements[type]
-  const size = bytes * dims.reduce((product, each) => product * each, 1)
-  const shape = BigInt64Array.from(dims, BigInt)
-  const pointer = pointerFrom(out =>
-    runtime.CreateTensorWithDataAsOrtValue(
-      runtime.cpuMemory,
-      source.address,
-      size,
-      shape,
-      dims.length,
-      id,
-      out,
-    ),
-  )
-  return new Tensor(runtime, pointer)
+  return new Tensor(runtime, valueAt(runtime, source.address, type, dims))
 }
 
-export type Run = (inputs: readonly Tensor[]) => Tensor[]
+function valueAt(runtime: Runtime, address: Pointer, type: ElementType, dims: readonly number[]): Pointer {
+  const { id, bytes } = elements[type]
+  const shape = BigInt64Array.from(dims, BigInt)
+  const size = bytes * elementsIn(dims)
+  return pointerFrom(out =>
+    runtime.CreateTensorWithDataAsOrtValue(runtime.cpuMemory, address, size, shape, dims.length, id, out),
+  )
+}
+
+function elementsIn(dims: readonly number[]): number {
+  return dims.reduce((product, size) => product * size, 1)
+}
+
+/** Runs a model once. It gives one tensor for each output name. */
+export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
+  -readonly [Name in keyof Outputs]: Tensor
+}
 
 export class Session {
   readonly inputs: readonly Port[]
@@ -122,27 +112,21 @@ export class Session {
   }
 
   /** A function that runs the model with these inputs and outputs, in this order. */
-  run(inputNames: readonly string[], outputNames: readonly string[]): Run {
-    const ins = texts(inputNames)
-    const outs = texts(outputNames)
+  run<const Outputs extends readonly string[]>(
+    inputNames: readonly string[],
+    outputNames: Outputs,
+  ): Run<Outputs> {
+    const names = cStrings(inputNames)
+    const resultNames = cStrings(outputNames)
     const values = new BigUint64Array(inputNames.length)
     const results = new BigUint64Array(outputNames.length)
-    const kept = [ins.keep, outs.keep]
     return inputs => {
       if (inputs.length !== values.length) throw new RangeError(`${values.length} inputs are needed`)
-      for (const [index, each] of inputs.entries()) values[index] = BigInt(each.pointer)
+      for (const [index, input] of inputs.entries()) values[index] = BigInt(input.pointer)
       results.fill(0n)
-      this.runtime.Run(
-        this.pointer,
-        null,
-        ins.pointers,
-        values,
-        values.length,
-        outs.pointers,
-        kept.length && results.length,
-        results,
-      )
-      return Array.from(results, each => new Tensor(this.runtime, Number(each) as Pointer))
+      this.runtime.Run(this.pointer, null, names, values, values.length, resultNames, results.length, results)
+      const tensors = Array.from(results, result => new Tensor(this.runtime, Number(result) as Pointer))
+      return tensors as ReturnType<Run<Outputs>>
     }
   }
 
@@ -167,7 +151,7 @@ export class Session {
   }
 }
 
-/** Opens a model from a file, or from its bytes. */
+/** Opens a model from its file or its bytes. */
 export function openSession(runtime: Runtime, model: string | Uint8Array, device: Device = 'cpu'): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
   try {
@@ -175,11 +159,11 @@ export function openSession(runtime: Runtime, model: string | Uint8Array, device
     runtime.DisablePerSessionThreads(options)
     if (device === 'cuda') useCuda(runtime, options)
     if (device === 'webgpu') {
-      runtime.SessionOptionsAppendExecutionProvider(options, text('WebGPU'), null, null, 0)
+      runtime.SessionOptionsAppendExecutionProvider(options, cString('WebGPU'), null, null, 0)
     }
     const pointer =
       typeof model === 'string'
-        ? pointerFrom(out => runtime.CreateSession(runtime.environment, text(model), options, out))
+        ? pointerFrom(out => runtime.CreateSession(runtime.environment, cString(model), options, out))
         : pointerFrom(out =>
             runtime.CreateSessionFromArray(runtime.environment, model, model.byteLength, options, out),
           )
@@ -191,14 +175,14 @@ export function openSession(runtime: Runtime, model: string | Uint8Array, device
 
 function useCuda(runtime: Runtime, options: Pointer): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // The defaults search every convolution exhaustively and double the arena at each growth.
-  const names = texts(['cudnn_conv_algo_search', 'arena_extend_strategy'])
-  const values = texts(['HEURISTIC', 'kSameAsRequested'])
-  runtime.UpdateCUDAProviderOptions(cuda, names.pointers, values.pointers, names.keep.length)
+  // The defaults try every algorithm for each convolution, and double the memory arena when it is full.
+  const names = cStrings(['cudnn_conv_algo_search', 'arena_extend_strategy'])
+  const values = cStrings(['HEURISTIC', 'kSameAsRequested'])
+  runtime.UpdateCUDAProviderOptions(cuda, names, values, names.length)
   runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda)
 }
 
-/** Type and dimensions out of a description; -1 stands for a dimension that is not fixed. */
+/** The element type and the dimensions of a tensor; -1 is a dimension that is not fixed. Releases `info` if `owned`. */
 function describe(runtime: Runtime, info: Pointer, owned = true): { type: ElementType; dims: number[] } {
   const id = new Int32Array(1)
   runtime.GetTensorElementType(info, id)
@@ -206,12 +190,12 @@ function describe(runtime: Runtime, info: Pointer, owned = true): { type: Elemen
   const dims = new BigInt64Array(Math.max(count, 1))
   runtime.GetDimensions(info, dims, count)
   if (owned) runtime.ReleaseTensorTypeAndShapeInfo(info)
-  const type = Object.entries(elements).find(([, each]) => each.id === id[0])?.[0]
-  if (!type) throw new Error(`a model with tensors of type ${id[0]} is not understood`)
+  const type = Object.entries(elements).find(([, element]) => element.id === id[0])?.[0]
+  if (!type) throw new Error(`the model has tensors of an element type that is not supported: ${id[0]}`)
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** Copies memory of the library over other memory of it: one row of a batch over another. */
+/** Copies memory of the library to another place in its memory, such as a row of a batch. */
 export function copyBytes(from: Pointer, to: Pointer, bytes: number): void {
   new Uint8Array(toArrayBuffer(to, 0, bytes)).set(new Uint8Array(toArrayBuffer(from, 0, bytes)))
 }

@@ -1,10 +1,10 @@
-// Reads the constants out of an ONNX model by name: the other direction of graph.ts, as far as it is needed.
+// Reads the constants of an ONNX model by name: the inverse of graph.ts, for float constants.
 
 import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/** Every float constant of the model, those within branches too, by the name of its value. */
+/** Every float constant of the model and of its branches, by name. */
 export function readWeights(model: Uint8Array): Weights {
   const weights: Weights = new Map()
   for (const graph of fieldsOf(model, 7)) readGraph(graph, weights)
@@ -14,19 +14,19 @@ export function readWeights(model: Uint8Array): Weights {
 function readGraph(graph: Uint8Array, weights: Weights): void {
   for (const initializer of fieldsOf(graph, 5)) {
     const [name] = fieldsOf(initializer, 8)
-    if (name) keep(text(name), initializer, weights)
+    if (name) readTensor(text(name), initializer, weights)
   }
   for (const node of fieldsOf(graph, 1)) {
     const [output] = fieldsOf(node, 2)
     for (const attribute of fieldsOf(node, 5)) {
       const [tensor] = fieldsOf(attribute, 5)
-      if (tensor && output) keep(text(output), tensor, weights)
+      if (tensor && output) readTensor(text(output), tensor, weights)
       for (const branch of fieldsOf(attribute, 6)) readGraph(branch, weights)
     }
   }
 }
 
-function keep(name: string, tensor: Uint8Array, weights: Weights): void {
+function readTensor(name: string, tensor: Uint8Array, weights: Weights): void {
   const [raw] = fieldsOf(tensor, 9)
   const isFloat = 1
   if (!raw || numbersOf(tensor, 2)[0] !== isFloat) return
@@ -37,7 +37,7 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** The bytes of each field of that number. */
+/** The bytes of each field with that number. */
 function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
@@ -46,7 +46,7 @@ function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/** Numbers of a repeated field, one by one or packed together. */
+/** The numbers of a repeated field, packed or not. */
 function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
@@ -81,7 +81,7 @@ function walk(message: Uint8Array, visit: (id: number, value: number | Uint8Arra
   }
 }
 
-/** Gives the place after the number. */
+/** Reads a number and gives the place after it. */
 function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
   let value = 0
   for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {

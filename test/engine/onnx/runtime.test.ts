@@ -1,7 +1,9 @@
+import { CString, type Pointer } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cStrings } from '../../../src/engine/onnx/runtime.ts'
 
 const script = `
   const { openRuntime } = await import(${JSON.stringify(new URL('../../../src/engine/onnx/runtime.ts', import.meta.url).href)})
@@ -9,7 +11,7 @@ const script = `
   openRuntime(runtimeLibrary(), 1)
 `
 
-test('the library keeps no diary, whatever the environment says', async () => {
+test('the library writes no telemetry files, whatever the environment says', async () => {
   const home = mkdtempSync(join(tmpdir(), 'steno-home-'))
   try {
     const { ORT_DISABLE_TELEMETRY: _, ...environment } = process.env
@@ -23,4 +25,15 @@ test('the library keeps no diary, whatever the environment says', async () => {
   } finally {
     rmSync(home, { recursive: true })
   }
+})
+
+test('C strings live as long as the array of pointers to them', () => {
+  const words = Array.from({ length: 2000 }, (_, at) => `word ${at}`)
+  const pointers = cStrings(words)
+  for (let round = 0; round < 5; round++) {
+    Bun.gc(true)
+    // Freed memory would be written over.
+    Array.from({ length: 20_000 }, () => Buffer.from('another text\0'))
+  }
+  expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)
 })
