@@ -32,7 +32,7 @@ async function run(): Promise<string[][]> {
     return [name, `${new Set(labels).size} of 4`, ...shares]
   }
   for (const threshold of thresholds) {
-    const voices = findVoices(prints, { threshold, least: 20, expected: null })
+    const voices = findVoices(prints, { threshold, embeddingsMin: 20, expected: null })
     const nearest = (print: Float32Array) =>
       voices.reduce((best, voice, at) => (dot(voice, print) > dot(voices[best]!, print) ? at : best), 0)
     rows.push(

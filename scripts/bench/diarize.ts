@@ -74,7 +74,7 @@ function soundOf(path: string) {
 
 async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
   const diarization = new Diarization(opened)
-  for await (const part of soundOf(path)) diarization.hear(part)
+  for await (const part of soundOf(path)) diarization.add(part)
   return diarization.finish(null).turns
 }
 

@@ -57,7 +57,7 @@ function openHearing(runtime: Runtime, voices: VoiceChoice, device: Device): Roo
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)
     // Fast enough there for a print of all that was said in every view.
-    const profile = { ...voices.profile, every: 1, printSecondsMax: 10 }
+    const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
     const cause = reasonOf(error).split('\n')[0]!

@@ -133,7 +133,7 @@ async function* heardBy(
   sound: AsyncIterable<Float32Array>,
 ): AsyncGenerator<Float32Array> {
   for await (const part of sound) {
-    diarization?.hear(part)
+    diarization?.add(part)
     yield part
   }
 }

@@ -17,7 +17,7 @@ async function tellApart({ sound, repeat, threads }: TellOrder): Promise<Told> {
   const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
   const diarization = new Diarization(voices)
   const before = process.cpuUsage()
-  for (let round = 0; round < repeat; round++) diarization.hear(samples)
+  for (let round = 0; round < repeat; round++) diarization.add(samples)
   const heard = process.cpuUsage()
   const { turns } = diarization.finish(null)
   const after = process.cpuUsage()

@@ -17,7 +17,7 @@ export type VoiceProfile = {
   /** Embeddings are computed in every n-th view; views are one second apart. */
   every: number
   /** The most sound that one embedding is made of: a large model would take longer for it than recognition. */
-  printSecondsMax: number
+  embeddingSecondsMax: number
 }
 
 export const models: Record<keyof typeof catalogue, CatalogueModel> = catalogue

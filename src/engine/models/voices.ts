@@ -46,5 +46,5 @@ export function missingVoiceModels(dir: string): string[] {
 function pocketChoice(): VoiceChoice {
   const folders = pocketVoices()
   if (folders === null) return { problem: 'This build carries no models for telling speakers apart' }
-  return { ...folders, profile: { threshold: 0.55, every: 2, printSecondsMax: 10 } }
+  return { ...folders, profile: { threshold: 0.55, every: 2, embeddingSecondsMax: 10 } }
 }

@@ -1,150 +1,191 @@
-// Voice prints to people: agglomerative clustering by the mean distance between groups, in blocks whose groups are
-// clustered again, so that ten hours need no matrix of everything against everything.
+// Agglomerative clustering of voice embeddings by average linkage. A long recording is clustered in blocks, and the
+// clusters of the blocks again: ten hours need no distance matrix of all pairs.
 //
-// The mean over all pairs of two groups is one less the product of their centroids, so a group is its centroid and
-// its size, and joining blocks loses nothing. The distance of the centroids themselves, as pyannote counts it, shrinks
-// as the prints of a voice scatter: on short or noisy sound everybody becomes one (scripts/bench/diarize.ts).
+// The mean cosine distance over all pairs of two clusters is one minus the product of their centroids. A cluster is
+// therefore its centroid and its size, and nothing is lost between blocks. pyannote takes the distance of the
+// normalised centroids instead. That distance shrinks as the embeddings of a voice scatter: in short or noisy sound all
+// speakers become one (scripts/bench/diarize.ts).
 
-/** Voice prints that are taken for one voice: the sum of their vectors, and how many they are. */
-export type Group = { sum: Float32Array; count: number }
+/** Embeddings that are taken for one voice: the sum of their vectors, and their number. */
+export type Cluster = { sum: Float32Array; count: number }
 
 export type ClusterOptions = {
-  /** Mean cosine distance between the prints of two groups from which they are two voices. */
+  /** Two clusters with at least this mean cosine distance are two voices. */
   threshold: number
-  /** Fewer prints than this make no voice of their own. */
-  least: number
-  /** How many voices are expected; null when nobody says. */
+  /** A cluster with fewer embeddings is no voice. */
+  embeddingsMin: number
+  /** The number of voices to expect, or null. */
   expected: number | null
 }
 
-/** Prints of one block; the matrix of one has this squared. */
+/** Embeddings of one block. The distance matrix has blockSize² entries. */
 const blockSize = 1200
-/** What an expectation may make of the threshold. A voice apart from all others by more than `loose` stays one. */
-const prior = { strict: 0.8, loose: 1.5 }
+/** With an expected number of voices, the threshold may move by these factors. */
+const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * The centroids of the voices among unit vectors, longest heard first. Only vectors that may form a voice go in;
- * what becomes of the others is for the caller to say.
+ * The centroids of the voices among unit vectors, the voice with most embeddings first. Vectors that may not form a
+ * voice are left out by the caller.
  */
 export function findVoices(vectors: readonly Float32Array[], options: ClusterOptions): Float32Array[] {
   if (vectors.length === 0) return []
-  const least = Math.min(options.least, Math.max(1, Math.round(vectors.length / 10)))
-  const isVoice = ({ count }: Group) => count >= least
-  const groups = groupsOf(vectors, isVoice, options).toSorted((one, other) => other.count - one.count)
-  const voices = groups.filter(isVoice)
-  return (voices.length > 0 ? voices : groups.slice(0, 1)).map(each => unit(each.sum))
+  const countMin = Math.min(options.embeddingsMin, Math.max(1, Math.round(vectors.length / 10)))
+  const isVoice = ({ count }: Cluster) => count >= countMin
+  const clusters = largestFirst(findClusters(vectors, isVoice, options))
+  const voices = clusters.filter(isVoice)
+  return (voices.length > 0 ? voices : clusters.slice(0, 1)).map(({ sum }) => unit(sum))
 }
 
-function groupsOf(
+function findClusters(
   vectors: readonly Float32Array[],
-  isVoice: (group: Group) => boolean,
+  isVoice: (cluster: Cluster) => boolean,
   { threshold, expected }: ClusterOptions,
-): Group[] {
-  if (expected === null) return link(inBlocks(vectors, threshold), threshold)
-  let best: Group[] = []
-  let least = Number.POSITIVE_INFINITY
+): Cluster[] {
+  if (expected === null) return agglomerate(clusterBlocks(vectors, threshold), threshold)
+  let best: Cluster[] = []
+  let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
-  link(inBlocks(vectors, threshold * prior.strict), threshold * prior.loose, (groups, next) => {
-    // These groups are what every threshold from the last join to the next one gives.
-    const off = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
+  const blocks = clusterBlocks(vectors, threshold * thresholdRange.low)
+  agglomerate(blocks, threshold * thresholdRange.high, (clusters, next) => {
+    // Every threshold between the last merge and the next one gives these clusters.
+    const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
-    const found = groups()
-    const miss = Math.abs(found.filter(isVoice).length - expected) + off / 100
-    if (miss < least) [best, least] = [found, miss]
+    const found = clusters()
+    const miss = Math.abs(found.filter(isVoice).length - expected) + factor / 100
+    if (miss >= bestMiss) return
+    best = found
+    bestMiss = miss
   })
   return best
 }
 
-function inBlocks(vectors: readonly Float32Array[], limit: number): Group[] {
-  let groups: Group[] = vectors.map(sum => ({ sum, count: 1 }))
-  for (;;) {
-    if (groups.length <= blockSize) return link(groups, limit)
-    const joined: Group[] = []
-    for (let at = 0; at < groups.length; at += blockSize)
-      joined.push(...link(groups.slice(at, at + blockSize), limit))
-    // Many odd prints may stay alone; those heard least cannot be a voice, and go.
-    if (joined.length > 0.7 * groups.length)
-      return joined.toSorted((one, other) => other.count - one.count).slice(0, blockSize)
-    groups = joined
+/** At most `blockSize` clusters, none of them the result of a merge at `limit` or above. */
+function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster[] {
+  let clusters: Cluster[] = vectors.map(sum => ({ sum, count: 1 }))
+  while (clusters.length > blockSize) {
+    const merged: Cluster[] = []
+    for (let at = 0; at < clusters.length; at += blockSize)
+      merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
+    // Many outliers can stay alone. The smallest clusters cannot become a voice and are dropped.
+    if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
+    clusters = merged
   }
+  return agglomerate(clusters, limit)
+}
+
+function largestFirst(clusters: readonly Cluster[]): Cluster[] {
+  return clusters.toSorted((one, other) => other.count - one.count)
 }
 
 /**
- * Joins the two nearest groups until none are nearer than the limit. `onStep` may see the
- * groups before the first join and after each one, with the distance at which the next would be.
+ * Merges the two closest clusters until no two are closer than `limit`. `onStep` receives the clusters before the first
+ * merge and after each one, and the distance at which the next merge would happen.
  */
-export function link(
-  given: readonly Group[],
+export function agglomerate(
+  clusters: readonly Cluster[],
   limit: number,
-  onStep: (groups: () => Group[], next: number) => void = () => {},
-): Group[] {
-  const groups: (Group | null)[] = [...given]
-  const count = groups.length
-  const centres = given.map(centreOf)
-  const distances = new Float32Array(count * count)
-  const set = (one: number, other: number, value: number) => {
-    distances[one * count + other] = value
-    distances[other * count + one] = value
-  }
-  for (let one = 0; one < count; one++)
-    for (let other = 0; other < one; other++) set(one, other, 1 - dot(centres[one]!, centres[other]!))
-
-  // The nearest of each group, and a distance that none of the others is nearer than: a join may leave it too
-  // small, and then it is looked up again, but only once it is the smallest of all.
-  const nearest = new Int32Array(count)
-  const low = new Float32Array(count)
-  const look = (one: number) => {
-    low[one] = Number.POSITIVE_INFINITY
-    for (let other = 0; other < count; other++) {
-      if (other === one || !groups[other] || distances[one * count + other]! >= low[one]!) continue
-      low[one] = distances[one * count + other]!
-      nearest[one] = other
-    }
-  }
-  for (let one = 0; one < count; one++) look(one)
-  const living = () => groups.filter(each => each !== null)
-
+  onStep: (clusters: () => Cluster[], next: number) => void = () => {},
+): Cluster[] {
+  const linkage = new Linkage(clusters)
   for (;;) {
+    const { first, second, distance } = linkage.closest()
+    onStep(() => linkage.clusters(), distance)
+    if (distance >= limit) return linkage.clusters()
+    linkage.merge(first, second)
+  }
+}
+
+/** The distances of all pairs, and the nearest neighbour of each cluster. */
+class Linkage {
+  /** Null where a cluster was merged into another one. */
+  private readonly slots: (Cluster | null)[]
+  private readonly distances: Float32Array
+  private readonly nearest: Int32Array
+  /**
+   * A lower bound of the distance to the nearest neighbour. A merge can make it too low; it is computed again only when
+   * it is the lowest of all.
+   */
+  private readonly bounds: Float32Array
+
+  constructor(clusters: readonly Cluster[]) {
+    const size = clusters.length
+    this.slots = [...clusters]
+    this.distances = new Float32Array(size * size)
+    this.nearest = new Int32Array(size)
+    this.bounds = new Float32Array(size)
+    const centroids = clusters.map(centroidOf)
+    for (const [row, one] of centroids.entries())
+      for (const [column, other] of centroids.slice(0, row).entries())
+        this.setDistance(row, column, 1 - dot(one, other))
+    for (let row = 0; row < size; row++) this.findNearest(row)
+  }
+
+  clusters(): Cluster[] {
+    return this.slots.filter(cluster => cluster !== null)
+  }
+
+  /** The slots of the closest two clusters. The distance of a single cluster is infinite. */
+  closest(): { first: number; second: number; distance: number } {
     let first = 0
     for (;;) {
-      for (let one = 0; one < count; one++)
-        if (groups[one] && (!groups[first] || low[one]! < low[first]!)) first = one
-      if (low[first] === Number.POSITIVE_INFINITY) break
-      if (groups[nearest[first]!] && distances[first * count + nearest[first]!] === low[first]) break
-      look(first)
+      for (let row = 0; row < this.slots.length; row++)
+        if (this.slots[row] && (!this.slots[first] || this.bounds[row]! < this.bounds[first]!)) first = row
+      const distance = this.bounds[first] ?? Number.POSITIVE_INFINITY
+      const second = this.nearest[first] ?? 0
+      if (distance === Number.POSITIVE_INFINITY) return { first, second, distance }
+      if (this.slots[second] && this.distance(first, second) === distance) return { first, second, distance }
+      this.findNearest(first)
     }
-    onStep(living, low[first] ?? Number.POSITIVE_INFINITY)
-    if (count === 0 || low[first]! >= limit) return living()
-    const second = nearest[first]!
-    const [one, other] = [groups[first]!, groups[second]!]
-    const whole = joined(one, other)
-    groups[first] = whole
-    groups[second] = null
-    const [share, rest] = [one.count / whole.count, other.count / whole.count]
-    for (let third = 0; third < count; third++) {
-      if (!groups[third] || third === first) continue
-      const [left, right] = [distances[third * count + first]!, distances[third * count + second]!]
-      set(first, third, share * left + rest * right)
-      if (distances[third * count + first]! >= low[third]!) continue
-      low[third] = distances[third * count + first]!
-      nearest[third] = first
+  }
+
+  /** Merges the second cluster into the slot of the first. */
+  merge(first: number, second: number): void {
+    const one = this.slots[first]
+    const other = this.slots[second]
+    if (!one || !other) throw new RangeError('only two clusters can be merged')
+    const merged = {
+      sum: one.sum.map((value, at) => value + other.sum[at]!),
+      count: one.count + other.count,
     }
-    look(first)
+    this.slots[first] = merged
+    this.slots[second] = null
+    const share = one.count / merged.count
+    const otherShare = other.count / merged.count
+    for (let row = 0; row < this.slots.length; row++) {
+      if (!this.slots[row] || row === first) continue
+      const mean = share * this.distance(row, first) + otherShare * this.distance(row, second)
+      this.setDistance(first, row, mean)
+      if (this.distance(row, first) >= this.bounds[row]!) continue
+      this.bounds[row] = mean
+      this.nearest[row] = first
+    }
+    this.findNearest(first)
+  }
+
+  private findNearest(row: number): void {
+    this.bounds[row] = Number.POSITIVE_INFINITY
+    for (let other = 0; other < this.slots.length; other++) {
+      if (other === row || !this.slots[other] || this.distance(row, other) >= this.bounds[row]!) continue
+      this.bounds[row] = this.distance(row, other)
+      this.nearest[row] = other
+    }
+  }
+
+  private distance(row: number, column: number): number {
+    return this.distances[row * this.slots.length + column]!
+  }
+
+  private setDistance(row: number, column: number, distance: number): void {
+    this.distances[row * this.slots.length + column] = distance
+    this.distances[column * this.slots.length + row] = distance
   }
 }
 
-function joined(one: Group, other: Group): Group {
-  return {
-    sum: one.sum.map((value, at) => value + other.sum[at]!),
-    count: one.count + other.count,
-  }
-}
-
-function centreOf({ sum, count }: Group): Float32Array {
+function centroidOf({ sum, count }: Cluster): Float32Array {
   return sum.map(value => value / count)
 }
 
-/** The vector with a length of one. */
+/** The vector scaled to a length of one. */
 export function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector)) || 1
   return vector.map(value => value / length)

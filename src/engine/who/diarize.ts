@@ -1,10 +1,11 @@
-// Who speaks when: views of ten seconds, a second apart, as the sound comes in; a print of each voice in a view from
-// where it speaks alone; prints to people at the end; then each frame to those most views put there.
+// Diarization: who speaks when. As the sound comes in, the segmentation model finds the voices of each ten-second view;
+// the views start about a second apart. Each voice of a view gets an embedding of the frames in which it speaks alone.
+// At the end the embeddings are clustered into speakers, and each frame goes to the speakers that most views find there.
 
 import { sampleRate } from '../audio.ts'
 import { dot, findVoices } from './cluster.ts'
 import { bands } from './fbank.ts'
-import { type Labelled, type Turns, turnsOf } from './turns.ts'
+import { type Timeline, turnsOf } from './turns.ts'
 import {
   classVoices,
   frameCentre,
@@ -16,58 +17,72 @@ import {
   viewSamples,
 } from './voices.ts'
 
-/** Views begin on frames, so that all of them count the same ones: 59 frames are 0.996 s. */
+/** Frames from the start of one view to the next: 0.996 s. Views start on frames, so that they share frames. */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
-/** Views at once. */
-const batch = 8
-/** A local voice with fewer frames is not looked at. */
-const framesMin = 8
-/** Alone for this long, a voice's print may form a voice of the recording; less only joins one. */
-const aloneFramesMin = Math.round((0.8 * sampleRate) / frameStep)
-/** Alone for less than this, the frames shared with others must serve as well. */
-const aloneFramesLeast = Math.round((0.3 * sampleRate) / frameStep)
-/** Prints that make a voice when there is one for every view. */
-const printsMin = 8
+/** Views that the segmentation model gets at once. */
+const batchViews = 8
+/** A voice with fewer frames in a view gets no embedding. */
+const voiceFramesMin = 8
+/** An embedding can form a speaker if its voice speaks alone for 0.8 s; otherwise it can only join one. */
+const formingFramesMin = Math.round((0.8 * sampleRate) / frameStep)
+/** A voice that speaks alone for less than 0.3 s is embedded from all its frames, those it shares with others too. */
+const aloneFramesMin = Math.round((0.3 * sampleRate) / frameStep)
+/** Embeddings that make a speaker when every view is embedded. */
+const speakerEmbeddingsMin = 8
+/** Embeddings are made of a multiple of this many feature frames: a GPU plans its work again for each length. */
+const featureFramesStep = 25
+const featureFramesPerSecond = 100
 
-/** Prints are made of a multiple of so many frames of features. */
-const lengthStep = 25
+/** The embedding of one local voice of one view. `forms` says that it can form a speaker. */
+type Embedding = { view: number; local: number; vector: Float32Array; forms: boolean }
 
-type Print = { view: number; local: number; vector: Float32Array; forms: boolean }
-
-/** Takes the sound of one recording in pieces and says at its end who spoke when. */
+/** Takes the sound of one recording in pieces of any length and gives its turns at the end. */
 export class Diarization {
   private readonly classes: Uint8Array[] = []
-  private readonly prints: Print[] = []
-  private rest = new Float32Array(0)
-  private heard = 0
+  private readonly embeddings: Embedding[] = []
+  /** Sound that the next view starts with. */
+  private pending = new Float32Array(0)
+  private samples = 0
 
   constructor(private readonly voices: Voices) {}
 
-  hear(sound: Float32Array): void {
-    const samples = joined(this.rest, sound)
-    this.heard += sound.length
+  add(sound: Float32Array): void {
+    const pending = concat(this.pending, sound)
+    this.samples += sound.length
     let at = 0
-    while (samples.length - at >= viewSamples + (batch - 1) * stepSamples) {
-      this.look(samples.subarray(at), batch)
-      at += batch * stepSamples
+    while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
+      this.segment(pending.subarray(at), batchViews)
+      at += batchViews * stepSamples
     }
-    this.rest = samples.slice(at)
+    this.pending = pending.slice(at)
   }
 
-  finish(expected: number | null): Turns {
-    const whole = Math.max(1, Math.ceil((this.heard - viewSamples) / stepSamples) + 1)
-    const total = this.heard === 0 ? 0 : whole
-    for (let at = 0; this.classes.length < total; at += batch * stepSamples) {
-      const count = Math.min(batch, total - this.classes.length)
+  /** `expected` is the number of speakers to expect, or null. */
+  finish(expected: number | null): Timeline {
+    const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
+    const total = this.samples === 0 ? 0 : viewsMin
+    for (let at = 0; this.classes.length < total; at += batchViews * stepSamples) {
+      const count = Math.min(batchViews, total - this.classes.length)
       const sound = new Float32Array(viewSamples + (count - 1) * stepSamples)
-      sound.set(this.rest.subarray(at, at + sound.length))
-      this.look(sound, count)
+      sound.set(this.pending.subarray(at, at + sound.length))
+      this.segment(sound, count)
     }
-    return turnsOf({ views: this.classes, step: stepFrames, samples: this.heard }, this.label(expected))
+    const speakers = this.findSpeakers(expected)
+    const embeddings = Map.groupBy(this.embeddings, embedding => embedding.view)
+    return turnsOf({
+      views: this.classes.map((classes, view) => ({
+        classes,
+        speakers: speakersOfView(embeddings.get(view) ?? [], speakers),
+      })),
+      stepFrames,
+      samples: this.samples,
+      speakerCount: speakers.length,
+    })
   }
 
-  private look(samples: Float32Array, count: number): void {
+  /** Finds and embeds the voices of the next `count` views, the first of which starts with `samples`. */
+  private segment(samples: Float32Array, count: number): void {
     const sound = new Float32Array(count * viewSamples)
     for (let view = 0; view < count; view++) {
       const from = view * stepSamples
@@ -77,96 +92,101 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // After the end of the recording nobody speaks.
-      const end = Math.ceil((this.heard - index * stepSamples - frameCentre) / frameStep)
+      // Nobody speaks after the end of the recording.
+      const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
       if (index % this.voices.profile.every === 0)
-        this.take(index, own, sound.subarray(view * viewSamples, (view + 1) * viewSamples))
+        this.embedVoices(index, own, sound.subarray(view * viewSamples, (view + 1) * viewSamples))
     }
   }
 
-  private take(view: number, classes: Uint8Array, sound: Float32Array): void {
+  private embedVoices(view: number, classes: Uint8Array, sound: Float32Array): void {
     let features: Float32Array | null = null
     for (let local = 0; local < localVoices; local++) {
       const voice = 1 << local
+      const speaks = (frame: number) => (classVoices[classes[frame]!]! & voice) > 0
+      const speaksAlone = (frame: number) => classVoices[classes[frame]!] === voice
       let frames = 0
       let alone = 0
-      for (const each of classes) {
-        if (classVoices[each]! & voice) frames++
-        if (classVoices[each] === voice) alone++
+      for (let frame = 0; frame < classes.length; frame++) {
+        if (speaks(frame)) frames++
+        if (speaksAlone(frame)) alone++
       }
-      if (frames < framesMin) continue
-      const wanted = (each: number) =>
-        alone >= aloneFramesLeast ? classVoices[each] === voice : (classVoices[each]! & voice) > 0
+      if (frames < voiceFramesMin) continue
+      const selects = alone >= aloneFramesMin ? speaksAlone : speaks
       features ??= this.voices.features(sound)
-      const vector = this.voices.print(
-        this.pick(features, feature => wanted(classes[frameOfFeature(feature)]!)),
-      )
-      if (vector) this.prints.push({ view, local, vector, forms: alone >= aloneFramesMin })
+      const vector = this.voices.embed(this.select(features, selects))
+      if (vector) this.embeddings.push({ view, local, vector, forms: alone >= formingFramesMin })
     }
   }
 
-  private pick(features: Float32Array, wanted: (feature: number) => boolean): Float32Array {
-    const most = this.voices.profile.printSecondsMax * 100
-    const picked: number[] = []
-    for (let feature = 0; feature < features.length / bands && picked.length < most; feature++)
-      if (wanted(feature)) picked.push(feature)
-    // Few lengths: a GPU plans its work anew for each one.
-    if (picked.length > lengthStep) picked.length -= picked.length % lengthStep
-    const some = new Float32Array(picked.length * bands)
-    for (const [row, feature] of picked.entries())
-      some.set(features.subarray(feature * bands, (feature + 1) * bands), row * bands)
-    return some
+  /** The feature frames whose middle is in a selected frame of the segmentation, up to the most that one embedding takes. */
+  private select(features: Float32Array, selects: (frame: number) => boolean): Float32Array {
+    const framesMax = this.voices.profile.embeddingSecondsMax * featureFramesPerSecond
+    const selected: number[] = []
+    for (let feature = 0; feature < features.length / bands && selected.length < framesMax; feature++)
+      if (selects(frameOfFeature(feature))) selected.push(feature)
+    if (selected.length > featureFramesStep) selected.length -= selected.length % featureFramesStep
+    const part = new Float32Array(selected.length * bands)
+    for (const [row, feature] of selected.entries())
+      part.set(features.subarray(feature * bands, (feature + 1) * bands), row * bands)
+    return part
   }
 
-  /** Which voice of the recording each local voice of each view is. */
-  private label(expected: number | null): Labelled {
+  /** The centroid of each speaker's embeddings. */
+  private findSpeakers(expected: number | null): Float32Array[] {
     const { threshold, every } = this.voices.profile
-    const forming = this.prints.filter(each => each.forms)
-    const best = forming.length > 1 ? forming : this.prints
-    const people = findVoices(
-      best.map(each => each.vector),
-      { threshold, expected, least: Math.max(1, Math.round(printsMin / every)) },
+    const forming = this.embeddings.filter(embedding => embedding.forms)
+    const clustered = forming.length > 1 ? forming : this.embeddings
+    return findVoices(
+      clustered.map(embedding => embedding.vector),
+      { threshold, expected, embeddingsMin: Math.max(1, Math.round(speakerEmbeddingsMin / every)) },
     )
-    const labels = this.classes.map(() => new Int16Array(localVoices).fill(-1))
-    for (let at = 0; at < this.prints.length; ) {
-      const { view } = this.prints[at]!
-      const own = this.prints.slice(at, at + localVoices).filter(each => each.view === view)
-      const places = assign(own.map(each => people.map(person => dot(each.vector, person))))
-      for (const [index, each] of own.entries()) labels[view]![each.local] = places[index]!
-      at += own.length
-    }
-    return { labels, people: people.length }
   }
 }
 
-/** A different column for each row, the likeliest in all; columns may be shared where there are too few. */
+/** The speaker behind each local voice of a view; -1 where the voice has no embedding. */
+function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Float32Array[]): Int16Array {
+  const found = new Int16Array(localVoices).fill(-1)
+  const assigned = assign(embeddings.map(({ vector }) => speakers.map(speaker => dot(vector, speaker))))
+  for (const [index, { local }] of embeddings.entries()) found[local] = assigned[index] ?? -1
+  return found
+}
+
+/**
+ * A column for each row, no column twice, so that the sum of the chosen values is the greatest. With fewer columns than
+ * rows each row gets its best one.
+ */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
-  const columns = likeness[0]?.length ?? 0
-  const few = columns < likeness.length
-  // The best choice never needs a row's fourth best of three rows.
+  const columnCount = likeness[0]?.length ?? 0
+  const shared = columnCount < likeness.length
+  // The best choice for n rows never needs more than the n best columns of a row.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))
       .toSorted((one, other) => other.value - one.value)
-      .slice(0, few ? 1 : likeness.length),
+      .slice(0, shared ? 1 : likeness.length),
   )
   let best: number[] = []
-  let most = Number.NEGATIVE_INFINITY
+  let bestSum = Number.NEGATIVE_INFINITY
   const choose = (row: number, chosen: number[], sum: number) => {
-    if (row === candidates.length) {
-      if (sum > most) [best, most] = [chosen, sum]
+    const columns = candidates[row]
+    if (!columns) {
+      if (sum > bestSum) {
+        best = chosen
+        bestSum = sum
+      }
       return
     }
-    for (const { value, column } of candidates[row]!)
-      if (few || !chosen.includes(column)) choose(row + 1, [...chosen, column], sum + value)
+    for (const { value, column } of columns)
+      if (shared || !chosen.includes(column)) choose(row + 1, [...chosen, column], sum + value)
   }
   choose(0, [], 0)
   return best
 }
 
-function joined(one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> {
+function concat(one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> {
   const both = new Float32Array(one.length + other.length)
   both.set(one)
   both.set(other, one.length)

@@ -1,64 +1,71 @@
-// Words to the speakers of turns: by the time they share, and never one stray word within somebody's sentence.
+// Gives each word the speaker of the turn it shares most time with. Single stray words within a sentence go to the
+// speaker of that sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
+import { sampleRate } from '../audio.ts'
 import type { Turn } from './turns.ts'
 
-type Timed = { text: string; from: number; to: number }
+const utterancePause = 1.2 * sampleRate
 
-/** A run of words this short, and this small a part of its sentence, belongs to whoever says the rest. */
-const stray = { words: 2, share: 1 / 3 }
-/** A pause this long ends a sentence, whatever was written. */
-const pauseSamples = 1.2 * 16_000
+type TimedWord = { text: string; from: number; to: number }
 
-/** A number for each word, in the order of first appearance from 0. */
-export function speakersOf(words: readonly Timed[], turns: readonly Turn[]): number[] {
-  const raw = nearestTurns(words, turns)
-  for (const { first, end } of sentences(words)) settle(raw, first, end)
-  const numbers = new Map<number, number>()
-  return raw.map(each => {
-    if (!numbers.has(each)) numbers.set(each, numbers.size)
-    return numbers.get(each)!
-  })
+/** A run of at most this many words, and at most this share of its sentence, gets the sentence's main speaker. */
+const strayRun = { words: 2, share: 1 / 3 }
+
+/** A speaker for each word. Speakers are numbered from 0 in the order of their first word. */
+export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
+  const speakers = speakersOfTurns(words, turns)
+  for (const { first, end } of sentences(words)) smooth(speakers, first, end)
+  const order = [...new Set(speakers)]
+  return speakers.map(speaker => order.indexOf(speaker))
 }
 
-/** Who speaks most of the word's time; where nobody does, who is nearest. Words and turns are in order. */
-function nearestTurns(words: readonly Timed[], turns: readonly Turn[]): number[] {
+/** The speaker who talks for most of each word, or else the nearest one. Words and turns are in order of time. */
+function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0
   return words.map(({ from, to }) => {
-    while (near > 0 && turns[near]!.from > from) near--
-    while (near + 1 < turns.length && turns[near]!.to <= from) near++
+    while (near > 0 && (turns[near]?.from ?? 0) > from) near--
+    while (near + 1 < turns.length && (turns[near]?.to ?? 0) <= from) near++
     const shared = new Map<number, number>()
-    for (let at = near; at < turns.length && turns[at]!.from < to; at++) {
-      const { speaker, ...turn } = turns[at]!
+    for (let index = near; index < turns.length; index++) {
+      const turn = turns[index]
+      if (!turn || turn.from >= to) break
       const time = Math.min(to, turn.to) - Math.max(from, turn.from)
-      if (time > 0) shared.set(speaker, (shared.get(speaker) ?? 0) + time)
+      if (time > 0) shared.set(turn.speaker, (shared.get(turn.speaker) ?? 0) + time)
     }
-    const [most] = [...shared].toSorted((one, other) => other[1] - one[1])
-    if (most) return most[0]
     const around = turns.slice(Math.max(0, near - 1), near + 2)
-    const apart = (turn: Turn) => Math.max(turn.from - to, from - turn.to)
-    return around.toSorted((one, other) => apart(one) - apart(other))[0]?.speaker ?? 0
+    const distance = (turn: Turn) => Math.max(turn.from - to, from - turn.to)
+    const [nearest] = around.toSorted((one, other) => distance(one) - distance(other))
+    return mostOf(shared) ?? nearest?.speaker ?? 0
   })
 }
 
-function* sentences(words: readonly Timed[]): Generator<{ first: number; end: number }> {
+/** The key with the greatest value, the first of them; null when there is none. */
+function mostOf(values: ReadonlyMap<number, number>): number | null {
+  const [most] = [...values].toSorted((one, other) => other[1] - one[1])
+  return most?.[0] ?? null
+}
+
+/** Sentences as ranges of words. A long pause ends a sentence too. */
+function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0
-  for (let at = 0; at < words.length; at++) {
-    const next = words[at + 1]
-    if (next && !endsSentence(words[at]!.text) && next.from - words[at]!.to < pauseSamples) continue
-    yield { first, end: at + 1 }
-    first = at + 1
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1]
+    if (next && !endsSentence(word.text) && next.from - word.to < utterancePause) continue
+    yield { first, end: index + 1 }
+    first = index + 1
   }
 }
 
-function settle(speakers: number[], first: number, end: number): void {
+/** Gives short runs of words in a sentence to its main speaker. */
+function smooth(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()
-  for (const each of speakers.slice(first, end)) counts.set(each, (counts.get(each) ?? 0) + 1)
-  const [main] = [...counts].toSorted((one, other) => other[1] - one[1])
-  const length = end - first
+  for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)
+  const main = mostOf(counts)
+  if (main === null) return
   for (let from = first, to = first; from < end; from = to) {
     while (to < end && speakers[to] === speakers[from]) to++
     const run = to - from
-    if (run <= stray.words && run <= stray.share * length) speakers.fill(main![0], from, to)
+    if (run <= strayRun.words && run <= strayRun.share * (end - first)) speakers.fill(main, from, to)
   }
 }

@@ -1,138 +1,160 @@
-// Views with their voices known to turns: how many speak in a frame is what its views count on average, and who is
-// what most of them say.
+// Merges overlapping ten-second views into turns. The number of speakers in a frame is the mean over the views that
+// see it; the speakers are found by majority vote.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './voices.ts'
 
-/** Somebody's stretch of speech, in samples. Speakers are numbers from 0. */
+/** A span in which one speaker talks, in samples. Speakers are numbers from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
-export type Frames = {
-  /** The classes of each view's frames. */
-  views: readonly Uint8Array[]
+/** The class of each frame of a view, and the speaker behind each local voice: -1 where it is unknown. */
+export type View = { classes: Uint8Array; speakers: Int16Array }
+
+export type SegmentedRecording = {
+  views: readonly View[]
   /** Frames from the start of one view to the next. */
-  step: number
+  stepFrames: number
   samples: number
+  speakerCount: number
 }
 
-/** The person behind each local voice of each view, -1 where there is no print to tell. */
-export type Labelled = { labels: readonly Int16Array[]; people: number }
-
-export type Turns = {
+export type Timeline = {
   turns: Turn[]
-  /** Nobody at the same time as another: whoever most views hear. */
+  /** Turns that never overlap: at each time the speaker with most votes. */
   exclusive: Turn[]
 }
 
-/** Who speaks less than this in all was never there. */
-const ghostSamples = sampleRate
+/** A speaker with less speech than this in the whole recording is a mistake, and is dropped. */
+const speakerSamplesMin = sampleRate
 
-export function turnsOf(frames: Frames, { labels, people }: Labelled): Turns {
-  const known = { labels: labelTheRest(frames, labels, people), people }
-  const collected = collect(frames, known, new Set())
-  const ghosts = ghostsAmong(collected.exclusive, people)
-  return ghosts.size > 0 && ghosts.size < people ? collect(frames, known, ghosts) : collected
+export function turnsOf(recording: SegmentedRecording): Timeline {
+  const complete = { ...recording, views: withAllSpeakers(recording) }
+  const timeline = collectTurns(complete, new Set())
+  const dropped = speakersWithLittleSpeech(timeline.exclusive, recording.speakerCount)
+  const keepsSome = dropped.size > 0 && dropped.size < recording.speakerCount
+  return keepsSome ? collectTurns(complete, dropped) : timeline
 }
 
-/** Views without prints are told by those that share most of their frames. */
-function labelTheRest(
-  { views, step }: Frames,
-  labels: readonly Int16Array[],
-  people: number,
-): readonly Int16Array[] {
-  return labels.map((own, view) => {
-    const told = own.slice()
+/** The views that see at least one frame of a view. */
+function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
+  const reach = Math.ceil(viewFrames / stepFrames)
+  const first = Math.max(0, index - reach)
+  return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
+}
+
+/** Finds the unknown speakers of each view by the frames that it shares with other views. */
+function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
+  const { views, stepFrames, speakerCount } = recording
+  if (speakerCount === 0) return views
+  return views.map((view, index) => {
+    const speakers = view.speakers.slice()
     for (let local = 0; local < localVoices; local++) {
-      if (told[local]! >= 0 || people === 0) continue
-      const votes = new Int32Array(people)
-      const reach = Math.ceil(viewFrames / step)
-      for (let near = Math.max(0, view - reach); near < Math.min(views.length, view + reach + 1); near++) {
-        if (near === view) continue
-        const shift = (view - near) * step
-        for (let at = Math.max(0, -shift); at < Math.min(viewFrames, viewFrames - shift); at++) {
-          if (!(classVoices[views[view]![at]!]! & (1 << local))) continue
-          const there = classVoices[views[near]![at + shift]!]!
-          for (let other = 0; other < localVoices; other++) {
-            const person = labels[near]![other]!
-            if (there & (1 << other) && person >= 0 && !told.includes(person)) votes[person]!++
-          }
-        }
-      }
+      if (speakers[local]! >= 0) continue
+      const votes = new Int32Array(speakerCount)
+      for (const [nearIndex, near] of viewsAround(recording, index))
+        if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
+      // Two voices of a view are never the same speaker.
+      for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
-      if (votes[most]! > 0) told[local] = most
+      if (votes[most]! > 0) speakers[local] = most
     }
-    return told
+    return { classes: view.classes, speakers }
   })
 }
 
-function collect(
-  { views, step, samples }: Frames,
-  { labels, people }: Labelled,
-  ghosts: ReadonlySet<number>,
-): Turns {
-  const turns = Array.from({ length: people }, () => new Runs())
-  const first = new Runs()
-  const total = views.length === 0 ? 0 : (views.length - 1) * step + viewFrames
-  const reach = Math.ceil(viewFrames / step)
-  const votes = new Int32Array(people)
-  for (let frame = 0; frame < total; frame++) {
-    votes.fill(0)
-    let seen = 0
-    let speaking = 0
-    const last = Math.min(views.length - 1, Math.floor(frame / step))
-    for (let view = Math.max(0, last - reach); view <= last; view++) {
-      const at = frame - view * step
-      if (at >= viewFrames) continue
-      seen++
-      const voices = classVoices[views[view]![at]!]!
-      for (let local = 0; local < localVoices; local++) {
-        if (!(voices & (1 << local))) continue
-        speaking++
-        const person = labels[view]![local]!
-        if (person >= 0 && !ghosts.has(person)) votes[person]!++
-      }
+/**
+ * Adds a vote for each speaker of a near view in each frame in which local voice `local` of the view speaks. Frame
+ * `frame` of the view is frame `frame + shift` of the near view.
+ */
+function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
+  for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
+    if (!(classVoices[view.classes[frame]!]! & (1 << local))) continue
+    const nearVoices = classVoices[near.classes[frame + shift]!]!
+    for (let other = 0; other < localVoices; other++) {
+      const speaker = near.speakers[other]!
+      if (nearVoices & (1 << other) && speaker >= 0) votes[speaker]!++
     }
-    const count = Math.round(speaking / Math.max(1, seen))
-    const [most, next] = twoMost(votes)
-    const edge = Math.min(samples, frame * frameStep + frameCentre - frameStep / 2)
-    first.at(edge, count > 0 ? most : -1)
-    for (const [person, runs] of turns.entries())
-      runs.at(edge, (count > 0 && person === most) || (count > 1 && person === next) ? person : -1)
-  }
-  const end = Math.min(samples, total * frameStep + frameCentre - frameStep / 2)
-  return {
-    turns: turns.flatMap(each => each.end(end)).toSorted((one, other) => one.from - other.from),
-    exclusive: first.end(end),
   }
 }
 
-/** Whoever has most votes, then next most; -1 where nobody has any. */
+function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number>): Timeline {
+  const { views, stepFrames, samples, speakerCount } = recording
+  const ownTurns = Array.from({ length: speakerCount }, () => new TurnBuilder())
+  const exclusive = new TurnBuilder()
+  const frames = views.length === 0 ? 0 : (views.length - 1) * stepFrames + viewFrames
+  const startOf = (frame: number) => Math.min(samples, frame * frameStep + frameCentre - frameStep / 2)
+  const votes = new Int32Array(speakerCount)
+  for (let frame = 0; frame < frames; frame++) {
+    const count = countSpeakers(recording, frame, dropped, votes)
+    const [most, next] = twoMost(votes)
+    exclusive.add(startOf(frame), count > 0 ? most : -1)
+    for (const [speaker, turns] of ownTurns.entries()) {
+      const speaks = (count > 0 && speaker === most) || (count > 1 && speaker === next)
+      turns.add(startOf(frame), speaks ? speaker : -1)
+    }
+  }
+  const end = startOf(frames)
+  return {
+    turns: ownTurns.flatMap(turns => turns.end(end)).toSorted((one, other) => one.from - other.from),
+    exclusive: exclusive.end(end),
+  }
+}
+
+/** The mean number of speakers that the views find in a frame of the recording; `votes` receives who they are. */
+function countSpeakers(
+  { views, stepFrames }: SegmentedRecording,
+  frame: number,
+  dropped: ReadonlySet<number>,
+  votes: Int32Array,
+): number {
+  votes.fill(0)
+  let seen = 0
+  let speaking = 0
+  const last = Math.min(views.length - 1, Math.floor(frame / stepFrames))
+  const first = Math.max(0, last - Math.ceil(viewFrames / stepFrames))
+  for (let index = first; index <= last; index++) {
+    const view = views[index]
+    const at = frame - index * stepFrames
+    if (!view || at >= viewFrames) continue
+    seen++
+    const voices = classVoices[view.classes[at]!]!
+    for (let local = 0; local < localVoices; local++) {
+      if (!(voices & (1 << local))) continue
+      speaking++
+      const speaker = view.speakers[local]!
+      if (speaker >= 0 && !dropped.has(speaker)) votes[speaker]!++
+    }
+  }
+  return Math.round(speaking / Math.max(1, seen))
+}
+
+/** The speaker with most votes, then the one with next most; -1 where there is none with votes. */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
   let next = -1
-  for (let person = 0; person < votes.length; person++) {
-    if (votes[person]! === 0) continue
-    if (most < 0 || votes[person]! > votes[most]!) {
+  for (let speaker = 0; speaker < votes.length; speaker++) {
+    if (votes[speaker]! === 0) continue
+    if (most < 0 || votes[speaker]! > votes[most]!) {
       next = most
-      most = person
-    } else if (next < 0 || votes[person]! > votes[next]!) next = person
+      most = speaker
+    } else if (next < 0 || votes[speaker]! > votes[next]!) next = speaker
   }
   return [most, next]
 }
 
-function ghostsAmong(exclusive: readonly Turn[], people: number): ReadonlySet<number> {
-  const spoken = new Float64Array(people)
+function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: number): ReadonlySet<number> {
+  const spoken = new Float64Array(speakerCount)
   for (const { from, to, speaker } of exclusive) spoken[speaker]! += to - from
-  return new Set([...spoken.keys()].filter(person => spoken[person]! < ghostSamples))
+  return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Values in order of time to turns of one value. */
-class Runs {
+/** Builds turns from the speaker at each time, in order of time; -1 is silence. */
+class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1
   private from = 0
 
-  at(sample: number, speaker: number): void {
+  add(sample: number, speaker: number): void {
     if (speaker === this.speaker) return
     this.close(sample)
     this.speaker = speaker

@@ -1,35 +1,39 @@
-// The two models that tell voices apart: one says who of up to three talks in each frame of ten seconds, without
-// knowing them; the other gives a voice a print that can be compared across the recording.
+// The two models of diarization. The segmentation model finds up to three voices in each frame of a ten-second view,
+// without knowing who they are. The embedding model turns a voice into a vector that is compared across the recording.
 
 import { existsSync } from 'node:fs'
-import { samplesPerMelFrame } from '../audio.ts'
+import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import type { VoiceProfile } from '../models/catalogue.ts'
 import { modelFile, type VoiceFiles } from '../models/voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, tensor } from '../onnx/session.ts'
+import { type Device, openSession, type Tensor, tensor } from '../onnx/session.ts'
 import { unit } from './cluster.ts'
 import { bands, openFbank } from './fbank.ts'
 
-export const viewSamples = 160_000
-/** Frames of the segmentation: 16.9 ms apart, the first one centred on sample 495. */
+export const viewSamples = 10 * sampleRate
+/** Samples from one frame of the segmentation model to the next: 16.9 ms. */
 export const frameStep = 270
-export const frameCentre = 495
-export const viewFrames = Math.floor((viewSamples - 721) / frameStep)
+/** Samples that one frame sees. */
+const frameSamples = 991
+/** The sample at the middle of the first frame. */
+export const frameCentre = (frameSamples - 1) / 2
+export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
+/** Voices that the segmentation model tells apart in one view. */
 export const localVoices = 3
 
-/** What each class of the model says: bit k stands for local voice k. */
-export const classVoices = [0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110]
+/** The voices that speak in a frame of each class: bit k stands for local voice k. */
+export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
-/** The least a print is made of. */
-const printFramesMin = 25
+/** The embedding model gets at least this many feature frames. */
+const embeddingFramesMin = 25
 
 export type Voices = {
-  /** Ten seconds each, one after the other, to the class of every frame. */
-  segment(sound: Float32Array, views: number): Uint8Array
-  /** Filterbank features of a stretch of sound, of which `print` takes what is one voice. */
+  /** The class of every frame of `count` views, which follow each other in `sound`. */
+  segment(sound: Float32Array, count: number): Uint8Array
+  /** Filterbank features of `sound`; `embed` takes those of one voice. */
   features(sound: Float32Array): Float32Array
-  /** The print of a voice from its frames of features, or null when they are too few. */
-  print(features: Float32Array): Float32Array | null
+  /** The embedding of a voice from its feature frames; null when they are too few. */
+  embed(features: Float32Array): Float32Array | null
   profile: VoiceProfile
 }
 
@@ -40,56 +44,66 @@ export function openVoices(
 ): Voices {
   for (const folder of [segmentation, embedding])
     if (!existsSync(modelFile(folder))) throw new Error(`${modelFile(folder)} is missing`)
-  const views = openSession(runtime, modelFile(segmentation), device)
-  const prints = openSession(runtime, modelFile(embedding), device)
-  const classes = views.outputs[0]?.dims.at(-1)
-  if (classes !== undefined && classes > 0 && classes !== classVoices.length)
+  const segmentationModel = openModel(runtime, modelFile(segmentation), device)
+  const embeddingModel = openModel(runtime, modelFile(embedding), device)
+  const classes = segmentationModel.outputSize
+  if (classes > 0 && classes !== classVoices.length)
     throw new Error(`the segmentation model knows ${classes} classes, not ${classVoices.length}`)
-  const runViews = views.run([views.inputs[0]!.name], [views.outputs[0]!.name])
-  const runPrint = prints.run([prints.inputs[0]!.name], [prints.outputs[0]!.name])
   const fbank = openFbank(runtime)
 
   return {
     profile,
     segment: (sound, count) => {
       const input = tensor(runtime, 'float32', sound, [count, 1, viewSamples])
-      const [output] = runViews([input])
-      const [, frames, width] = output!.dims as [number, number, number]
-      const said = likeliest(output!.floats(count * frames * width), width)
-      for (const each of [input, output!]) each.free()
+      const output = segmentationModel.run(input)
+      const [, frames = 0, width = 0] = output.dims
+      const found = mostLikelyClasses(output.floats(count * frames * width), width)
+      for (const used of [input, output]) used.free()
       if (frames !== viewFrames) throw new Error(`the segmentation model gives ${frames} frames for 10 s`)
-      return said
+      return found
     },
     features: sound => fbank.of(sound),
-    print: features => {
+    embed: features => {
       const frames = features.length / bands
-      if (frames < printFramesMin) return null
-      const input = tensor(runtime, 'float32', centred(features, frames), [1, frames, bands])
-      const [output] = runPrint([input])
-      const size = output!.dims.at(-1)!
-      const print = unit(output!.floats(size))
-      for (const each of [input, output!]) each.free()
-      return print.every(Number.isFinite) ? print : null
+      if (frames < embeddingFramesMin) return null
+      const input = tensor(runtime, 'float32', withoutMeans(features, frames), [1, frames, bands])
+      const output = embeddingModel.run(input)
+      const vector = unit(output.floats(output.dims.at(-1) ?? 0))
+      for (const used of [input, output]) used.free()
+      return vector.every(Number.isFinite) ? vector : null
     },
   }
 }
 
-function likeliest(scores: Float32Array, width: number): Uint8Array {
+/** A model with one input and one output. `outputSize` is its last dimension, below 1 when it is not fixed. */
+function openModel(runtime: Runtime, file: string, device: Device) {
+  const session = openSession(runtime, file, device)
+  const [input] = session.inputs
+  const [output] = session.outputs
+  if (!input || !output) throw new Error(`${file} has no input or no output`)
+  const run = session.run([input.name], [output.name])
+  return {
+    outputSize: output.dims.at(-1) ?? 0,
+    run: (given: Tensor) => run([given])[0],
+  }
+}
+
+function mostLikelyClasses(scores: Float32Array, width: number): Uint8Array {
   const best = new Uint8Array(scores.length / width)
   for (let row = 0, from = 0; row < best.length; row++, from += width)
     for (let at = 1; at < width; at++) if (scores[from + at]! > scores[from + best[row]!]!) best[row] = at
   return best
 }
 
-/** Each band without its mean: what the microphone and the room add is the same in all frames. */
-function centred(features: Float32Array, frames: number): Float32Array {
+/** Each band minus its mean, which holds the microphone and the room: they are the same in all frames. */
+function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
   for (let at = 0; at < features.length; at++) means[at % bands]! += features[at]! / frames
   return features.map((value, at) => value - means[at % bands]!)
 }
 
-/** The frame of the segmentation that hears the middle of a frame of features. */
+/** The frame of the segmentation model nearest to the middle of a feature frame. */
 export function frameOfFeature(feature: number): number {
-  const middle = feature * samplesPerMelFrame + 200
+  const middle = feature * samplesPerMelFrame + samplesPerFft / 2
   return Math.min(viewFrames - 1, Math.max(0, Math.round((middle - frameCentre) / frameStep)))
 }

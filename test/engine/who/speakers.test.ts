@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { assemble } from '../../../src/engine/assemble.ts'
 import { speakersOf } from '../../../src/engine/who/speakers.ts'
 
-/** A word each second from 0 on, half a second long. */
-const say = (words: string) =>
+/** Words of half a second, one each second from 0 on. */
+const wordsOf = (words: string) =>
   words
     .split(' ')
     .map((text, at) => ({ text: ` ${text}`, from: at * 16_000, to: at * 16_000 + 8000, probability: 0.9 }))
@@ -13,33 +13,35 @@ const turn = (from: number, to: number, speaker: number) => ({
   speaker,
 })
 
-test('a word is whose turn it shares most time with, and numbers count from the first heard', () => {
-  const words = say('Hello there. Who is it?')
+test('a word gets the speaker it shares most time with, and speakers are numbered by first word', () => {
+  const words = wordsOf('Hello there. Who is it?')
   expect(speakersOf(words, [turn(0, 2, 7), turn(2, 5, 3)])).toEqual([0, 0, 1, 1, 1])
   expect(speakersOf(words, [turn(0, 2.1, 3), turn(1.9, 5, 0)])).toEqual([0, 0, 1, 1, 1])
 })
 
-test('outside all turns the nearest one counts', () => {
-  expect(speakersOf(say('One. Two. Three. Four.'), [turn(0, 0.2, 1), turn(3.1, 4, 0)])).toEqual([0, 0, 1, 1])
-  expect(speakersOf(say('One two'), [])).toEqual([0, 0])
+test('a word outside all turns gets the speaker of the nearest one', () => {
+  expect(speakersOf(wordsOf('One. Two. Three. Four.'), [turn(0, 0.2, 1), turn(3.1, 4, 0)])).toEqual([
+    0, 0, 1, 1,
+  ])
+  expect(speakersOf(wordsOf('One two'), [])).toEqual([0, 0])
 })
 
-test('a stray word within a sentence goes with the rest, a sentence of its own does not', () => {
-  const sentence = say('I think the plan is good.')
+test('a stray word within a sentence gets the speaker of the sentence, a sentence of one word does not', () => {
+  const sentence = wordsOf('I think the plan is good.')
   expect(speakersOf(sentence, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 6, 0)])).toEqual([0, 0, 0, 0, 0, 0])
   expect(speakersOf(sentence, [turn(0, 1, 1), turn(1, 6, 0)])).toEqual([0, 0, 0, 0, 0, 0])
-  const answered = say('Is it good? Yes. Then we go.')
+  const answered = wordsOf('Is it good? Yes. Then we go.')
   expect(speakersOf(answered, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 9, 0)])).toEqual([0, 0, 0, 1, 0, 0, 0])
-  const inHindi = say('क्या यह ठीक है। हाँ। तो हम चलें।')
+  const inHindi = wordsOf('क्या यह ठीक है। हाँ। तो हम चलें।')
   expect(speakersOf(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
-  // Two who share what the model wrote as one sentence each keep their part.
-  expect(speakersOf(say('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
+  // Two speakers share what the model wrote as one sentence. Each keeps their part.
+  expect(speakersOf(wordsOf('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
     0, 0, 0, 1, 1, 1,
   ])
 })
 
-test('an utterance never mixes speakers, and the labels are those of the API', () => {
-  const transcript = assemble(say('how are you fine thanks you'), {
+test('an utterance has one speaker, with the label of the API', () => {
+  const transcript = assemble(wordsOf('how are you fine thanks you'), {
     language: 'en',
     samples: 160_000,
     align: true,
@@ -54,10 +56,10 @@ test('an utterance never mixes speakers, and the labels are those of the API', (
     for (const word of words) expect(word.speaker).toBe(speaker!)
 })
 
-test('nothing said has no speakers; not asked for, there are none', () => {
+test('silence has an empty list of speakers, and a transcript without diarization has none', () => {
   const facts = { language: 'en', samples: 16_000, align: true }
   expect(assemble([], { ...facts, turns: [] }).speakers).toEqual([])
-  const { speakers, utterances } = assemble(say('Hello.'), { ...facts, turns: null })
+  const { speakers, utterances } = assemble(wordsOf('Hello.'), { ...facts, turns: null })
   expect(speakers).toBeNull()
   expect(utterances[0]).toMatchObject({ speaker: null })
   expect(utterances[0]!.words[0]).not.toHaveProperty('speaker')

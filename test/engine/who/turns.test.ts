@@ -1,76 +1,76 @@
 import { expect, test } from 'bun:test'
 import { assign } from '../../../src/engine/who/diarize.ts'
-import { type Labelled, turnsOf } from '../../../src/engine/who/turns.ts'
-import { classVoices, viewFrames } from '../../../src/engine/who/voices.ts'
+import { type SegmentedRecording, type Turn, turnsOf } from '../../../src/engine/who/turns.ts'
+import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/engine/who/voices.ts'
 
-const step = 59
+const stepFrames = 59
+const unknown = () => new Int16Array(localVoices).fill(-1)
 
-/** Views of one long row of frames, each a set of people; `names` says which local voice a person is in each view. */
-function viewsOf(row: readonly number[][], names: (view: number) => number[]) {
-  const count = Math.max(1, Math.ceil((row.length - viewFrames) / step) + 1)
-  const views = Array.from({ length: count }, (_, view) =>
-    Uint8Array.from({ length: viewFrames }, (_, at) => {
-      const people = row[view * step + at] ?? []
-      const bits = people.reduce((sum, person) => sum | (1 << names(view).indexOf(person)), 0)
-      return classVoices.indexOf(bits)
-    }),
-  )
-  const labels = views.map((_, view) => Int16Array.from(names(view)))
-  const people = Math.max(...labels.flatMap(each => [...each])) + 1
-  return {
-    frames: { views, step, samples: row.length * 270 + 720 },
-    labelled: { labels, people } as Labelled,
-  }
+/** A recording of frames, each a list of speakers. `speakersOf` gives the speakers behind the voices of each view. */
+function recordingOf(
+  frames: readonly number[][],
+  speakersOf: (view: number) => number[],
+): SegmentedRecording {
+  const count = Math.max(1, Math.ceil((frames.length - viewFrames) / stepFrames) + 1)
+  const views = Array.from({ length: count }, (_, view) => {
+    const speakers = speakersOf(view)
+    const classes = Uint8Array.from({ length: viewFrames }, (_, at) => {
+      const speaking = frames[view * stepFrames + at] ?? []
+      return classVoices.indexOf(
+        speaking.reduce((bits, speaker) => bits | (1 << speakers.indexOf(speaker)), 0),
+      )
+    })
+    return { classes, speakers: Int16Array.from(speakers) }
+  })
+  const speakerCount = Math.max(...views.flatMap(view => [...view.speakers])) + 1
+  return { views, stepFrames, samples: frames.length * frameStep + 720, speakerCount }
 }
 
-const stretch = (frames: number, ...people: number[]) => Array.from({ length: frames }, () => people)
-const told = (turns: readonly { from: number; to: number; speaker: number }[]) =>
-  turns.map(({ from, to, speaker }) => [speaker, Math.round(from / 270), Math.round(to / 270)])
+const repeat = (frames: number, ...speakers: number[]) => Array.from({ length: frames }, () => speakers)
+const inFrames = (turns: readonly Turn[]) =>
+  turns.map(({ from, to, speaker }) => [speaker, Math.round(from / frameStep), Math.round(to / frameStep)])
 
-test('views that name the voices differently agree on turns; who overlaps is in both lists once', () => {
-  const row = [
-    ...stretch(200, 0),
-    ...stretch(100),
-    ...stretch(300, 1),
-    ...stretch(80, 1, 0),
-    ...stretch(400, 0),
+test('views that number their voices differently agree on turns; speech of two is in both turns', () => {
+  const frames = [
+    ...repeat(200, 0),
+    ...repeat(100),
+    ...repeat(300, 1),
+    ...repeat(80, 1, 0),
+    ...repeat(400, 0),
   ]
-  const { frames, labelled } = viewsOf(row, view => (view % 2 ? [1, 0, -1] : [0, -1, 1]))
-  const { turns, exclusive } = turnsOf(frames, labelled)
-  expect(told(turns)).toEqual([
+  const recording = recordingOf(frames, view => (view % 2 ? [1, 0, -1] : [0, -1, 1]))
+  const { turns, exclusive } = turnsOf(recording)
+  expect(inFrames(turns)).toEqual([
     [0, 1, 201],
     [1, 301, 681],
     [0, 601, 1081],
   ])
-  expect(exclusive.every((each, at) => at === 0 || each.from >= exclusive[at - 1]!.to)).toBe(true)
+  expect(exclusive.every((turn, at) => turn.from >= (exclusive[at - 1]?.to ?? 0))).toBe(true)
 })
 
-test('who is heard for less than a second was never there', () => {
-  const row = [...stretch(500, 0), ...stretch(40, 1), ...stretch(300, 0)]
-  const { frames, labelled } = viewsOf(row, () => [0, 1, -1])
-  const people = new Set(turnsOf(frames, labelled).turns.map(each => each.speaker))
-  expect([...people]).toEqual([0])
+test('a speaker with less than a second of speech is dropped', () => {
+  const frames = [...repeat(500, 0), ...repeat(40, 1), ...repeat(300, 0)]
+  const { turns } = turnsOf(recordingOf(frames, () => [0, 1, -1]))
+  expect([...new Set(turns.map(turn => turn.speaker))]).toEqual([0])
 })
 
-test('a view without prints learns its voices from the views around it', () => {
-  const row = [...stretch(400, 0), ...stretch(500, 1), ...stretch(400, 0)]
-  const { frames, labelled } = viewsOf(row, () => [0, 1, -1])
-  const known = turnsOf(frames, labelled)
-  const sparse = labelled.labels.map((each, view) => (view % 5 ? new Int16Array(3).fill(-1) : each))
-  expect(turnsOf(frames, { ...labelled, labels: sparse })).toEqual(known)
+test('a view without embeddings takes its speakers from the views around it', () => {
+  const frames = [...repeat(400, 0), ...repeat(500, 1), ...repeat(400, 0)]
+  const recording = recordingOf(frames, () => [0, 1, -1])
+  const views = recording.views.map((view, index) =>
+    index % 5 ? { classes: view.classes, speakers: unknown() } : view,
+  )
+  expect(turnsOf({ ...recording, views })).toEqual(turnsOf(recording))
 })
 
-test('nothing said is no turn', () => {
-  const silent = { views: [new Uint8Array(viewFrames)], step, samples: 160_000 }
-  const labels = [new Int16Array(3).fill(-1)]
-  expect(turnsOf(silent, { labels, people: 0 })).toEqual({ turns: [], exclusive: [] })
-  expect(turnsOf({ views: [], step, samples: 0 }, { labels: [], people: 0 })).toEqual({
-    turns: [],
-    exclusive: [],
-  })
+test('a recording without speech has no turns', () => {
+  const views = [{ classes: new Uint8Array(viewFrames), speakers: unknown() }]
+  const silence = { stepFrames, samples: 160_000, speakerCount: 0 }
+  expect(turnsOf({ ...silence, views })).toEqual({ turns: [], exclusive: [] })
+  expect(turnsOf({ ...silence, views: [], samples: 0 })).toEqual({ turns: [], exclusive: [] })
 })
 
-test('two voices of a view are two people, and the sum of likeness decides who', () => {
+test('the voices of a view are different speakers, chosen by the greatest sum of likeness', () => {
   expect(
     assign([
       [0.9, 0.8, 0.1],
