@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { readConfig } from '../../src/config.ts'
 import { limits } from '../../src/limits.ts'
-import type { Order } from '../../src/media/wire.ts'
+import type { MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 
@@ -54,11 +54,11 @@ function ffmpeg(options: string[]): Promise<Usage> {
   return measure(['ffmpeg', '-v', 'error', '-y', ...options], null)
 }
 
-function child(job: Order['job'], path: string): Promise<Usage> {
+function child(operation: MediaOrder['operation'], path: string): Promise<Usage> {
   const { mediaCpuMs: cpuMs, mediaMemoryBytes: memoryBytes } = limits
   // Ten hours and the padding of every hour's end.
   const durationMsMax = 2 * readConfig({}).durationMsMax
-  const order: Order = { job, parent: process.pid, priority: 0, cpuMs, memoryBytes, durationMsMax }
+  const order: MediaOrder = { operation, parent: process.pid, priority: 0, cpuMs, memoryBytes, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)
 }
 

@@ -3,7 +3,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { formats } from '../media/formats.ts'
+import { contentTypes } from '../media/formats.ts'
 import { docsPage } from './docs-page.ts'
 import { gate } from './gate.ts'
 import { about, apiVersion, describe, routesOf } from './openapi.ts'
@@ -110,7 +110,7 @@ function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: An
     limits: {
       file_bytes: config.fileBytesMax,
       audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },
-      extensions: Object.keys(formats),
+      extensions: Object.keys(contentTypes),
     },
     engine: { ready, message, model, device, diarization },
   }

@@ -1,16 +1,16 @@
-// The samples of a media file for whoever listens: 16 kHz, mono, as they come, no faster than they are taken.
+// The samples of a media file: 16 kHz, mono, decoded no faster than they are read.
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
 import { runChild, type SpawnOptions } from './spawn.ts'
-import { type Decoded, samplesMax } from './wire.ts'
+import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
-  /** Called at the end with the number of packets that were damaged and became silence. */
+  /** Called at the end with the number of damaged packets, which became silence. */
   onDamage?: (packets: number) => void
 }
 
-/** Fails with a JobFailure when the file ends otherwise than well; leaving the loop early ends the child. */
+/** Throws a JobFailure when decoding fails. Leaving the loop early ends the child. */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const child = runChild('decode', path, options)
   let left = samplesMax(options.durationMsMax)
@@ -19,14 +19,14 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (left < 0) throw new JobFailure('PROCESSING_ERROR')
-      // Into memory of its own: the bytes may lie askew in what the pipe gave.
+      // A copy, because the bytes in the chunk of the pipe may not be aligned.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {
     await child.return(undefined)
   }
-  const { damaged } = next.value as Decoded
+  const { damaged } = next.value as DecodeResult
   if (!(damaged > 0)) return
-  log.info('media.damaged', { packets: damaged })
+  log.info('media damaged', { packets: damaged })
   options.onDamage?.(damaged)
 }

@@ -1,6 +1,6 @@
-// The containers that are taken, by extension, and the Content-Type that an upload of each is sent with.
+// The extensions that are accepted, with the Content-Type of an upload.
 
-export const formats = {
+export const contentTypes = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
   m4a: 'audio/mp4',
@@ -28,8 +28,8 @@ export const formats = {
   f4v: 'video/x-f4v',
 } as const
 
-export type Extension = keyof typeof formats
+export type Extension = keyof typeof contentTypes
 
 export function isExtension(text: string): text is Extension {
-  return Object.hasOwn(formats, text)
+  return Object.hasOwn(contentTypes, text)
 }

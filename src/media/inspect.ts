@@ -1,4 +1,4 @@
-// What a media file is and how long, asked of the child, and whether we take it.
+// Inspects a media file in the child, and refuses one that is too short or too long.
 
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
@@ -36,7 +36,7 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
   }
 }
 
-/** Null when it is not what a child says that is in its right mind. */
+/** Null unless the report has exactly the expected shape: the child may have been taken over. */
 function read(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
   if (!isName(container) || !isName(codec)) return null

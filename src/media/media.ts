@@ -1,12 +1,12 @@
-// What the rest of the program knows of a media file. The work is done in a child process (media/child).
+// Media files as the rest of the program sees them. A child process does the work (media/child).
 
 export type Inspection = {
-  /** FFmpeg's short name of the container, `mov,mp4,m4a,3gp,3g2,mj2` reduced to its first word. */
+  /** FFmpeg's short name; of `mov,mp4,m4a,3gp,3g2,mj2` the first. */
   container: string
   codec: string
   sampleRate: number
   channels: number
-  /** Exact: packets are counted where the header is silent or wrong. */
+  /** Exact: measured by packets, not read from a header. */
   durationMs: number
 }
 

@@ -1,16 +1,26 @@
-// What the child can find wrong with a file. It names a row; the words are ours, because whoever wrote the
-// file may have taken the child over.
+// The reasons for which the child can refuse a file. It sends only a name: a hostile file may have taken the child
+// over, so the texts come from here.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
+/** A row without a message has the one of its code. */
 const refusals = {
-  'not-media': ['INVALID_MEDIA_FORMAT', 'The file is not audio or video that can be read.'],
-  'no-audio': ['INVALID_MEDIA_FORMAT', 'The file has no audio track.'],
-  'no-decoder': ['INVALID_MEDIA_FORMAT', 'The audio track is in a codec that is not supported.'],
-  undecodable: ['INVALID_MEDIA_FORMAT', 'The audio track is damaged: nothing of it can be decoded.'],
-  'too-large': ['INVALID_MEDIA_FORMAT', 'Reading the file takes more memory than a media file may.'],
-  'too-long': ['DURATION_TOO_LONG', 'The audio is longer than the limit.'],
-} as const satisfies Record<string, readonly [JobErrorCode, string]>
+  'not-media': { code: 'INVALID_MEDIA_FORMAT' },
+  'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },
+  'no-decoder': {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track is in a codec that is not supported.',
+  },
+  undecodable: {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track is damaged: nothing of it can be decoded.',
+  },
+  'too-large': {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'Reading the file takes more memory than a media file may.',
+  },
+  'too-long': { code: 'DURATION_TOO_LONG' },
+} satisfies Record<string, { code: JobErrorCode; message?: string }>
 
 export type Refusal = keyof typeof refusals
 
@@ -26,6 +36,6 @@ export function isRefusal(name: unknown): name is Refusal {
 }
 
 export function failureOf(refusal: Refusal): JobFailure {
-  const [code, message] = refusals[refusal]
+  const { code, message }: { code: JobErrorCode; message?: string } = refusals[refusal]
   return new JobFailure(code, message)
 }

@@ -1,4 +1,4 @@
-// Starts the child that reads one media file, listens to it, and makes sure that it ends.
+// Starts the child that reads one media file, reads its messages, and makes sure that it ends.
 
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -9,14 +9,14 @@ import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { failureOf, isRefusal } from './refusals.ts'
-import { type Message, type Order, readMessages } from './wire.ts'
+import { type MediaOrder, type Message, readMessages } from './wire.ts'
 
 export type Bounds = {
-  /** The longest time it may say nothing while it is being listened to. */
+  /** The longest time without a message. */
   stallMs: number
   cpuMs: number
   memoryBytes: number
-  /** As `nice` has it: 19 waits for everything else. */
+  /** A nice value: at 19 the child runs only when nothing else does. */
   priority: number
 }
 
@@ -24,26 +24,26 @@ export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
   bounds?: Partial<Bounds>
-  /** What is started; tests put a child of their own in its place. */
+  /** The command of the child. Tests have children of their own. */
   command?: string[]
 }
 
-const usual: Bounds = {
+const defaultBounds: Bounds = {
   stallMs: limits.mediaStallMs,
   cpuMs: limits.mediaCpuMs,
   memoryBytes: limits.mediaMemoryBytes,
   priority: constants.priority.PRIORITY_LOW,
 }
 
-/** Gives each body of samples as it comes, then what the job says at its end. However it ends, the child has too. */
+/** Yields each body of samples, then returns the result of the operation. The child has ended when this has. */
 export async function* runChild(
-  job: Order['job'],
+  operation: MediaOrder['operation'],
   path: string,
   { signal, durationMsMax, bounds, command = selfCommand('media') }: SpawnOptions,
 ): AsyncGenerator<Uint8Array, unknown> {
   signal.throwIfAborted()
-  const { stallMs, ...confinement } = { ...usual, ...bounds }
-  const order: Order = { job, parent: process.pid, ...confinement, durationMsMax }
+  const { stallMs, ...confinement } = { ...defaultBounds, ...bounds }
+  const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax }
   const child = start([...command, JSON.stringify(order)], path)
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
@@ -57,9 +57,9 @@ export async function* runChild(
       }, stallMs)
       const next = await messages.next().finally(() => clearTimeout(timer))
       signal.throwIfAborted()
-      if (stalled) throw new Error('said nothing for too long')
-      if (next.done) throw new Error('ended without a word')
-      if (next.value.kind === 'end') return verdictOf(next.value)
+      if (stalled) throw new Error('no message for too long')
+      if (next.done) throw new Error('ended without a result')
+      if (next.value.kind === 'end') return resultOf(next.value)
       if (next.value.kind === 'samples') yield next.value.body
     }
   } catch (error) {
@@ -68,7 +68,7 @@ export async function* runChild(
     kill()
     await child.exited
     const cause = reasonOf(error)
-    log.warn('media.child_failed', { job, cause, exit: child.exitCode, signal: child.signalCode })
+    log.warn('media child failed', { operation, cause, exit: child.exitCode, signal: child.signalCode })
     throw new JobFailure(
       'PROCESSING_ERROR',
       'The file could not be processed: reading it did not come to an end.',
@@ -77,12 +77,12 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Whatever it had said on top is thrown away.
+    // Messages that it had already sent are dropped.
     await messages.return(undefined)
   }
 }
 
-/** Without our environment, working folder and descriptors: the open file on stdin is all it gets. */
+/** The child inherits neither environment nor working folder nor descriptors, only the open file on stdin. */
 function start(command: string[], path: string) {
   const file = open(path)
   try {
@@ -91,7 +91,7 @@ function start(command: string[], path: string) {
       stdout: 'pipe',
       stderr: 'ignore',
       cwd: '/',
-      // Bun's own report of a crash would call out and take its time.
+      // The crash report of Bun would call out, and slowly.
       env: { ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
     })
   } finally {
@@ -103,14 +103,17 @@ function open(path: string): number {
   try {
     return openSync(path, 'r')
   } catch (error) {
-    log.error('media.file_gone', errorFields(error))
+    log.error('media file missing', errorFields(error))
     throw new JobFailure('INTERNAL_ERROR')
   }
 }
 
-function verdictOf({ body }: Message): unknown {
-  const verdict = JSON.parse(new TextDecoder().decode(body)) as { done?: unknown; refused?: unknown }
-  if (isRefusal(verdict.refused)) throw failureOf(verdict.refused)
-  if (verdict.done === undefined) throw new Error('ended without a result')
-  return verdict.done
+function resultOf({ body }: Message): unknown {
+  const { done, refused } = JSON.parse(new TextDecoder().decode(body)) as {
+    done?: unknown
+    refused?: unknown
+  }
+  if (isRefusal(refused)) throw failureOf(refused)
+  if (done === undefined) throw new Error('ended without a result')
+  return done
 }

@@ -1,8 +1,8 @@
-// What passes between the service and the child that reads a file: one order as an argument, then messages
-// on stdout, each a kind, a length and a body. The reader trusts none of it.
+// The protocol between the server and the child that reads a file: one order as an argument, then messages on stdout.
+// A message is a kind, a length and a body. The server trusts none of it.
 
-export type Order = {
-  job: 'inspect' | 'decode'
+export type MediaOrder = {
+  operation: 'inspect' | 'decode'
   parent: number
   priority: number
   cpuMs: number
@@ -10,32 +10,32 @@ export type Order = {
   durationMsMax: number
 }
 
-export type Tell = (kind: Kind, body: Uint8Array) => void
+export type Send = (kind: Kind, body: Uint8Array) => void
 
-/** What a job of the child is given beside the file, and what decoding says at its end. */
-export type Task = { durationMsMax: number; tell: Tell }
-export type Decoded = {
+/** Arguments of an operation in the child, beside the file. */
+export type Operation = { durationMsMax: number; send: Send }
+
+export type DecodeResult = {
   samples: number
-  /** Packets that could not be read or decoded; silence stands in their place. */
+  /** Number of packets that could not be read or decoded. Silence is in their place. */
   damaged: number
 }
 
 export const sampleRate = 16_000
-/** Decoding may go this far beyond the limit that inspection holds a file to; only timestamps that lie do. */
+/** Decoding may exceed the limit of an inspection by this much. Only wrong timestamps need more. */
 const marginMs = 60_000
 
 export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + marginMs) / 1000) * sampleRate
 }
 
-/** `alive` says that a long silence is work, `end` that everything before it is all there is. */
+/** `alive` is the heartbeat of a child that has nothing to send, `end` has the result. */
 export const kinds = { samples: 1, alive: 2, end: 3 } as const
 type Kind = keyof typeof kinds
 
-/** Eight bytes: a mark that rubbish does not have, the kind, the length of the body. */
+/** A mark that random bytes do not have, the kind, the length of the body. */
 export const headerBytes = 8
 const mark = 0x5354
-/** No message is longer. */
 export const bodyBytesMax = 64 * 1024
 
 export type Message = { kind: Kind; body: Uint8Array }
@@ -50,7 +50,7 @@ export function writeMessage(kind: Kind, body: Uint8Array): Uint8Array {
   return message
 }
 
-/** Anything that is not a row of whole messages throws. */
+/** Throws at anything else than whole messages. */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {
@@ -74,7 +74,7 @@ function sizeOf(bytes: Uint8Array): number | null {
 
 function kindOf(bytes: Uint8Array): Kind {
   const number = new DataView(bytes.buffer, bytes.byteOffset).getUint16(2)
-  const kind = (Object.keys(kinds) as Kind[]).find(each => kinds[each] === number)
+  const kind = (Object.keys(kinds) as Kind[]).find(name => kinds[name] === number)
   if (!kind) throw new Error('a message of no known kind')
   return kind
 }

@@ -2,7 +2,7 @@
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { formats, isExtension } from '../media/formats.ts'
+import { contentTypes, isExtension } from '../media/formats.ts'
 
 /** The Content-Type that the bytes are to be sent with; throws the code that names what is wrong. */
 export function contentTypeOf(filename: unknown): string {
@@ -20,5 +20,5 @@ export function contentTypeOf(filename: unknown): string {
   if (!isExtension(known)) {
     throw new ApiError('INVALID_MEDIA_FORMAT', `.${extension} is not one of the supported extensions.`)
   }
-  return formats[known]
+  return contentTypes[known]
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
-import { formats } from '../../src/media/formats.ts'
+import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { startTestService } from '../support/service.ts'
@@ -20,7 +20,7 @@ test('an upload is an address, a method and headers', async () => {
     upload_url: expect.stringContaining(`${service.url}/v1/upload/${body.upload_id}?`),
     expires_in: defaults.uploadTtlMs / 1000,
     method: 'PUT',
-    headers: { 'Content-Type': formats.mp3 },
+    headers: { 'Content-Type': contentTypes.mp3 },
   })
 })
 
@@ -55,8 +55,8 @@ test.each(filenames)('the filename %p gives %p', async (filename, code) => {
 test('all 25 extensions are taken', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
-  expect(Object.keys(formats)).toHaveLength(25)
-  for (const extension of Object.keys(formats)) {
+  expect(Object.keys(contentTypes)).toHaveLength(25)
+  for (const extension of Object.keys(contentTypes)) {
     expect((await ana.post('/v1/upload', { filename: `a.${extension}` })).status).toBe(200)
   }
 })

@@ -1,4 +1,4 @@
-// The child may crash, hang or say anything: that one job fails, with the right code, and nothing stays behind.
+// A child may crash, hang or send anything: its job fails with the right code, and no process is left.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -16,12 +16,12 @@ setDefaultTimeout(patienceMs)
 const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
-/** No child of this process is left, not even a dead one that nobody has asked about. */
+/** No child of this process is left, not even a zombie. */
 afterEach(() => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-/** A child that runs a few lines with `send` and `confine` at hand in place of ours. */
+/** A child that runs these lines, with `send` and `confine` at hand. */
 function standIn(lines: string): string[] {
   const source = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/media', name))
   return [
@@ -53,13 +53,13 @@ const misdeeds = {
   'ends at once': 'process.exit(0)',
   'ends with an error': 'process.exit(3)',
   'is killed': `process.kill(process.pid, 'SIGKILL')`,
-  'is killed in mid-sentence': `writeSync(1, new Uint8Array([83, 84, 0])); process.kill(process.pid, 'SIGKILL')`,
+  'is killed in the middle of a message': `writeSync(1, new Uint8Array([83, 84, 0])); process.kill(process.pid, 'SIGKILL')`,
   'crashes after some samples': `samples(); process.abort()`,
   'prints rubbish': `for (let i = 0; i < 100; i++) writeSync(1, crypto.getRandomValues(new Uint8Array(5000)))`,
-  'says what no JSON is': `send('end', new TextEncoder().encode('{'))`,
-  'says nothing of the result': `end({})`,
-  'refuses for no reason we know': `end({ refused: 'constructor' })`,
-  'prints a message without end': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
+  'sends a result that is no JSON': `send('end', new TextEncoder().encode('{'))`,
+  'sends an end without a result': `end({})`,
+  'refuses for an unknown reason': `end({ refused: 'constructor' })`,
+  'sends a message that is too long': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
 }
 
 describe.each(Object.entries(misdeeds))('a child that %s', (_, lines) => {
@@ -79,13 +79,13 @@ test.each([
   `{ ...${good}, codec: '<script>' }`,
   `{ ...${good}, container: undefined }`,
   'null',
-])('an inspection of %s is not believed', async record => {
+])('an inspection of %s is refused', async record => {
   expect(await failureOf(inspectWith(standIn(`end({ done: ${record} })`)))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
 })
 
-test('a stand-in that behaves is believed', async () => {
+test('a correct result is accepted', async () => {
   expect(await inspectWith(standIn(`end({ done: ${good} })`))).toMatchObject({ durationMs: 5000 })
   expect(await decodeWith(standIn('samples(); samples(); end({ done: {} })'))).toBe(32_768)
 })
@@ -96,20 +96,20 @@ test('a child that hangs is killed', async () => {
   expect(await failureOf(inspectWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 
-test('samples without end are cut off', async () => {
+test('a child that sends too many samples is killed', async () => {
   expect(await failureOf(decodeWith(standIn('for (;;) samples()')))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
 })
 
-test('an endless loop runs into its limit of CPU time', async () => {
+test('an endless loop ends at the limit of CPU time', async () => {
   const command = standIn('confine(order); for (;;) {}')
   expect(await failureOf(inspectWith(command, { cpuMs: 1000, priority: 0 }))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
 })
 
-test('a file that wants more memory than there is for it is refused', async () => {
+test('a file that needs more memory than the limit is refused', async () => {
   const tight = openMedia({ durationMsMin, durationMsMax, bounds: { memoryBytes: 256 * 1024 } })
   const { code } = await failureOf(tight.inspect(fixture('h264-aac.mp4'), { signal: forever }))
   expect(['INVALID_MEDIA_FORMAT', 'PROCESSING_ERROR']).toContain(code)
@@ -130,11 +130,12 @@ test('a cancelled job kills its child and ends with the reason', async () => {
   expect(late).toBe(reason)
 })
 
-test('leaving off in the middle ends the child', async () => {
+test('leaving the loop early ends the child', async () => {
   for await (const _ of decode(fixture('changing.mp3'), { signal: forever, durationMsMax })) break
+  expect(childrenOf(process.pid)).toEqual([])
 })
 
-test('the child gets the file, no environment and nothing that is open here', async () => {
+test('the child gets the file, and neither environment nor open files of the server', async () => {
   await using folder = temporaryFolder()
   using database = new Database(join(folder.path, 'steno.db'), { create: true })
   database.run('create table t (a)')
@@ -161,7 +162,7 @@ test('the child gets the file, no environment and nothing that is open here', as
   expect(value).toMatchObject({ cwd: '/', nice: 19 })
 })
 
-test('FFmpeg is never loaded here', async () => {
+test('FFmpeg is never loaded in the server process', async () => {
   await media.inspect(wav, { signal: forever })
   expect(readFileSync('/proc/self/maps', 'utf8')).not.toContain('node-av')
 })
@@ -175,7 +176,7 @@ test('a confined child can write no file', async () => {
   expect(existsSync(path) && readFileSync(path, 'utf8')).not.toBe('bytes')
 })
 
-test('a child dies with its parent', async () => {
+test('a child ends with its parent', async () => {
   // The pipe fills up, so the child of the parent in between is still at work when that parent is killed.
   const parent = Bun.spawn(
     [

@@ -22,7 +22,7 @@ const repeated: { name: string; codec: string; slackMs?: number }[] = [
 ]
 
 describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 50 }) => {
-  test('is counted to be as long as it decodes to be', async () => {
+  test('is inspected to be as long as its decoded samples', async () => {
     await using folder = temporaryFolder()
     const path = join(folder.path, name)
     const once = readFileSync(fixture(name))
@@ -35,7 +35,7 @@ describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 
   })
 })
 
-test('a chain may have more links than a process may have files open', async () => {
+test('a chain may have more links than a process may have open files', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'chain.ogg')
   const three = readFileSync(fixture('chain-of-others.ogg'))
@@ -61,7 +61,7 @@ const lies: { what: string; name: string; after: string; offset: number }[] = [
   { what: 'the number of samples in AIFF', name: 'pcm.aiff', after: 'COMM', offset: 6 },
 ]
 
-test.each(lies)('$what may lie', async ({ name, after, offset }) => {
+test.each(lies)('the duration does not depend on $what in the header', async ({ name, after, offset }) => {
   await using folder = temporaryFolder()
   const path = join(folder.path, name)
   const bytes = readFileSync(fixture(name))

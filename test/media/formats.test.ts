@@ -1,16 +1,16 @@
-// Every container that we take, with the codecs that are usual in it.
+// Every accepted container, with its usual codecs.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { formats } from '../../src/media/formats.ts'
+import { contentTypes } from '../../src/media/formats.ts'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 import { expectTune, later, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
 
-test('every extension has its file', () => {
+test('every extension has a fixture', () => {
   const extensions = new Set(mediaFixtures.map(({ name }) => name.split('.').at(-1)))
-  expect(Object.keys(formats).filter(extension => !extensions.has(extension))).toEqual([])
+  expect(Object.keys(contentTypes).filter(extension => !extensions.has(extension))).toEqual([])
 })
 
 describe.each(mediaFixtures)('$name', ({ name, container, codec, durationMs = 2000, lateMs = 0 }) => {
@@ -20,7 +20,7 @@ describe.each(mediaFixtures)('$name', ({ name, container, codec, durationMs = 20
     expect(Math.abs(inspection.durationMs - durationMs)).toBeLessThan(50)
   })
 
-  test('is decoded to its tune', async () => {
+  test('is decoded to its tones', async () => {
     const samples = await decodeAll(fixture(name))
     expect(Math.abs((samples.length / sampleRate) * 1000 - durationMs)).toBeLessThan(50)
     expectTune(samples, later(tune, lateMs / 1000))

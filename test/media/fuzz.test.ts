@@ -1,4 +1,4 @@
-// Damaged files of every kind: each ends in a code of the spec or is transcribed. 2,000 of them: make bench.
+// Damaged files of every kind: each is decoded, or fails with a code of the spec. `make bench` runs 2,000.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { childrenOf } from './processes.ts'
 
 const cases = 200
 
-test(`${cases} damaged files end one way or the other`, async () => {
+test(`${cases} damaged files are decoded or fail with a code`, async () => {
   await using folder = temporaryFolder()
   const outcomes = await tryMutants(cases, folder.path)
   const endings = new Set(outcomes.map(({ ended }) => ended))

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { formats } from '../../src/media/formats.ts'
+import { contentTypes } from '../../src/media/formats.ts'
 import { fixture } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 
@@ -11,7 +11,7 @@ export type Mutant = { name: string; bytes: Uint8Array }
 /** Case after case goes round the kinds of file and the kinds of damage; each number is a case of its own. */
 export function mutant(number: number): Mutant {
   const random = randomFrom(number)
-  const extensions = Object.keys(formats)
+  const extensions = Object.keys(contentTypes)
   const extension = extensions[number % extensions.length]!
   const ofKind = mediaFixtures.filter(({ name }) => extname(name) === `.${extension}`)
   const { name } = ofKind[below(random, ofKind.length)]!

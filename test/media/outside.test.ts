@@ -1,5 +1,4 @@
-// A media file may name other files and addresses: playlists, manifests, references in containers. The child
-// opens none of them.
+// Playlists, manifests and some containers name other files and addresses. The child opens none of them.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -60,7 +59,7 @@ const hostile: Record<string, () => string> = {
 }
 
 describe.each(Object.entries(hostile))('%s', (_, write) => {
-  test('is no media, and nobody is called', async () => {
+  test('is no media, and no address is called', async () => {
     await using folder = temporaryFolder()
     const path = join(folder.path, 'hostile.mp4')
     writeFileSync(path, write())
@@ -69,7 +68,7 @@ describe.each(Object.entries(hostile))('%s', (_, write) => {
   })
 })
 
-test('a film whose sound lies in another file has no sound', async () => {
+test('a film whose sound is in another file has no audio track', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'reference.mov')
   writeFileSync(path, referring(readFileSync(fixture('mpeg4-pcm.mov')), local))

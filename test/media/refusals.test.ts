@@ -1,4 +1,4 @@
-// What is not taken, and what is said of it.
+// Files that are refused, each with its message.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -38,18 +38,18 @@ test('audio beyond the limit is too long', async () => {
   })
 })
 
-test('a file that is gone is our fault, not the callers', async () => {
+test('a missing file is an internal error, not one of the caller', async () => {
   expect(await failureOf(inspect(fixture('no-such-file.mp3')))).toMatchObject({ code: 'INTERNAL_ERROR' })
 })
 
-test('content wins over the extension', async () => {
+test('the content decides, not the extension', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'really-opus.mp3')
   copyFileSync(fixture('opus.opus'), path)
   expect(await inspect(path)).toMatchObject({ container: 'ogg', codec: 'opus', durationMs: 2000 })
 })
 
-test('a file cut off in the middle is as long as what is left of it', async () => {
+test('a truncated file is as long as what is left of it', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'cut.wav')
   writeFileSync(path, readFileSync(fixture('pcm.wav')).subarray(0, 44 + 8000 * 2 * 1.5))
@@ -67,7 +67,7 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
   },
 )
 
-test('samples that are no numbers become silence', async () => {
+test('samples that are NaN become silence', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'float.wav')
   const seconds = 2
@@ -88,7 +88,7 @@ test('samples that are no numbers become silence', async () => {
   expect(decoded.every(sample => sample >= -1 && sample <= 1)).toBe(true)
 })
 
-test('damage in the middle becomes silence and what follows stays in its place', async () => {
+test('damage in the middle becomes silence, and the sound after it keeps its time', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))

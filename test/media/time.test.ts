@@ -1,4 +1,4 @@
-// A word at 12:34 in a player is at 12:34 in the samples, whatever the file does to its clock.
+// A word at 12:34 in a player is at 12:34 in the samples, whatever the timestamps of the file are.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
@@ -54,7 +54,7 @@ const files: { name: string; segments: Segment[]; seconds: number; what: string 
 ]
 
 describe.each(files)('$name: $what', ({ name, segments, seconds }) => {
-  test('keeps its time line', async () => {
+  test('keeps the times of a player', async () => {
     const { durationMs } = await inspect(fixture(name))
     const samples = await decodeAll(fixture(name))
     expect(Math.abs(durationMs / 1000 - seconds)).toBeLessThan(0.05)

@@ -1,5 +1,5 @@
-// What a process that reads hostile bytes takes from itself before it begins: priority, memory, CPU time,
-// files, and life without its parent. Native code, so only ever called in the child.
+// Limits that a process sets itself before it reads hostile bytes: priority, memory, CPU time, files. It also ends with
+// its parent.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
@@ -21,20 +21,23 @@ export function confine({ parent, priority, cpuMs, memoryBytes }: Confinement): 
   const limit = (which: number, value: number) => {
     const now = new BigUint64Array(2)
     if (symbols.getrlimit(which, ptr(now)) !== 0) throw new Error(`getrlimit ${which} failed`)
-    // Where we are held shorter already, that stands: nobody may raise it.
-    const lower = BigInt(value) < now[1]! ? BigInt(value) : now[1]!
+    // A lower hard limit stays: a process cannot raise it.
+    const hard = now[1] ?? 0n
+    const lower = BigInt(value) < hard ? BigInt(value) : hard
     if (symbols.setrlimit(which, ptr(now.fill(lower))) !== 0) throw new Error(`setrlimit ${which} failed`)
   }
 
   limit(resource.cpu, Math.ceil(cpuMs / 1000))
   limit(resource.fileSize, 0)
   limit(resource.core, 0)
-  // JavaScript reserves gigabytes of address space that it never touches, so RLIMIT_AS is of no use; what
-  // FFmpeg allocates counts as data, and the limit is set from where the process stands now.
+  // RLIMIT_AS is of no use: JavaScript reserves gigabytes of address space that it never touches. Memory of FFmpeg
+  // counts as data, and the limit is relative to what the process has at this point.
   limit(resource.data, dataBytes() + memoryBytes)
   limit(resource.openFiles, 256)
 }
 
 function dataBytes(): number {
-  return Number(/VmData:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024
+  const [, kilobytes] = /VmData:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  if (kilobytes === undefined) throw new Error('/proc/self/status has no VmData')
+  return Number(kilobytes) * 1024
 }

@@ -1,20 +1,23 @@
-// Inside the child: the audio of a file as 16 kHz mono float on the time line that a player shows.
+// The audio of a file as 16 kHz mono samples, on the time line that a player shows.
 
 import type { Frame } from 'node-av/lib'
-import { type Decoded, samplesMax, type Task } from '../wire.ts'
+import { type DecodeResult, type Operation, samplesMax } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { Output } from './output.ts'
 import { Resampler } from './resampler.ts'
 import { linksOf, type Source } from './source.ts'
 import { type Placement, Timeline } from './timeline.ts'
 
-export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: Task): Decoded {
-  const output = new Output(tell, samplesMax(durationMsMax))
+export function decodeSource(
+  ffmpeg: FFmpeg,
+  source: Source,
+  { durationMsMax, send }: Operation,
+): DecodeResult {
+  const output = new Output(send, samplesMax(durationMsMax))
   const resampler = new Resampler(ffmpeg, samples => output.write(samples))
   const timeline = new Timeline(source)
   const held = new ffmpeg.Frame()
   held.alloc()
-
   let damaged = 0
 
   const put = (frame: Frame, { silence, skip }: Placement) => {
@@ -29,9 +32,13 @@ export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: 
       output.writeSilence(Math.round(timeline.position) - output.written)
     }
   }
+  const putHeld = (nextStart: number | null) => {
+    const placement = timeline.settle(nextStart)
+    if (placement) put(held, placement)
+  }
   const use = (link: Source, frame: Frame) => {
     const span = link.frameSpan(frame)
-    if (timeline.holds) put(held, timeline.settle(span.start))
+    putHeld(span.start)
     const placement = timeline.place(span, { exact: link.lost })
     if (placement) put(frame, placement)
     else {
@@ -46,7 +53,7 @@ export function decode(ffmpeg: FFmpeg, source: Source, { durationMsMax, tell }: 
   for (const link of linksOf(source)) {
     while (link.read(packet)) link.decode(packet, frame => use(link, frame))
     link.drain(frame => use(link, frame))
-    if (timeline.holds) put(held, timeline.settle(null))
+    putHeld(null)
     timeline.continue()
     damaged += link.damaged
   }

@@ -1,17 +1,17 @@
-// Whether the edit lists of an MP4 do no more than shift and trim the start. FFmpeg applies full edit lists by
-// building the index of every track a second time; for ten hours that alone takes 60 MB, mostly for nothing.
+// Finds MP4 files whose edit lists only shift and trim the start. For full edit lists FFmpeg builds the index of every
+// track a second time: 60 MB for ten hours, mostly for nothing.
 
 import { readAt } from '../../base/read-at.ts'
 
 type Box = { type: string; from: number; to: number }
-/** A file may be nothing but boxes; so many are looked at. */
+/** A hostile file may have any number of boxes, so the walk has a limit. */
 type Walk = { file: number; boxesLeft: number }
 
 const boxesMax = 10_000
 
-/** Small indexes are left to FFmpeg, whatever their edits: it trims the last packet too. */
+/** FFmpeg applies the edits of a smaller index in full: it trims the last packet too. */
 const indexBytesMin = 4 * 1024 ** 2
-/** An edit that ends this much before its media does more than leave out the padding of the last packet. */
+/** An edit that ends earlier than this before its media cuts more than the padding of the last packet. */
 const paddingSecondsMax = 0.1
 const parents = ['trak', 'edts', 'mdia']
 
@@ -33,7 +33,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
   const header = find(inside, 'mdhd')
   if (!list || !header) return !list
   const edits = editsOf(walk.file, list)
-  // An empty edit may come first: the track begins late.
+  // A track that begins late has an empty edit first.
   const [edit, ...more] = edits[0]?.start === -1 ? edits.slice(1) : edits
   if (!edit || more.length > 0) return false
   const media = clockOf(walk.file, header)
@@ -42,7 +42,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
 }
 
 function editsOf(file: number, { from, to }: Box): { duration: number; start: number }[] {
-  // More than a few are not plain, however many they are.
+  // A longer list is not plain.
   const bytes = readAt(file, from, Math.min(to - from, 1024))
   if (bytes.length < 8) return []
   const wide = bytes[0] === 1
@@ -57,7 +57,7 @@ function editsOf(file: number, { from, to }: Box): { duration: number; start: nu
   })
 }
 
-/** Of `mvhd` and `mdhd`, which begin alike. */
+/** The clock of `mvhd` or `mdhd`, which begin with the same fields. */
 function clockOf(file: number, { from }: Box): { timescale: number; duration: number } {
   const bytes = readAt(file, from, 32)
   if (bytes.length < 32) return { timescale: 0, duration: 0 }
@@ -85,7 +85,7 @@ function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
     const short = head.readUInt32BE(0)
     const wide = short === 1 && head.length === 16
     const size = wide ? Number(head.readBigUInt64BE(8)) : short
-    // Zero is "up to the end", which is the media itself; anything else this small is no box.
+    // Size zero means up to the end: the media itself. Any other size this small is no box.
     if (size < (wide ? 16 : 8)) return
     yield { type: head.toString('latin1', 4, 8), from: at + (wide ? 16 : 8), to: Math.min(to, at + size) }
     at += size

@@ -1,4 +1,4 @@
-// FFmpeg as the child uses it: the functions and the constants of node-av in one value.
+// The functions and the constants of node-av in one value.
 
 import * as constants from 'node-av/constants'
 import * as library from 'node-av/lib'

@@ -1,44 +1,44 @@
-// Inside the child: how long the audio of a file really is. The beginning and the end are decoded, so that
-// what cannot be played is found out and the last sample is known; between them packets are only counted.
+// The exact length of the audio in a file. The beginning and the end are decoded, so that a file that cannot be played
+// is refused and the last sample is known. Between them packets are only counted.
 
 import type { Frame, Packet } from 'node-av/lib'
 import type { Inspection } from '../media.ts'
 import { Refused } from '../refusals.ts'
-import { sampleRate, type Task } from '../wire.ts'
+import { type Operation, sampleRate } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { linksOf, type Source } from './source.ts'
 import { type Span, Timeline } from './timeline.ts'
 
-/** Whatever is shorter is decoded whole. */
+/** Shorter audio is decoded whole. */
 const headSamples = 30 * sampleRate
 const tailPackets = 32
 
-export function inspect(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Task): Inspection {
+export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Operation): Inspection {
   const timeline = new Timeline(source)
   const samplesMax = (durationMsMax / 1000) * sampleRate
-  const packets = Array.from({ length: tailPackets }, () => new ffmpeg.Packet())
-  for (const packet of packets) packet.alloc()
+  const ring = Array.from({ length: tailPackets }, () => new ffmpeg.Packet())
+  for (const packet of ring) packet.alloc()
   let frames = 0
-  let heard: Pick<Inspection, 'sampleRate' | 'channels'> | null = null
+  let decoded: Pick<Inspection, 'sampleRate' | 'channels'> | null = null
 
   for (const link of linksOf(source)) {
-    follow(link)
-    heard ??= { sampleRate: link.decoder.sampleRate, channels: link.decoder.channels }
-    if (timeline.holds) timeline.settle(null)
+    measure(link)
+    decoded ??= { sampleRate: link.decoder.sampleRate, channels: link.decoder.channels }
+    timeline.settle(null)
     timeline.continue()
     if (timeline.position > samplesMax) break
   }
-  if (frames === 0 || !heard) throw new Refused('undecodable')
+  if (frames === 0 || !decoded) throw new Refused('undecodable')
   const { container, codec } = source
-  return { container, codec, ...heard, durationMs: Math.round((timeline.position / sampleRate) * 1000) }
+  return { container, codec, ...decoded, durationMs: Math.round((timeline.position / sampleRate) * 1000) }
 
-  function follow(link: Source): void {
+  function measure(link: Source): void {
     const headEnd = timeline.position + headSamples
     const use = (frame: Frame) => {
       frames += 1
       add(link, link.frameSpan(frame))
     }
-    const first = packets[0]!
+    const first = packetAt(0)
     let more = link.read(first)
     for (; more && timeline.position < headEnd; more = link.read(first)) link.decode(first, use)
     link.drain(use)
@@ -47,21 +47,25 @@ export function inspect(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Task)
     link.drain(use)
   }
 
-  /** A ring: the packet that falls out of it is counted, those still in it at the end are given out. */
+  /** Counts each packet that leaves the ring. Gives those that are in it at the end of the file. */
   function countPackets(link: Source): Packet[] {
     let read = 1
     for (; timeline.position <= samplesMax; read++) {
-      const slot = packets[read % tailPackets]!
-      const full = read >= tailPackets
-      if (full && !slot.hasFlags(ffmpeg.AV_PKT_FLAG_DISCARD)) add(link, link.packetSpan(slot))
-      if (!link.read(slot)) break
+      const packet = packetAt(read)
+      const isFull = read >= tailPackets
+      if (isFull && !packet.hasFlags(ffmpeg.AV_PKT_FLAG_DISCARD)) add(link, link.packetSpan(packet))
+      if (!link.read(packet)) break
     }
     const oldest = Math.max(0, read - tailPackets + 1)
-    return Array.from({ length: read - oldest }, (_, i) => packets[(oldest + i) % tailPackets]!)
+    return Array.from({ length: read - oldest }, (_, index) => packetAt(oldest + index))
+  }
+
+  function packetAt(index: number): Packet {
+    return ring[index % tailPackets]!
   }
 
   function add(link: Source, span: Span): void {
-    if (timeline.holds) timeline.settle(span.start)
+    timeline.settle(span.start)
     timeline.place(span, { exact: link.lost })
   }
 }

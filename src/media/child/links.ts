@@ -1,5 +1,5 @@
-// Chained Ogg: one stream after another in one file, as radio recorders write them. FFmpeg follows a chain only
-// while rate and channels stay the same; where it gives up, the next link is looked for and opened by itself.
+// Chained Ogg: one stream after another in one file, as radio recorders write it. FFmpeg follows a chain only while
+// rate and channels stay the same. Where it stops, the next link is found here and opened as a file of its own.
 
 import { readSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-// Opening a file with FFmpeg, inside the child: what may be read, and which stream is taken.
+// Opens a file with FFmpeg: only from a descriptor, only listed containers and codecs, the first audio stream.
 
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
 import { Refused } from '../refusals.ts'
@@ -6,15 +6,15 @@ import { shiftsOnly } from './edits.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { codecs, containers } from './readable.ts'
 
-/** An open file, and the offset in it at which the media begins. */
-export type Place = { file: number; from: number }
+/** An open file, and the offset at which the media begins. */
+export type Input = { file: number; from: number }
 
-/** Enough to find streams that begin late in broadcasts; headers at the end of a file are sought, not probed. */
+/** Enough for broadcasts, in which a stream may begin late. Headers at the end of a file are found by seeking. */
 const probeBytes = 32 * 1024 ** 2
 const probeMicroseconds = 60_000_000
 
-/** The file is what stands open at a number: by no name can anything be opened. */
-export function openFormat(ffmpeg: FFmpeg, { file, from }: Place): FormatContext {
+/** FFmpeg can open nothing by name: the file is an open descriptor. */
+export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext {
   const format = new ffmpeg.FormatContext()
   format.allocContext()
   const options = ffmpeg.Dictionary.fromObject({
@@ -23,7 +23,7 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Place): FormatContext
     codec_whitelist: codecs.join(','),
     probesize: probeBytes,
     analyzeduration: probeMicroseconds,
-    // The end of the file is found by reading up to it, not by guessing from a look at it.
+    // The length is measured by reading, not estimated from the last packets.
     skip_estimate_duration_from_pts: 1,
     ...(shiftsOnly(file) && { advanced_editlist: 0 }),
     ...(from > 0 && { skip_initial_bytes: from }),
@@ -38,7 +38,7 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Place): FormatContext
   return format
 }
 
-/** The first audio stream that can be decoded; everything else is left out, pictures of covers too. */
+/** The first audio stream that can be decoded. FFmpeg skips all other streams. */
 export function openAudio(ffmpeg: FFmpeg, format: FormatContext): { stream: Stream; decoder: CodecContext } {
   const streams = format.streams
   const audio = streams.filter(stream => stream.codecpar.codecType === ffmpeg.AVMEDIA_TYPE_AUDIO)

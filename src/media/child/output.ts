@@ -1,22 +1,22 @@
-// Inside the child: samples on their way out, in messages of full size, up to a limit.
+// Collects samples into messages of full size, up to a limit.
 
 import { Refused } from '../refusals.ts'
-import { bodyBytesMax, type Tell } from '../wire.ts'
+import { bodyBytesMax, type Send } from '../wire.ts'
 
 const silence = new Float32Array(4096)
 const aliveEveryMs = 1000
 
 export class Output {
-  /** Samples so far, those still waiting for their message to fill up included. */
+  /** Samples so far, with those that still wait for a full message. */
   written = 0
-  readonly #tell: Tell
+  readonly #send: Send
   readonly #samplesMax: number
   readonly #waiting = new Float32Array(bodyBytesMax / Float32Array.BYTES_PER_ELEMENT)
   #filled = 0
-  #toldAt = Date.now()
+  #sentAt = Date.now()
 
-  constructor(tell: Tell, samplesMax: number) {
-    this.#tell = tell
+  constructor(send: Send, samplesMax: number) {
+    this.#send = send
     this.#samplesMax = samplesMax
   }
 
@@ -38,21 +38,21 @@ export class Output {
     }
   }
 
-  /** Long stretches of a file may hold no sound; the reader must not take the child for hung. */
+  /** Parts without sound may take long. Without a message the server would take the child for hung. */
   keepAlive(): void {
-    if (Date.now() - this.#toldAt > aliveEveryMs) this.#send('alive', new Uint8Array(0))
+    if (Date.now() - this.#sentAt > aliveEveryMs) this.#write('alive', new Uint8Array(0))
   }
 
   flush(): void {
     const { buffer } = this.#waiting
     if (this.#filled > 0) {
-      this.#send('samples', new Uint8Array(buffer, 0, this.#filled * Float32Array.BYTES_PER_ELEMENT))
+      this.#write('samples', new Uint8Array(buffer, 0, this.#filled * Float32Array.BYTES_PER_ELEMENT))
     }
     this.#filled = 0
   }
 
-  #send(kind: 'samples' | 'alive', body: Uint8Array): void {
-    this.#tell(kind, body)
-    this.#toldAt = Date.now()
+  #write(kind: 'samples' | 'alive', body: Uint8Array): void {
+    this.#send(kind, body)
+    this.#sentAt = Date.now()
   }
 }

@@ -1,11 +1,11 @@
-// Frames of any rate, format and number of channels to 16 kHz mono float, inside the child.
+// Converts frames of any sample rate, format and number of channels to 16 kHz mono float.
 
 import type { AVChannelOrder } from 'node-av/constants'
 import type { Frame, SoftwareResampleContext } from 'node-av/lib'
 import { sampleRate } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 
-/** One frame may not become more than this (four minutes); the rate it claims would be absurd. */
+/** A frame that becomes longer than this, four minutes, has a wrong sample rate. */
 const frameSamplesMax = 4_000_000
 const frontCenter = 4n
 
@@ -34,7 +34,7 @@ export class Resampler {
     this.#makeRoom(most)
     const result = this.#context.convertFrame(this.#out, frame)
     if (result === this.#ffmpeg.AVERROR_INPUT_CHANGED) {
-      // Another rate, format or layout from here on: what is still inside belongs to the old one.
+      // Rate, format or layout changed. The samples in the filter belong to the old one.
       this.flush()
       this.#context = this.#open(frame, order)
       if (!this.#context || this.#context.convertFrame(this.#out, frame) < 0) return false
@@ -43,7 +43,7 @@ export class Resampler {
     return true
   }
 
-  /** Gives out what the filter still holds; the next frame starts afresh. */
+  /** Emits the samples that the filter still holds. The next frame starts a new filter. */
   flush(): void {
     if (!this.#context) return
     this.#makeRoom(Math.max(0, this.#context.getOutSamples(0)))
@@ -65,7 +65,7 @@ export class Resampler {
     return null
   }
 
-  /** FFmpeg converts no frame that does not say what its channels are, as those of plain WAV do not. */
+  /** Sets a channel layout where the frame has none, as in plain WAV: FFmpeg refuses to convert it otherwise. */
   #layOut(frame: Frame): AVChannelOrder {
     const { order, nbChannels } = frame.channelLayout
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_UNSPEC) {
@@ -75,7 +75,7 @@ export class Resampler {
     return order
   }
 
-  /** Where it is not known what stands left and right, every channel counts the same. */
+  /** Mixes channels of unknown position with equal weight. */
   #mix(context: SoftwareResampleContext, channels: number, order: AVChannelOrder): number {
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE) return 0
     const firstAlone = order === this.#ffmpeg.AV_CHANNEL_ORDER_AMBISONIC
@@ -93,10 +93,11 @@ export class Resampler {
       this.#out.channelLayout = { nbChannels: 1, order, mask: frontCenter }
       this.#out.nbSamples = this.#room
       if (this.#out.getBuffer() < 0) throw new Error('no memory for the output frame')
-      const bytes = this.#out.data![0]!
+      const bytes = this.#out.data?.[0]
+      if (!bytes) throw new Error('the output frame has no buffer')
       this.#view = new Float32Array(bytes.buffer, bytes.byteOffset, this.#room)
     }
-    // It comes back as the number of samples written.
+    // After a conversion FFmpeg sets it to the number of samples written.
     this.#out.nbSamples = this.#room
   }
 
@@ -104,7 +105,7 @@ export class Resampler {
     const samples = this.#view.subarray(0, this.#out.nbSamples)
     for (let i = 0; i < samples.length; i++) {
       const sample = samples[i]!
-      // Files of floats may hold anything; one NaN would poison all that is computed from it.
+      // A float file may hold any value, and one NaN would spread through the model.
       if (!(sample >= -1 && sample <= 1)) samples[i] = sample > 1 ? 1 : sample < -1 ? -1 : 0
     }
     this.#emit(samples)

@@ -1,4 +1,4 @@
-// An open media file inside the child: its container, the audio stream that is taken, and its decoder.
+// An open media file: its container, the audio stream that is decoded, and the decoder.
 
 import { closeSync, openSync } from 'node:fs'
 import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib'
@@ -6,125 +6,140 @@ import { Refused } from '../refusals.ts'
 import { sampleRate } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { findLink } from './links.ts'
-import { openAudio, openFormat, type Place } from './open.ts'
+import { type Input, openAudio, openFormat } from './open.ts'
 import type { Span } from './timeline.ts'
 
-export type Source = {
-  container: string
-  codec: string
-  decoder: CodecContext
-  /** The clock may start again in mid-file, as it does in broadcasts and chained streams. */
-  clockRestarts: boolean
-  /** Reads the next packet of the audio stream; false at the end of the file. */
-  read(packet: Packet): boolean
-  /** What follows at the end, where FFmpeg could not go on into the next link of a chain; this one is gone then. */
-  successor(): Source | null
-  /** Hands on what the decoder makes of a packet. The frame is gone afterwards. */
-  decode(packet: Packet, use: (frame: Frame) => void): void
-  /** The end of a row of packets; another may follow. */
-  drain(use: (frame: Frame) => void): void
-  /** Where a packet or frame belongs, in samples of the output rate from the start of the file. */
-  packetSpan(packet: Packet): Span
-  frameSpan(frame: Frame): Span
-  /** Something was lost since the last frame: its timestamp alone says where it belongs. */
-  lost: boolean
-  /** Packets or reads that turned out damaged. */
-  damaged: number
-}
-
 const stdin = 0
-/** A damaged file may fail to read here and there; this often in a row it is at its end. */
+/** A damaged file may fail to read at some points. After this many failures in a row it is at its end. */
 const failedReadsMax = 64
 
-export function openSource(ffmpeg: FFmpeg, place: Place = { file: stdin, from: 0 }): Source {
-  const format = openFormat(ffmpeg, place)
-  const { stream, decoder } = openAudio(ffmpeg, format)
-  const { index } = stream
-  const container = format.iformat?.name ?? ''
-  const tick = (stream.timeBase.num / stream.timeBase.den) * sampleRate
-  const origin = originOf(ffmpeg, format)
-  const bare = stampless.includes(container)
-  const samples = (ticks: bigint) =>
-    bare || ticks === ffmpeg.AV_NOPTS_VALUE ? null : Number(ticks) * tick - origin
+export class Source {
+  readonly container: string
+  readonly codec: string
+  readonly decoder: CodecContext
+  /** The clock may start again in the middle of the file, as in broadcasts and chained streams. */
+  readonly clockRestarts: boolean
+  /** Something was lost since the last frame, so only its timestamp says where it belongs. */
+  lost = false
+  /** Number of damaged packets and failed reads. */
+  damaged = 0
 
-  const chained = container === 'ogg'
-  let reached = place.from
-  let stuck = false
+  readonly #ffmpeg: FFmpeg
+  readonly #format: FormatContext
+  readonly #frame: Frame
+  readonly #streamIndex: number
+  readonly #samplesPerTick: number
+  readonly #origin: number
+  readonly #hasTimestamps: boolean
+  readonly #isChain: boolean
+  /** Offset of the last packet of a chain. */
+  #reached: number
+  #isStuck = false
 
-  const frame = new ffmpeg.Frame()
-  frame.alloc()
-  const spoilt = (result: number) => {
-    if (result === ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
-    source.damaged += 1
-    source.lost = true
+  constructor(ffmpeg: FFmpeg, input: Input = { file: stdin, from: 0 }) {
+    const format = openFormat(ffmpeg, input)
+    const { stream, decoder } = openAudio(ffmpeg, format)
+    const formatName = format.iformat?.name ?? ''
+    this.container = firstName(formatName)
+    this.codec = ffmpeg.avGetCodecName(stream.codecpar.codecId) ?? 'unknown'
+    this.decoder = decoder
+    this.clockRestarts = ((format.iformat?.flags ?? 0) & ffmpeg.AVFMT_TS_DISCONT) !== 0
+    this.#ffmpeg = ffmpeg
+    this.#format = format
+    this.#frame = new ffmpeg.Frame()
+    this.#frame.alloc()
+    this.#streamIndex = stream.index
+    this.#samplesPerTick = (stream.timeBase.num / stream.timeBase.den) * sampleRate
+    this.#origin = originOf(ffmpeg, format)
+    this.#hasTimestamps = !withoutTimestamps.includes(formatName)
+    this.#isChain = formatName === 'ogg'
+    this.#reached = input.from
   }
-  const feed = (packet: Packet | null, use: (frame: Frame) => void) => {
-    const sent = decoder.sendPacketSync(packet)
-    if (sent < 0) spoilt(sent)
+
+  /** Reads the next packet of the audio stream. False at the end of the file. */
+  read(packet: Packet): boolean {
     for (let failed = 0; failed < failedReadsMax; ) {
-      const result = decoder.receiveFrameSync(frame)
-      if (result === ffmpeg.AVERROR_EAGAIN || result === ffmpeg.AVERROR_EOF) return
+      packet.unref()
+      const result = this.#format.readFrameSync(packet)
+      if (result === this.#ffmpeg.AVERROR_EOF) return false
+      if (result < 0) {
+        failed += 1
+        this.#noteDamage(result)
+      } else if (packet.streamIndex === this.#streamIndex) {
+        if (this.#isChain) this.#reached = Math.max(this.#reached, Number(packet.pos))
+        return true
+      }
+    }
+    // All these failures are one damaged place.
+    this.damaged -= failedReadsMax - 1
+    this.#isStuck = true
+    return false
+  }
+
+  /** The next link of a chain that FFmpeg could not follow, or null. This source is closed then. */
+  successor(): Source | null {
+    if (!this.#isChain || !this.#isStuck) return null
+    this.decoder.freeContext()
+    this.#format.closeInputSync()
+    return openLink(this.#ffmpeg, this.#reached + 1)
+  }
+
+  /** Passes the frames of a packet to `use`. A frame is valid only during the call. */
+  decode(packet: Packet, use: (frame: Frame) => void): void {
+    // To the decoder an empty packet is the end of the stream.
+    if (packet.size > 0) this.#feed(packet, use)
+  }
+
+  /** Ends a run of packets: passes on the frames that the decoder still holds. Another run may follow. */
+  drain(use: (frame: Frame) => void): void {
+    this.#feed(null, use)
+    this.decoder.flushBuffers()
+    // Some decoders give nothing for the first packet after this.
+    this.lost = true
+  }
+
+  /** The span of a packet, in samples of the output rate from the start of the file. */
+  packetSpan(packet: Packet): Span {
+    return { start: this.#samplesOf(packet.pts), length: Number(packet.duration) * this.#samplesPerTick }
+  }
+
+  frameSpan(frame: Frame): Span {
+    return {
+      start: this.#samplesOf(frame.bestEffortTimestamp),
+      length: (frame.nbSamples * sampleRate) / frame.sampleRate,
+    }
+  }
+
+  #feed(packet: Packet | null, use: (frame: Frame) => void): void {
+    const frame = this.#frame
+    const sent = this.decoder.sendPacketSync(packet)
+    if (sent < 0) this.#noteDamage(sent)
+    for (let failed = 0; failed < failedReadsMax; ) {
+      const result = this.decoder.receiveFrameSync(frame)
+      if (result === this.#ffmpeg.AVERROR_EAGAIN || result === this.#ffmpeg.AVERROR_EOF) return
       if (result < 0 || !isSound(frame)) {
         failed += 1
-        spoilt(result)
+        this.#noteDamage(result)
       } else {
         use(frame)
-        source.lost = false
+        this.lost = false
       }
     }
   }
 
-  const source: Source = {
-    container: container.split(',')[0]!,
-    codec: ffmpeg.avGetCodecName(stream.codecpar.codecId) ?? 'unknown',
-    decoder,
-    clockRestarts: ((format.iformat?.flags ?? 0) & ffmpeg.AVFMT_TS_DISCONT) !== 0,
-    read: packet => {
-      for (let failed = 0; failed < failedReadsMax; ) {
-        packet.unref()
-        const result = format.readFrameSync(packet)
-        if (result === ffmpeg.AVERROR_EOF) return false
-        if (result < 0) {
-          failed += 1
-          spoilt(result)
-        } else if (packet.streamIndex === index) {
-          if (chained) reached = Math.max(reached, Number(packet.pos))
-          return true
-        }
-      }
-      // One place in the file, however often it was tried.
-      source.damaged -= failedReadsMax - 1
-      stuck = true
-      return false
-    },
-    successor: () => {
-      if (!chained || !stuck) return null
-      decoder.freeContext()
-      format.closeInputSync()
-      return openLink(ffmpeg, reached + 1)
-    },
-    decode: (packet, use) => {
-      // To the decoder an empty packet is the end of the stream.
-      if (packet.size > 0) feed(packet, use)
-    },
-    drain: use => {
-      feed(null, use)
-      decoder.flushBuffers()
-      // Some decoders give nothing for the first packet after this.
-      source.lost = true
-    },
-    packetSpan: packet => ({ start: samples(packet.pts), length: Number(packet.duration) * tick }),
-    frameSpan: frame => ({
-      start: samples(frame.bestEffortTimestamp),
-      length: (frame.nbSamples * sampleRate) / frame.sampleRate,
-    }),
-    lost: false,
-    damaged: 0,
+  #noteDamage(result: number): void {
+    if (result === this.#ffmpeg.AVERROR_ENOMEM) throw new Refused('too-large')
+    this.damaged += 1
+    this.lost = true
   }
-  return source
+
+  #samplesOf(ticks: bigint): number | null {
+    if (!this.#hasTimestamps || ticks === this.#ffmpeg.AV_NOPTS_VALUE) return null
+    return Number(ticks) * this.#samplesPerTick - this.#origin
+  }
 }
 
-/** Every link of a chained file, and just the one source of all others. */
+/** Every link of a chained file. Of any other file, the source itself. */
 export function* linksOf(first: Source): Generator<Source> {
   for (let link: Source | null = first; link; link = link.successor()) yield link
 }
@@ -132,10 +147,10 @@ export function* linksOf(first: Source): Generator<Source> {
 function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   const from = findLink(stdin, after)
   if (from === null) return null
-  // Under a number of its own, because FFmpeg moves about in the file; it makes itself another from that.
+  // A descriptor of its own, because FFmpeg moves the position. FFmpeg duplicates it, so it can be closed.
   const file = openSync(`/proc/self/fd/${stdin}`, 'r')
   try {
-    return openSource(ffmpeg, { file, from })
+    return new Source(ffmpeg, { file, from })
   } catch (error) {
     if (error instanceof Refused) return openLink(ffmpeg, from + 1)
     throw error
@@ -144,44 +159,35 @@ function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   }
 }
 
-/** Rates outside of these are made up; a single frame at 1 Hz would be hours of samples. */
+/** Other rates are not real: one frame at 1 Hz would be hours of samples. */
 function isSound(frame: Frame): boolean {
   return frame.nbSamples > 0 && frame.sampleRate >= 1000 && frame.sampleRate <= 1_000_000
 }
 
-/** Nothing but frames one after another: FFmpeg makes up their times, wrongly where the rate changes. */
-const stampless = [
-  'mp3',
-  'aac',
-  'loas',
-  'ac3',
-  'eac3',
-  'dts',
-  'dtshd',
-  'truehd',
-  'mlp',
-  'amr',
-  'amrnb',
-  'amrwb',
-  'gsm',
-]
+/** FFmpeg's names of a container are synonyms: `mov,mp4,m4a,3gp,3g2,mj2`. */
+function firstName(formatName: string): string {
+  return formatName.replace(/,.*$/, '')
+}
 
-/** Containers whose clock has a zero of its own: what starts later than zero starts late. */
-const zeroed = ['mov', 'matroska', 'avi', 'asf', 'flv', 'nut', 'mxf']
-/** Of these, films whose muxer moved picture and sound alike, to make room for pictures out of order. */
+/** Containers of bare frames. FFmpeg computes their times, wrongly where the sample rate changes. */
+const withoutTimestamps = 'mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm'.split(' ')
+
+/** Containers whose clock has a zero of its own: a stream that starts later than zero starts late. */
+const zeroed = 'mov matroska avi asf flv nut mxf'.split(' ')
+/** Of these, films whose muxer moved picture and sound by the same time, to reorder pictures. */
 const shifted = ['mov', 'flv']
-const shiftMax = 1
-/** A start further out than this is the clock of some recorder, as in a cut-out piece of a live stream. */
-const lateStartMax = 60
+const shiftSecondsMax = 1
+/** A later start is the clock of a recorder, as in a part that was cut out of a live stream. */
+const lateStartSecondsMax = 60
 
-/** What a player shows as 0:00, in samples. Broadcasts start anywhere, and mp3 with its encoder's delay. */
+/** The point that a player shows as 0:00, in samples. Broadcasts start at any time, and mp3 with its encoder delay. */
 function originOf(ffmpeg: FFmpeg, format: FormatContext): number {
   if (format.startTime === ffmpeg.AV_NOPTS_VALUE) return 0
   const seconds = Number(format.startTime) / 1e6
-  const family = (format.iformat?.name ?? '').split(',')[0]!
-  const moved = shifted.includes(family) && seconds <= shiftMax && hasPictures(ffmpeg, format)
-  const ownZero = zeroed.includes(family) && !moved && Math.abs(seconds) <= lateStartMax
-  return ownZero ? 0 : seconds * sampleRate
+  const family = firstName(format.iformat?.name ?? '')
+  const isShifted = shifted.includes(family) && seconds <= shiftSecondsMax && hasPictures(ffmpeg, format)
+  const hasOwnZero = zeroed.includes(family) && !isShifted && Math.abs(seconds) <= lateStartSecondsMax
+  return hasOwnZero ? 0 : seconds * sampleRate
 }
 
 function hasPictures(ffmpeg: FFmpeg, format: FormatContext): boolean {

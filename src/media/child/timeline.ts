@@ -1,27 +1,27 @@
-// Where each stretch of sound belongs. Timestamps are believed, but not blindly: small jitter is ignored, a
-// small overlap is cut, a gap is silence, and a leap must be confirmed by the stretch that follows it.
+// The place of each span of sound on the time line. Timestamps may be wrong: small jitter is ignored, a small overlap
+// is cut, a gap becomes silence, and a leap counts only when the next span confirms it.
 
 import { sampleRate } from '../wire.ts'
 
-/** All in samples of the output rate; fractions are kept so that odd rates do not drift. */
+/** In samples of the output rate. Fractions are kept, so that odd sample rates do not drift. */
 export type Span = { start: number | null; length: number }
 
-/** Silence to write before a span, and how much of its beginning to leave out. */
+/** Samples of silence to write before a span, and samples to cut from its beginning. */
 export type Placement = { silence: number; skip: number }
 
-/** What containers with millisecond clocks or coarse packets are off by without meaning it. */
+/** Smaller errors come from millisecond clocks and coarse packets, and are ignored. */
 const jitter = 0.02 * sampleRate
-/** A lasting offset above jitter is put right after this much sound … */
+/** An offset above the jitter is corrected when it lasts for this much sound. */
 const patience = 1 * sampleRate
-/** … and one of this size at once. */
+/** An offset of this size is corrected at once. */
 const noticeable = 0.1 * sampleRate
-/** Beyond this one timestamp alone is not believed. */
+/** A larger step must be confirmed by the next timestamp. */
 const leap = 1 * sampleRate
-/** In containers whose clock may restart, a larger step forward is a restart, not a gap. */
+/** A larger step forward is a restart of the clock, not a gap, in containers whose clock may restart. */
 const restart = 10 * sampleRate
 
 export class Timeline {
-  /** Where the sound so far ends. */
+  /** The end of the sound so far. */
   position = 0
   #offset = 0
   #slipped = 0
@@ -34,38 +34,40 @@ export class Timeline {
     this.#clockRestarts = clockRestarts
   }
 
-  /** What comes next follows at once, whatever its clock says. */
+  /** The next span follows without a gap, whatever its timestamp is. */
   continue(): void {
     this.#continues = true
   }
 
-  /** Null: hold the span back until `settle` has seen where the next one starts. */
+  /** Null when the place depends on the next span: the caller keeps this one until `settle` gives its placement. */
   place(span: Span, { exact = false } = {}): Placement | null {
-    if (this.#continues && span.start !== null) this.#offset = this.position - span.start
+    const { start, length } = span
+    if (this.#continues && start !== null) this.#offset = this.position - start
     this.#continues = false
-    const drift = span.start === null ? 0 : span.start + this.#offset - this.position
-    if (!this.#begun && drift < 0) return this.#cut(span.length, -drift)
-    if (Math.abs(drift) > leap) {
-      this.#held = { start: span.start!, length: span.length }
+    const drift = start === null ? 0 : start + this.#offset - this.position
+    if (!this.#begun && drift < 0) return this.#cut(length, -drift)
+    if (start !== null && Math.abs(drift) > leap) {
+      this.#held = { start, length }
       return null
     }
-    this.#slipped = Math.abs(drift) > jitter ? this.#slipped + span.length : 0
+    this.#slipped = Math.abs(drift) > jitter ? this.#slipped + length : 0
     if (
       Math.abs(drift) > noticeable ||
       this.#slipped > patience ||
       ((exact || !this.#begun) && Math.abs(drift) > 1)
     ) {
-      return drift > 0 ? this.#append(span.length, drift) : this.#cut(span.length, -drift)
+      return drift > 0 ? this.#append(length, drift) : this.#cut(length, -drift)
     }
-    return this.#append(span.length, 0)
+    return this.#append(length, 0)
   }
 
-  /** The placement of the span held back, once the start of the next is known; null at the end of the file. */
-  settle(next: number | null): Placement {
-    const { start, length } = this.#held!
+  /** The placement of the span that is held back, or null when none is. `next` is null at the end of the file. */
+  settle(next: number | null): Placement | null {
+    if (!this.#held) return null
+    const { start, length } = this.#held
     this.#held = null
     const drift = start + this.#offset - this.position
-    // A lie is over with the next span; a gap or a clock set back is not, however scattered what follows.
+    // A wrong timestamp is over with the next span. A gap, or a clock that was set back, is not.
     const lasts = (after: number) =>
       drift > 0 ? after >= start + length - leap : after + this.#offset < this.position - leap
     if (next === null || !lasts(next)) return this.#append(length, 0)
@@ -73,10 +75,6 @@ export class Timeline {
     if (drift > 0 && !restarts) return this.#append(length, drift)
     this.#offset -= drift
     return this.#append(length, 0)
-  }
-
-  get holds(): boolean {
-    return this.#held !== null
   }
 
   #append(length: number, silence: number): Placement {

@@ -1,4 +1,4 @@
-// Which edit lists are so plain that FFmpeg need not build its index twice.
+// Edit lists that are plain: FFmpeg need not build its index twice.
 
 import { expect, test } from 'bun:test'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ test.each(['aac.m4a', 'late.m4a', 'edit-list.m4a', 'late-sound.mp4', 'mpeg4-pcm.
   },
 )
 
-test.each(['cbr.mp3', 'pcm.wav', 'h264-eac3.mkv', 'make.sh'])('%s is not of that kind', name => {
+test.each(['cbr.mp3', 'pcm.wav', 'h264-eac3.mkv', 'make.sh'])('%s has no plain edit list', name => {
   expect(isPlain(fixture(name))).toBe(false)
 })
 
@@ -31,7 +31,7 @@ test('two edits are not plain', async () => {
   expect(await isPlainAfter(list => list.writeUInt32BE(2, 4))).toBe(false)
 })
 
-test('boxes inside of boxes do not go on for ever', async () => {
+test('a file of nothing but boxes is walked a limited number of steps', async () => {
   await using folder = temporaryFolder()
   const path = join(folder.path, 'nested.mp4')
   const depth = 20_000

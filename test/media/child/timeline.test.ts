@@ -1,7 +1,7 @@
-// Where stretches of sound are put, read like a list of entries: what comes in, what is made of it.
+// The place of spans of sound, as a table: the spans that come in, and the silence and the cuts that result.
 
 import { describe, expect, test } from 'bun:test'
-import { type Span, Timeline } from '../../../src/media/child/timeline.ts'
+import { type Placement, type Span, Timeline } from '../../../src/media/child/timeline.ts'
 
 const second = 16_000
 
@@ -277,7 +277,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
   },
 ]
 
-test('a new stream follows at once, whatever its clock says', () => {
+test('a new stream follows without a gap, whatever its timestamps are', () => {
   const timeline = new Timeline({ clockRestarts: false })
   timeline.place({ start: 0, length: second / 2 })
   timeline.continue()
@@ -287,18 +287,18 @@ test('a new stream follows at once, whatever its clock says', () => {
 })
 
 describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) => {
-  test('is put in its place', () => {
+  test('has the expected silence and cuts', () => {
     const timeline = new Timeline({ clockRestarts })
     const made: Line[] = []
-    const put = ({ silence, skip }: { silence: number; skip: number }) =>
-      made.push([round(silence / second), round(skip / second)])
+    const put = (placement: Placement | null) => {
+      if (placement) made.push([round(placement.silence / second), round(placement.skip / second)])
+    }
     for (const [start, length, lost] of entries) {
       const span: Span = { start: start === null ? null : start * second, length: length * second }
-      if (timeline.holds) put(timeline.settle(span.start))
-      const placement = timeline.place(span, { exact: lost === 'lost' })
-      if (placement) put(placement)
+      put(timeline.settle(span.start))
+      put(timeline.place(span, { exact: lost === 'lost' }))
     }
-    if (timeline.holds) put(timeline.settle(null))
+    put(timeline.settle(null))
     expect(made).toEqual(lines)
     expect(round(timeline.position / second)).toBe(end)
   })
