@@ -14,7 +14,7 @@ import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { Runner } from './jobs/runner.ts'
-import { openCallbacks } from './jobs/webhook-sender.ts'
+import { WebhookSender } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
 import { openMedia } from './media/inspect.ts'
 import type { Media } from './media/media.ts'
@@ -48,20 +48,20 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 
     const engine = parts.engine ?? openEngine(config)
     closers.push(() => engine.close())
-    const callbacks = openCallbacks({
+    const webhooks = new WebhookSender({
       db,
       secrets,
       deliver: (url, body, options) =>
         deliver(url, body, { ...options, timeoutMs: config.webhookTimeoutMs, allowNets, resolve }),
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     })
-    closers.push(() => callbacks.close())
+    closers.push(() => webhooks.close())
     const runner = new Runner({
       db,
       config,
       media: parts.media ?? openMedia(config),
       engine,
-      callbacks,
+      webhooks,
       download: (url, path, options) => download(url, path, { ...options, allowNets, resolve }),
       onEnd: job => {
         metrics.add('steno_jobs_ended_total', { state: job.state, code: job.errorCode ?? '' })
@@ -100,7 +100,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     const sweeper = startSweeps(service)
     closers.push(() => sweeper.stop())
     runner.resume()
-    callbacks.resume()
+    webhooks.resume()
     return { listening: listening(), service, sweeper, close }
   } catch (error) {
     await close()

@@ -1,4 +1,4 @@
-// API keys: shown once, found by a hash, their signing secret sealed with the data folder's own secret.
+// API keys: each is shown once and found by a hash. Its signing secret is sealed with the secret of the data folder.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -16,10 +16,10 @@ export type Key = {
 }
 
 const columns = 'id, account_id as accountId, name, prefix, created_at as createdAt, revoked_at as revokedAt'
-const keyStart = 'sk_live_'
+export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
-/** Gives the key itself, for the only time. Null when the account has as many active keys as it may. */
+/** Gives the key, which is stored nowhere. Gives null when the account has the most active keys it may have. */
 export function createKey(
   db: Db,
   secrets: Secrets,
@@ -29,7 +29,7 @@ export function createKey(
   const key = keyStart + newToken()
   const id = newId()
   return db.tx(() => {
-    const active = listKeys(db, accountId).filter(each => each.revokedAt === null)
+    const active = listKeys(db, accountId).filter(({ revokedAt }) => revokedAt === null)
     if (active.length >= limits.activeKeysMax) return null
     db.run(
       `insert into keys (id, account_id, name, prefix, hash, sealed_secret, created_at)
@@ -40,7 +40,7 @@ export function createKey(
         name,
         prefix: key.slice(0, keyStart.length + shownCharacters),
         hash: lookupHash(key),
-        sealedSecret: secrets.seal(sha256(key)),
+        sealedSecret: secrets.seal(signingSecretOf(key)),
         now: db.now(),
       },
     )
@@ -58,7 +58,7 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** False when there is no such key. Revoking twice changes nothing. */
+/** Gives false when there is no such key. A second time changes nothing. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })
@@ -66,13 +66,18 @@ export function revokeKey(db: Db, id: string): boolean {
   })
 }
 
-/** What callbacks of jobs submitted with this key are signed with, revoked or not. */
-export function signingSecretOf(db: Db, secrets: Secrets, keyId: string): string {
+/** Finds the secret that signs the webhooks of jobs submitted with this key, also after it was revoked. */
+export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
   })
   if (!row) throw new Error(`no key ${keyId}`)
   return secrets.open(row.sealed)
+}
+
+/** The secret that the holder of the key derives in the same way. */
+export function signingSecretOf(key: string): string {
+  return sha256(key)
 }
 
 function lookupHash(key: string): string {

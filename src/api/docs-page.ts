@@ -1,5 +1,6 @@
 // The OpenAPI document as a page to read. /docs#CODE is where every error points.
 
+import { keyStart } from '../accounts/key.ts'
 import { jobErrors, requestErrors } from '../errors.ts'
 import { escapeHtml, htmlPage } from './html.ts'
 
@@ -26,7 +27,7 @@ export function docsPage(description: object): Response {
   const byTag = Map.groupBy(operations, ({ operation }) => operation.tags[0] ?? 'Other')
   const body = [
     `<p>${escapeHtml(info.description)} Version ${info.version}; as a document for machines: <a href="/v1/openapi.json">openapi.json</a>.</p>`,
-    '<p>Send your key as <code>Authorization: Bearer sk_live_…</code> or <code>X-Api-Key: sk_live_…</code>.</p>',
+    `<p>Send your key as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>.</p>`,
     ...[...byTag].map(([tag, each]) => `<h2>${escapeHtml(tag)}</h2>${each.map(operationHtml).join('')}`),
     '<h2>Shapes</h2>',
     ...Object.entries(components.schemas).map(([name, schema]) => schemaHtml(name, schema)),

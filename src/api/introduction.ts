@@ -1,6 +1,7 @@
 // What the service says of itself: GET /v1 for programs that meet it, the OpenAPI document, the page for people.
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { keyStart } from '../accounts/key.ts'
 import { requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
@@ -78,7 +79,7 @@ function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: An
     authentication: {
       type: 'api_key',
       headers: ['Authorization', 'X-Api-Key'],
-      format: 'sk_live_…',
+      format: `${keyStart}…`,
       webhook_signature:
         'hex HMAC-SHA256 of `timestamp.body`, keyed by the lowercase hex SHA-256 of the API key',
     },

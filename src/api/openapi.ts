@@ -2,6 +2,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
+import { keyStart } from '../accounts/key.ts'
 import { type RequestErrorCode, requestErrors } from '../errors.ts'
 import { events } from '../jobs/events.ts'
 import { limits, type RateName } from '../limits.ts'
@@ -90,7 +91,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Authorization: sk_live_…, with or without Bearer',
+          description: `Authorization: ${keyStart}…, with or without Bearer`,
         },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
       },

@@ -28,7 +28,7 @@ export const backup: Command = {
     for (const each of [file, key]) chmodSync(each, 0o600)
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
-      `${key}: the key that seals signing secrets; without it callbacks cannot be signed`,
+      `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
       `To restore: steno restore ${file}, with an empty data folder. Media is not copied.`,
     ])
   },

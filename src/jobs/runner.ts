@@ -24,7 +24,7 @@ import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import { mediaPath, removeMedia } from './media-files.ts'
 import { throttled, transcribeProgress } from './progress.ts'
 import { timeouts } from './states.ts'
-import type { Callbacks } from './webhook-sender.ts'
+import type { WebhookSender } from './webhook-sender.ts'
 import { WorkUnderWay } from './work.ts'
 
 type Parts = {
@@ -33,7 +33,7 @@ type Parts = {
   media: Media
   engine: Engine
   download: Download
-  callbacks: Callbacks
+  webhooks: WebhookSender
   /** Called once for every job that ends. */
   onEnd: (job: Job) => void
 }
@@ -78,11 +78,11 @@ export class Runner {
 
   /** Gives waiting jobs to engines that are free. */
   pump(): void {
-    const { db, engine, callbacks } = this.#parts
+    const { db, engine, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
       const job = takeFirst(this.#interrupted) ?? startNextJob(db)
       if (!job) return
-      callbacks.wake(job.id)
+      webhooks.send(job.id)
       this.#recognising += 1
       this.#work(job, recognise).then(() => {
         this.#recognising -= 1
@@ -140,7 +140,7 @@ export class Runner {
   }
 
   #end(job: Job): void {
-    this.#parts.callbacks.wake(job.id)
+    this.#parts.webhooks.send(job.id)
     this.#parts.onEnd(job)
     log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
   }

@@ -1,6 +1,6 @@
-// Tells callers what became of their jobs: in order within a job, never holding one up.
+// Sends events to webhooks: one after another within a job, and a job never waits for them.
 
-import { signingSecretOf } from '../accounts/key.ts'
+import { findSigningSecret } from '../accounts/key.ts'
 import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -17,73 +17,73 @@ export type Deliver = (
   options: { signingSecret: string; nowMs: number; signal: AbortSignal },
 ) => Promise<Outcome>
 
-export type Callbacks = {
-  /** Sends what this job has to tell, if anything. */
-  wake(jobId: string): void
-  /** Sends what a crash left untold. */
-  resume(): void
-  /** Lets what is under way finish for a while, then drops it. */
-  close(): Promise<void>
-}
-
-export function openCallbacks({
-  db,
-  secrets,
-  deliver,
-  onOutcome,
-}: {
+type Parts = {
   db: Db
   secrets: Secrets
   deliver: Deliver
   onOutcome: (outcome: string) => void
-}): Callbacks {
-  const telling = new Map<string, Promise<void>>()
-  const slots = openSemaphore(limits.webhooksInFlightMax)
-  const closing = new AbortController()
+}
 
-  /** Looks again after each delivery: the next event may have come meanwhile. */
-  async function tell(jobId: string): Promise<void> {
-    while (!closing.signal.aborted) {
+export class WebhookSender {
+  readonly #parts: Parts
+  readonly #sending = new Map<string, Promise<void>>()
+  readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
+  readonly #closing = new AbortController()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Sends the due events of a job, in the background. */
+  send(jobId: string): void {
+    const { signal } = this.#closing
+    if (this.#sending.has(jobId) || signal.aborted) return
+    const sent = this.#semaphore
+      .run(() => this.#sendAll(jobId), signal)
+      .catch(error => {
+        if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
+      })
+      .finally(() => this.#sending.delete(jobId))
+    this.#sending.set(jobId, sent)
+  }
+
+  /** Sends, after a restart, the events that are still due. */
+  resume(): void {
+    for (const jobId of listJobsWithDueEvents(this.#parts.db)) this.send(jobId)
+  }
+
+  /** Waits a while for deliveries under way, then drops them. */
+  async close(): Promise<void> {
+    const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
+    await Promise.all(this.#sending.values())
+    clearTimeout(grace)
+    this.#closing.abort()
+  }
+
+  /** Looks for the next event after each delivery: it may have come meanwhile. */
+  async #sendAll(jobId: string): Promise<void> {
+    const { db, secrets, deliver, onOutcome } = this.#parts
+    const { signal } = this.#closing
+    while (!signal.aborted) {
       const event = takeEvent(db, jobId)
       if (!event) return
       const job = findJob(db, jobId)
-      const body = job && payload(db, job, event)
+      const body = job && bodyOf(db, job, event)
       if (!job?.webhookUrl || !body) continue
+      const signingSecret = findSigningSecret(db, secrets, job.keyId)
       const outcome = await deliver(job.webhookUrl, JSON.stringify(body), {
-        signingSecret: signingSecretOf(db, secrets, job.keyId),
+        signingSecret,
         nowMs: db.now(),
-        signal: closing.signal,
+        signal,
       })
       onOutcome(outcome.kind)
       log.info('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
     }
   }
-
-  function wake(jobId: string): void {
-    if (telling.has(jobId) || closing.signal.aborted) return
-    const told = slots
-      .run(() => tell(jobId), closing.signal)
-      .catch(error => {
-        if (!closing.signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
-      })
-      .finally(() => telling.delete(jobId))
-    telling.set(jobId, told)
-  }
-
-  return {
-    wake,
-    resume: () => listJobsWithDueEvents(db).forEach(wake),
-    async close() {
-      const grace = setTimeout(() => closing.abort(), limits.stopGraceMs)
-      await Promise.all(telling.values())
-      clearTimeout(grace)
-      closing.abort()
-    },
-  }
 }
 
-/** Null when there is nothing to tell any more: the transcript was deleted before its event could be sent. */
-function payload(db: Db, job: Job, event: JobEvent): EventBody | null {
+/** Null when the transcript was deleted before its event could be sent. */
+function bodyOf(db: Db, job: Job, event: JobEvent): EventBody | null {
   const known = { transcription_id: job.id }
   const measured = { duration_seconds: (job.durationMs ?? 0) / 1000, cost_cents: centsOf(job.costUnits ?? 0) }
   switch (event) {

@@ -1,4 +1,4 @@
-// What can be said of a webhook address when a job is submitted. The connection itself is checked again later.
+// The check of a webhook address when a job is submitted. The connection is checked again when it is made.
 
 import { limits } from '../limits.ts'
 import { isAllowed, literalAddress, reachable } from '../net/address.ts'
@@ -6,7 +6,7 @@ import { addressesOf, permitted } from '../net/connect.ts'
 import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
-/** Why callbacks could never be sent there, or null. Only names of plain http addresses are looked up. */
+/** Gives the reason why the address is refused, or null. Only a plain http address has its name looked up. */
 export async function checkWebhookUrl(
   address: string,
   { allowNets, resolve }: { allowNets: Nets; resolve?: Resolve | undefined },

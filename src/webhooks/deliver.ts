@@ -1,4 +1,4 @@
-// One callback, sent once. Whatever becomes of it has a name; nothing here throws for a bad receiver.
+// The delivery of one webhook, tried once. Each outcome has a name: a bad receiver is no exception.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
@@ -44,7 +44,7 @@ export async function deliver(
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)
-    // The status is the whole message; a body is not waited for.
+    // Only the status counts. The body of the answer is not read.
     answer.close()
     const delivered = answer.status >= 200 && answer.status < 300
     return { kind: delivered ? 'delivered' : 'refused', status: answer.status }

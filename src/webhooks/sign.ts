@@ -1,13 +1,8 @@
-// How a receiver knows that a callback is ours: an HMAC over time and body, keyed by a secret both sides derive.
+// The signature of a webhook: an HMAC over time and body, with a secret that the receiver derives from the API key.
 
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 
-/** What the receiver makes of the API key too; the key itself is never needed again. */
-export function signingSecretOf(apiKey: string): string {
-  return createHash('sha256').update(apiKey, 'utf8').digest('hex')
-}
-
-/** The headers of a callback sent now. The body must be sent exactly as it was signed. */
+/** The headers of a webhook that is sent at this time. The body must be sent exactly as it was signed. */
 export function signedHeaders(
   body: string,
   { signingSecret, nowMs }: { signingSecret: string; nowMs: number },

@@ -36,13 +36,13 @@ test('a job that goes well tells processing, then completed, with what the resul
   ])
 })
 
-test('every callback is signed with the key that submitted the job', async () => {
+test('every webhook is signed with the key that submitted the job', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
   await ana.transcribe(speech(5), { webhook_url: receiver.url })
   await receiver.got(1)
-  // Revoked while the job runs: its callbacks are still signed by it.
+  // Revoked while the job runs: its webhooks are still signed by it.
   revokeKey(service.db, ana.keyId)
   createKey(service.db, service.secrets, ana.id, { name: 'other' })
   service.engine.finish(await service.engine.given(1))

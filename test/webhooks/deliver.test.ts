@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { signingSecretOf } from '../../src/accounts/key.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { type DeliveryOptions, deliver, type Outcome } from '../../src/webhooks/deliver.ts'
-import { signedHeaders, signingSecretOf } from '../../src/webhooks/sign.ts'
+import { signedHeaders } from '../../src/webhooks/sign.ts'
 import {
   answer,
   ca,
@@ -21,7 +22,7 @@ const nowMs = 1_795_000_000_123
 
 const serve = hostileServers()
 
-test.each([{ tls: false }, { tls: true }])('a callback is one signed POST (%p)', async options => {
+test.each([{ tls: false }, { tls: true }])('a webhook is one signed POST (%p)', async options => {
   const server = await serve({ '/hook': socket => answer(socket, 204) }, options)
 
   expect(await post(server.url('/hook?from=steno'))).toEqual({ kind: 'delivered', status: 204 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { signedHeaders, signingSecretOf } from '../../src/webhooks/sign.ts'
+import { signingSecretOf } from '../../src/accounts/key.ts'
+import { signedHeaders } from '../../src/webhooks/sign.ts'
 
 test('the secret is the lower-case hex SHA-256 of the key', () => {
   // From `printf %s sk_live_example | sha256sum`.
@@ -22,7 +23,7 @@ test('a receiver that follows the description accepts the signature, and no othe
   expect(accepts(key, { ...headers, 'X-Service-Timestamp': '1795000001' }, body)).toBe(false)
 })
 
-test('a callback says what it is', () => {
+test('a webhook has a content type, a user agent, a time and a signature', () => {
   const headers = signedHeaders('{}', { signingSecret: 'secret', nowMs: 0 })
   expect(headers).toMatchObject({
     'Content-Type': 'application/json',
