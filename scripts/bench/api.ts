@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
+import { type Prepared, prepareData, type Ready, serve, start } from '../../test/support/server.ts'
 import { type Measured, measureLoad } from './support/load.ts'
-import { type Prepared, prepareData, type Ready, serve, start } from './support/server.ts'
 
 export const bench = { name: 'API: requests per second', run }
 

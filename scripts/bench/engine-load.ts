@@ -2,9 +2,9 @@
 // usual mix to the whole service, first idle, then with a long job under way.
 
 import { pocket } from '../../test/support/engine-room.ts'
+import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import { longestClip } from './support/clips.ts'
 import { type Measured, measureLoad } from './support/load.ts'
-import { type Prepared, prepareData, type Ready, serve } from './support/server.ts'
 
 export const bench = { name: 'API at 200 requests a second while the engine works', run }
 

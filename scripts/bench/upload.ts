@@ -4,8 +4,8 @@ import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { formatSize } from '../../src/base/units.ts'
 import { readConfig } from '../../src/config.ts'
-import { pour } from './support/pour.ts'
-import { memory, prepareData, serve } from './support/server.ts'
+import { pour } from '../../test/support/pour.ts'
+import { memory, prepareData, serve } from '../../test/support/server.ts'
 
 export const bench = { name: 'Uploads: memory and speed', run }
 

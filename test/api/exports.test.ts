@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { speech } from '../support/media.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 const two: Transcript = {
   full_transcript: 'Good morning, Ben. Hello!',
@@ -11,7 +11,7 @@ const two: Transcript = {
   utterances: [said('SPEAKER 1', 0, ['Good', 'morning,', 'Ben.']), said('SPEAKER 2', 3, ['Hello!'])],
 }
 
-test('a completed job is also SubRip, WebVTT and text', async () => {
+steered('a completed job is also SubRip, WebVTT and text', async () => {
   const { get } = await completed(two)
   expect(await get('format=srt')).toEqual([
     200,
@@ -30,7 +30,7 @@ test('a completed job is also SubRip, WebVTT and text', async () => {
   ])
 })
 
-test('every parameter reaches the export it applies to', async () => {
+steered('every parameter reaches the export it applies to', async () => {
   const { get } = await completed(two)
   const body = async (query: string) => (await get(query))[2]
   expect(await body('format=srt&include_speakers=false')).not.toContain('Speaker')
@@ -44,7 +44,7 @@ test('every parameter reaches the export it applies to', async () => {
   expect(await body('format=text&max_words=1&sentence_aware=false')).toBe(await body('format=text'))
 })
 
-test.each([
+steered.each([
   'format=doc',
   'max_words=0',
   'max_words=51',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { limits, rates } from '../../src/limits.ts'
-import { type Answer, startTestService } from '../support/service.ts'
+import { type Answer, startTestService, steered } from '../support/service.ts'
 
 const windowSeconds = limits.rateWindowMs / 1000
 
@@ -100,7 +100,7 @@ test('405 names the methods, 404 and 405 carry the quota of the address alone', 
   }
 })
 
-test('the quota of an endpoint belongs to the key and slides', async () => {
+steered('the quota of an endpoint belongs to the key and slides', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'jobs.cancel=2' } })
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const cancel = (who: typeof ana) => who.post('/v1/transcribe/x/cancel')
@@ -132,7 +132,7 @@ test('refused requests count nowhere', async () => {
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })
 
-test('over the cap of an address nothing is told of the key', async () => {
+steered('over the cap of an address nothing is told of the key', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
   // Whatever is answered counts: an unknown path, a missing key, a wrong method.
@@ -187,7 +187,7 @@ test('nobody is believed about others without being trusted', async () => {
   expect(answer.status).toBe(200)
 })
 
-test('the order of checks is the one of the contract', async () => {
+steered('the order of checks is the one of the contract', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'uploads.create=1' } })
   const ana = service.account('ana', { credit: 0 })
   const large = 'x'.repeat(limits.bodyBytesMax + 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const body = '{"url": "https://media.example/a.mp3"}'
@@ -56,7 +56,7 @@ test('a request that fails frees the key', async () => {
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).status).toBe(200)
 })
 
-test('a key is good for a day', async () => {
+steered('a key is good for a day', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))

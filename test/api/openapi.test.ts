@@ -6,14 +6,14 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into at any depth
 type Anything = any
 
 const root = join(import.meta.dir, '../..')
 
-test('GET /v1 tells a stranger what this is, from any page', async () => {
+steered('GET /v1 tells a stranger what this is, from any page', async () => {
   const service = await startTestService()
   const { status, body, headers } = await service.fetch('/v1')
   expect(status).toBe(200)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
-test('health says that the process lives, ready that it can work', async () => {
+steered('health says that the process lives, ready that it can work', async () => {
   const service = await startTestService()
   expect(await service.fetch('/v1/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   const engine = {
@@ -22,7 +22,7 @@ test('health says that the process lives, ready that it can work', async () => {
   })
 })
 
-test('metrics count what happened', async () => {
+steered('metrics count what happened', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe()

@@ -4,11 +4,11 @@ import { exportQuery, listQuery } from '../../src/api/shapes/requests.ts'
 import type { Inspection } from '../../src/media/media.ts'
 import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 // startTestService checks every JSON answer, and startReceiver every webhook.
 
-test('a transcription has its declared shape in every state', async () => {
+steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()
   const service = await startTestService({ parts: { media: { inspect: () => inspection.promise } } })
   const ana = service.account('ana')

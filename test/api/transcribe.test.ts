@@ -6,11 +6,11 @@ import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 
-test('a job goes from created to completed and is charged by the second', async () => {
+steered('a job goes from created to completed and is charged by the second', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 500 })
   const uploadId = await ana.upload(speech(11.7))
@@ -55,7 +55,7 @@ test('a job goes from created to completed and is charged by the second', async 
   expect(await ana.balance()).toMatchObject({ balance_cents: 500 - cost, reserved_cents: 0 })
 })
 
-test('a new job shows every field, null while unknown', async () => {
+steered('a new job shows every field, null while unknown', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/transcribe', { url: 'https://media.example/talk.mp3' })
@@ -73,7 +73,7 @@ test('a new job shows every field, null while unknown', async () => {
   expect(await ana.job(body.id)).not.toHaveProperty('error')
 })
 
-test('diarize turns align on', async () => {
+steered('diarize turns align on', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(5), { diarize: true, speaker_count: 2, align: false })
@@ -82,7 +82,7 @@ test('diarize turns align on', async () => {
   expect(await ana.job(id)).toMatchObject({ diarize: true, speaker_count: 2, align: true })
 })
 
-test('a cancel gives the reserve back, and once more says the same', async () => {
+steered('a cancel gives the reserve back, and once more says the same', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 500 })
   const id = await ana.transcribe(speech(3600))
@@ -102,7 +102,7 @@ test('a cancel gives the reserve back, and once more says the same', async () =>
   expect(await ana.job(id)).toMatchObject({ status: 'failed', cost_cents: 0, error: { code: 'CANCELLED' } })
 })
 
-test('what an engine says after a cancel is dropped', async () => {
+steered('what an engine says after a cancel is dropped', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -112,7 +112,7 @@ test('what an engine says after a cancel is dropped', async () => {
   expect(await ana.job(id)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
 })
 
-test('an ended job cannot be cancelled, a running one not deleted', async () => {
+steered('an ended job cannot be cancelled, a running one not deleted', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -124,29 +124,32 @@ test('an ended job cannot be cancelled, a running one not deleted', async () => 
   expect([cancel.status, cancel.body.error.code]).toEqual([409, 'CONFLICT'])
 })
 
-test('a deleted job is gone with its transcript and its media, and deleting it again is fine', async () => {
-  const service = await startTestService(unlimited)
-  const ana = service.account('ana')
-  const uploadId = await ana.upload()
-  const { id } = (await ana.post('/v1/transcribe', { upload_id: uploadId })).body
-  service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
-  await ana.until(id, 'completed')
-  const file = uploadPath(service.dataDir, uploadId)
-  expect(existsSync(file)).toBe(true)
+steered(
+  'a deleted job is gone with its transcript and its media, and deleting it again is fine',
+  async () => {
+    const service = await startTestService(unlimited)
+    const ana = service.account('ana')
+    const uploadId = await ana.upload()
+    const { id } = (await ana.post('/v1/transcribe', { upload_id: uploadId })).body
+    service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
+    await ana.until(id, 'completed')
+    const file = uploadPath(service.dataDir, uploadId)
+    expect(existsSync(file)).toBe(true)
 
-  const deleted = await ana.delete(`/v1/transcribe/${id}`)
-  expect([deleted.status, deleted.text]).toEqual([204, ''])
-  expect(existsSync(file)).toBe(false)
-  service.later(0)
-  expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
-  expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
-  expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(404)
-  expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
-  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
+    const deleted = await ana.delete(`/v1/transcribe/${id}`)
+    expect([deleted.status, deleted.text]).toEqual([204, ''])
+    expect(existsSync(file)).toBe(false)
+    service.later(0)
+    expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
+    expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
+    expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(404)
+    expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
+    expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
 
-  service.later(defaults.deletedRetentionMs)
-  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
-})
+    service.later(defaults.deletedRetentionMs)
+    expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
+  },
+)
 
 test("another account's job does not exist", async () => {
   const service = await startTestService(unlimited)
@@ -195,7 +198,7 @@ const refusals: [string, object, string][] = [
     'webhook_url',
   ],
 ]
-test.each(refusals)('a submission with %s is refused, naming the field', async (_, body, named) => {
+steered.each(refusals)('a submission with %s is refused, naming the field', async (_, body, named) => {
   const service = await startTestService({
     ...unlimited,
     parts: { resolve: async () => ['93.184.216.34'] },
@@ -222,7 +225,7 @@ test('null is the same as not given', async () => {
   expect(await ana.job(answer.body.id)).toMatchObject({ diarize: false, align: true, speaker_count: null })
 })
 
-test('an upload is good for one job, and says why it is not for another', async () => {
+steered('an upload is good for one job, and says why it is not for another', async () => {
   const service = await startTestService({
     settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' },
   })
@@ -255,7 +258,7 @@ test('a refused submission does not use the upload up', async () => {
   expect((await ana.post('/v1/transcribe', { upload_id })).status).toBe(200)
 })
 
-test('without money nothing starts; with all of it held, no more', async () => {
+steered('without money nothing starts; with all of it held, no more', async () => {
   const service = await startTestService(unlimited)
   const poor = service.account('poor', { credit: 0 })
   const refused = await poor.post('/v1/transcribe', { url: 'https://a.example/x.mp3' })
@@ -269,7 +272,7 @@ test('without money nothing starts; with all of it held, no more', async () => {
   expect([more.status, more.body.error.code]).toEqual([402, 'INSUFFICIENT_BALANCE'])
 })
 
-test('a file that costs more than is there fails when its length is known', async () => {
+steered('a file that costs more than is there fails when its length is known', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 1 })
   const id = await ana.transcribe(speech(3600))
@@ -280,7 +283,7 @@ test('a file that costs more than is there fails when its length is known', asyn
   expect(await ana.balance()).toMatchObject({ balance_cents: 1, reserved_cents: 0 })
 })
 
-test('where nothing is charged, nobody needs money', async () => {
+steered('where nothing is charged, nobody needs money', async () => {
   const service = await startTestService({
     settings: { STENO_RATE_LIMITS: 'off', STENO_PRICE_PER_HOUR_CENTS: '0' },
   })
@@ -301,7 +304,7 @@ test('a file that is no media fails later, not on submit', async () => {
   })
 })
 
-test('an engine that fails with a reason passes it on; one that breaks does not', async () => {
+steered('an engine that fails with a reason passes it on; one that breaks does not', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const told = await ana.transcribe()
@@ -319,7 +322,7 @@ test('an engine that fails with a reason passes it on; one that breaks does not'
   expect(error.message).not.toContain('/secret')
 })
 
-test('a busy box lets jobs wait in pending, and serves accounts in turn', async () => {
+steered('a busy box lets jobs wait in pending, and serves accounts in turn', async () => {
   const service = await startTestService(unlimited)
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const submitted: string[] = []
@@ -343,7 +346,7 @@ test('a busy box lets jobs wait in pending, and serves accounts in turn', async 
   expect(served).toEqual([101, 201, 102, 103])
 })
 
-test('an engine that is not ready leaves jobs pending until it is', async () => {
+steered('an engine that is not ready leaves jobs pending until it is', async () => {
   const service = await startTestService(unlimited)
   service.engine.setReady(false)
   const ana = service.account('ana')
@@ -354,7 +357,7 @@ test('an engine that is not ready leaves jobs pending until it is', async () => 
   expect(await ana.job(id)).toMatchObject({ status: 'processing' })
 })
 
-test('progress is a sentence with the notice of the engine', async () => {
+steered('progress is a sentence with the notice of the engine', async () => {
   const service = await startTestService(unlimited)
   service.engine.notice = () => 'Mind this'
   const ana = service.account('ana')
@@ -366,7 +369,7 @@ test('progress is a sentence with the notice of the engine', async () => {
   })
 })
 
-test('two engines work beside one another', async () => {
+steered('two engines work beside one another', async () => {
   const service = await startTestService({ ...unlimited, parts: { engine: steeredEngine({ capacity: 2 }) } })
   const ana = service.account('ana')
   for (const seconds of [10, 20, 30]) await ana.transcribe(speech(seconds))
@@ -375,7 +378,7 @@ test('two engines work beside one another', async () => {
   expect(items).toHaveLength(2)
 })
 
-test('each state has its time, save pending', async () => {
+steered('each state has its time, save pending', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const downloading = (await ana.post('/v1/transcribe', { url: 'https://slow.example/x.mp3' })).body.id

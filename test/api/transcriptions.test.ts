@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const url = 'https://media.example/a.mp3'
@@ -28,7 +28,7 @@ test('pages follow one another without gap or repeat, while new jobs come in', a
   }
 })
 
-test('an item has the fields of a job, without its result', async () => {
+steered('an item has the fields of a job, without its result', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -38,7 +38,7 @@ test('an item has the fields of a job, without its result', async () => {
   expect((await ana.get('/v1/transcriptions')).body).toEqual({ items: [job], next_cursor: null })
 })
 
-test('the list can be cut by status and time', async () => {
+steered('the list can be cut by status and time', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = (await ana.post('/v1/transcribe', { url })).body.id

@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.ts'
 import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const small = { settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' } }
@@ -85,7 +85,7 @@ test('after the upload is used a PUT changes nothing', async () => {
   expect(readFileSync(uploadPath(service.dataDir, body.upload_id), 'utf8')).toBe('first')
 })
 
-test('only the very address, type and time that were given out are good', async () => {
+steered('only the very address, type and time that were given out are good', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
@@ -145,7 +145,7 @@ test('a PUT that breaks off leaves nothing behind', async () => {
   await until(() => readdirSync(folder).length === 0)
 })
 
-test('bytes that nobody transcribed go with the first sweep after expiry', async () => {
+steered('bytes that nobody transcribed go with the first sweep after expiry', async () => {
   const service = await startTestService(unlimited)
   const uploadId = await service.account('ana').upload()
   service.later(defaults.uploadTtlMs - 1000)
@@ -154,7 +154,7 @@ test('bytes that nobody transcribed go with the first sweep after expiry', async
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
 
-test('source media is kept for a day after the end', async () => {
+steered('source media is kept for a day after the end', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()

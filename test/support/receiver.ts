@@ -1,6 +1,6 @@
-// An endpoint that takes webhooks and keeps them. After each test it checks what came in against the shapes of events.
+// An endpoint that takes webhooks and keeps them. At the end of the test it checks what came in against the shapes of events.
 
-import { afterEach } from 'bun:test'
+import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'
 
 export type Received = {
@@ -10,15 +10,7 @@ export type Received = {
   body: { event: string; [field: string]: unknown }
 }
 
-const open = new Set<{ stop(): void; received: Received[] }>()
-
-afterEach(() => {
-  const receivers = [...open]
-  open.clear()
-  for (const receiver of receivers) receiver.stop()
-  for (const { body } of receivers.flatMap(({ received }) => received)) checkEvent(body)
-})
-
+/** Stops at the end of the test that started it. */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),
 ) {
@@ -41,7 +33,10 @@ export function startReceiver(
       return answer(one)
     },
   })
-  open.add({ stop: () => server.stop(true), received })
+  afterAll(() => {
+    server.stop(true)
+    for (const { body } of received) checkEvent(body)
+  })
   return {
     url: `http://127.0.0.1:${server.port}/hook`,
     received,

@@ -1,35 +1,85 @@
-// A whole service in this process: real database, real files, real HTTP; a steered engine and a clock of its own.
+// A whole service: real database, real files, real HTTP. It runs in this process, with a steered engine and a clock of
+// its own; or, where STENO_TEST_PROGRAM names a built program, as that program in a process of its own.
 
-import { afterEach } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { afterAll, test } from 'bun:test'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { createKey } from '../../src/accounts/key.ts'
 import { deposit } from '../../src/accounts/ledger.ts'
 import type { Service } from '../../src/api/service.ts'
+import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
+import { openDb } from '../../src/db/db.ts'
 import { type Parts, startService } from '../../src/service.ts'
 import { checkAnswer } from './answers.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
+import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
+import { serve } from './server.ts'
 
 /** An answer, read. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
-type Options = { settings?: Record<string, string>; parts?: Partial<Parts>; dataDir?: string }
+type Options = {
+  settings?: Record<string, string>
+  parts?: Partial<Parts>
+  dataDir?: string
+  /** Null: in this process, even where another program is named. */
+  program?: string | null
+}
 
-const open = new Set<() => Promise<void>>()
+type Started = Pick<Service, 'db' | 'secrets'> & {
+  url: string
+  engine: SteeredEngine
+  /** Time passes for the service, and its sweeps run. */
+  later(ms: number): void
+  close(): Promise<void>
+}
 
-afterEach(async () => {
-  for (const close of open) await close()
-})
+const namedProgram = process.env.STENO_TEST_PROGRAM || null
+
+/** A test that steers the engine, the clock or another part: a program in another process does not allow it. */
+export const steered = test.skipIf(namedProgram !== null)
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-export async function startTestService({ settings = {}, parts = {}, dataDir }: Options = {}) {
-  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'steno-test-'))
+/** Stops at the end of the test that started it. */
+export async function startTestService({
+  settings = {},
+  parts = {},
+  dataDir,
+  program = namedProgram,
+}: Options = {}) {
+  const folder = dataDir ?? temporaryFolder()
+  const started = await (program
+    ? startProgram(resolve(program), folder, settings)
+    : startInside(folder, settings, parts))
+  const { url } = started
+
+  let isOpen = true
+  const stop = async () => {
+    if (isOpen) await started.close()
+    isOpen = false
+  }
+  afterAll(stop)
+
+  return {
+    ...started,
+    dataDir: folder,
+    /** Stops it and leaves its folder, for another one to be started on. */
+    stop,
+    account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
+    fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
+  }
+}
+
+async function startInside(
+  folder: string,
+  settings: Record<string, string>,
+  parts: Partial<Parts>,
+): Promise<Started> {
   let aheadMs = 0
   const engine = (parts.engine as SteeredEngine | undefined) ?? steeredEngine()
   const config = readConfig({ STENO_PORT: '0', STENO_DATA_DIR: folder, STENO_SWEEP_EVERY: '1d', ...settings })
@@ -41,43 +91,53 @@ export async function startTestService({ settings = {}, parts = {}, dataDir }: O
     ...parts,
     engine,
   })
-  const { service } = running
-  const url = running.listening
-
-  const stop = async () => {
-    open.delete(close)
-    await running.close()
-  }
-  const close = async () => {
-    await stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-  open.add(close)
-
   return {
-    ...service,
+    ...running.service,
+    url: running.listening,
     engine,
-    url,
-    dataDir: folder,
-    /** Stops it and leaves its folder, for another one to be started on. */
-    stop,
-    /** Time passes for the service, and its sweeps run. */
-    later(ms: number) {
+    later(ms) {
       aheadMs += ms
       running.sweeper.run()
     },
-    account: (name: string, options: { credit?: number } = {}) => openAccount(service, url, name, options),
-    fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
+    close: () => running.close(),
+  }
+}
+
+/** The database is opened beside the program, as the commands do it. */
+async function startProgram(
+  path: string,
+  folder: string,
+  settings: Record<string, string>,
+): Promise<Started> {
+  // What the program carries is unpacked once for all tests, beside it.
+  const native = join(dirname(path), 'native')
+  mkdirSync(native, { recursive: true })
+  symlinkSync(native, join(folder, 'native'))
+  const environment = {
+    STENO_MODEL: join(folder, 'no-model'),
+    STENO_RATE_LIMITS: 'on',
+    STENO_SWEEP_EVERY: '1d',
+  }
+  const server = await serve({ dataDir: folder }, { ...environment, ...settings }, [path])
+  const db = openDb(folder)
+  const outOfReach = (): never => {
+    throw new Error('a program in another process cannot be steered: mark the test as steered')
+  }
+  return {
+    db,
+    secrets: openSecrets(folder),
+    url: `http://127.0.0.1:${server.port}`,
+    engine: { ...steeredEngine(), given: outOfReach, setReady: outOfReach },
+    later: outOfReach,
+    async close() {
+      db.close()
+      await server.stop()
+    },
   }
 }
 
 /** A verified account with a key, and requests made with it. `credit` is in cents. */
-function openAccount(
-  { db, secrets }: Service,
-  url: string,
-  name: string,
-  { credit = 1000 }: { credit?: number },
-) {
+function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
   const account = createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })!
   if (credit > 0) deposit(db, account.id, credit)
   const { key, id: keyId } = createKey(db, secrets, account.id, { name: null })!

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { pour } from '../../scripts/bench/support/pour.ts'
-import { memory, prepareData, serve } from '../../scripts/bench/support/server.ts'
+import { pour } from '../support/pour.ts'
+import { memory, prepareData, serve } from '../support/server.ts'
 
 const MB = 1024 ** 2
 const uploadBytes = 300 * MB

@@ -3,12 +3,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAccount } from '../../../src/accounts/account.ts'
-import { createKey } from '../../../src/accounts/key.ts'
-import { deposit } from '../../../src/accounts/ledger.ts'
-import { openSecrets } from '../../../src/base/seal.ts'
-import { selfCommand } from '../../../src/base/self.ts'
-import { type Db, openDb } from '../../../src/db/db.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import { createKey } from '../../src/accounts/key.ts'
+import { deposit } from '../../src/accounts/ledger.ts'
+import { openSecrets } from '../../src/base/seal.ts'
+import { selfCommand } from '../../src/base/self.ts'
+import { type Db, openDb } from '../../src/db/db.ts'
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
@@ -61,12 +61,13 @@ export function prepareData(
   return { dataDir, key, keyId, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
-/** The service on that folder, without limits. Its engine is left without a model where it is not measured. */
+/** The service on that folder, without limits. Its engine has no model unless the environment names one. */
 export function serve(
-  { dataDir }: Prepared,
+  { dataDir }: { dataDir: string },
   environment: Record<string, string> = { STENO_MODEL: join(dataDir, 'no-such-model') },
+  program: readonly string[] = selfCommand(),
 ): Promise<Ready> {
-  return start(selfCommand('serve', '--port', '0'), {
+  return start([...program, 'serve', '--port', '0'], {
     STENO_DATA_DIR: dataDir,
     STENO_RATE_LIMITS: 'off',
     STENO_LOG: 'json',
