@@ -89,7 +89,8 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
-  minify: true,
+  // Elysia tells its schema errors apart by the names of their classes: no name may be shortened.
+  minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
     STENO_NOTICES: JSON.stringify(noticesOf(root.replace(/\/$/, ''))),

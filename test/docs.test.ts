@@ -15,7 +15,7 @@ const guide = readFileSync(join(root, 'docs/guide.md'), 'utf8')
 
 /** What is run by other means, and where. */
 const elsewhere: [RegExp, string][] = [
-  [/^make /, 'what CI and test/binary.test.ts run'],
+  [/^make /, 'what CI and test/program/binary.test.ts run'],
   [/^export KEY=/, 'the key of the test'],
   [/^STENO_MODELS_DIR=\S+ steno models pull/, 'test/cli/models.test.ts pulls from a hub of its own'],
   [/^steno runtime pull/, 'test/cli/runtime.test.ts'],

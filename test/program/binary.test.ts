@@ -1,36 +1,31 @@
 // The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { noticesOf } from '../src/cli/notices.ts'
-import { type WholeJob, wholeJob } from './support/whole-job.ts'
+import { noticesOf } from '../../src/cli/notices.ts'
+import { builtProgram } from '../support/built-program.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { type WholeJob, wholeJob } from '../support/whole-job.ts'
 
-const root = join(import.meta.dir, '..')
-const clip = join(import.meta.dir, 'fixtures/speech/doctor.flac')
-const folder = mkdtempSync(join(tmpdir(), 'steno-binary-'))
+const root = join(import.meta.dir, '../..')
+const clip = join(root, 'test/fixtures/speech/doctor.flac')
+const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-beforeAll(() => {
-  const build = Bun.spawnSync([process.execPath, 'scripts/build.ts', binary], { cwd: root })
-  if (build.exitCode !== 0) throw new Error(build.stderr.toString())
-}, 120_000)
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+// A copy: the folder of the checkout may be closed to the users that the tests become.
+beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
   const place = emptyFolder('doctor')
@@ -148,7 +143,7 @@ test.skipIf(!mayLock)(
     const job = join(place, 'job')
     mkdirSync(job)
     copyFileSync(binary, join(place, 'steno'))
-    const driver = [process.execPath, join(import.meta.dir, 'support/whole-job.ts')]
+    const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
     const done = Bun.spawnSync(
       ['unshare', '-rnm', 'sh', '-c', prison, 'sh', ...driver, join(place, 'steno'), job, clip],
       { env: { PATH: process.env.PATH!, PLACE: place, HOME: emptyFolder('read-only') } },

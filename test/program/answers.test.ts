@@ -1,0 +1,87 @@
+// The built program and the source answer alike: every request of the corpus goes to both, on copies of one data folder.
+
+import { expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { revokeKey } from '../../src/accounts/key.ts'
+import { JobFailure, requestErrors } from '../../src/errors.ts'
+import { builtProgram } from '../support/built-program.ts'
+import { type ApiDocument, corpus, type Existing } from '../support/corpus.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { speech } from '../support/media.ts'
+import { rawRequest } from '../support/raw-request.ts'
+import { serve } from '../support/server.ts'
+import { startTestService } from '../support/service.ts'
+
+test('the built program answers every request as the source does', async () => {
+  const { dataDir, existing, document } = await filledFolder()
+  const copy = join(temporaryFolder(), 'copy')
+  cpSync(dataDir, copy, { recursive: true })
+  const environment = { STENO_MODEL: '/no-such-model', STENO_BASE_URL: 'http://steno.test' }
+  const servers = await Promise.all([
+    serve({ dataDir }, environment),
+    serve({ dataDir: copy }, environment, [builtProgram()]),
+  ])
+  try {
+    const requests = corpus(document, existing)
+    expect(requests.length).toBeGreaterThan(500)
+    const differing: object[] = []
+    const statuses = new Set<number>()
+    for (const request of requests) {
+      const [source, built] = await Promise.all(
+        servers.map(async ({ port }) => masked(await rawRequest(port, request), existing)),
+      )
+      statuses.add(Number(source!.slice(9, 12)))
+      if (source !== built) differing.push({ ...request, source, built })
+    }
+    expect(differing).toEqual([])
+    const possible = Object.values(requestErrors).map(({ status }) => status)
+    // The limits are off, and nothing breaks.
+    expect(possible.filter(status => ![429, 500].includes(status) && !statuses.has(status))).toEqual([])
+  } finally {
+    await Promise.all(servers.map(server => server.stop()))
+  }
+}, 120_000)
+
+/** A data folder with jobs and uploads in several states, made by a service that has stopped. */
+async function filledFolder() {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
+  const ana = service.account('ana')
+  const ben = service.account('ben')
+  const poor = service.account('dan', { credit: 0 })
+  const revoked = service.account('cyn')
+  revokeKey(service.db, revoked.keyId)
+
+  const completed = await ana.transcribe(speech(60), { diarize: true })
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(completed, 'completed')
+  const failed = await ana.transcribe(speech(5))
+  const task = await service.engine.given(2)
+  task.reject(new JobFailure('INVALID_MEDIA_FORMAT'))
+  while ((await ana.job(failed)).status !== 'failed') await Bun.sleep(2)
+  const foreign = await ben.transcribe()
+  service.engine.finish(await service.engine.given(3))
+  await ben.until(foreign, 'completed')
+  const upload = await ana.upload()
+  const open = (await ana.post('/v1/upload', { filename: 'open.mp3' })).body.upload_url as string
+  const { pathname, search } = new URL(open)
+  const document = (await service.fetch('/v1/openapi.json')).body as ApiDocument
+  const { dataDir } = service
+  await service.stop()
+  const existing: Existing = {
+    key: ana.key,
+    poorKey: poor.key,
+    revokedKey: revoked.key,
+    uploadPath: `${pathname}${search}`,
+    ids: [completed, failed, foreign, upload],
+  }
+  return { dataDir, document, existing }
+}
+
+/** Without what differs from one process, moment or random number to the next. */
+function masked(answer: string, { ids }: Existing): string {
+  return answer
+    .replace(/^(Date|X-Request-Id): .*$/gim, '$1: -')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/g, id => (ids.includes(id) ? id : 'NEW'))
+    .replace(/expires=\d+&signature=[\w-]+/g, 'SIGNATURE')
+}
