@@ -1,5 +1,5 @@
-// One batch of windows going through the decoder: a token a row at each step, the cache staying in the library's
-// memory, rows that are done dropped by moving the last row into their place.
+// Decoding of one batch of windows, a token for each row at each step. The cache stays in the library's memory. A row
+// that is done is dropped: the last row moves into its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -7,18 +7,18 @@ import { copyBytes, firstRows, type Run, type Tensor, tensor } from '../onnx/ses
 import type { Facts, Whisper } from './whisper.ts'
 
 export type Decoder = {
-  /** Feeds the same prompt to every row; the answer is about the token after it. */
+  /** Feeds the same prompt to every row. */
   begin(states: Float32Array, rows: number, prompt: readonly number[]): Batch
 }
 
 export type Batch = {
   rows: number
-  /** Scores over the vocabulary at a position of what was last fed (the last one when not named). */
+  /** Scores over the vocabulary for the token that follows a position of the last input, by default its last one. */
   logits(row: number, position?: number): Float32Array
-  /** Where this row's last token looked: one array of 1500 per alignment head, copied out. */
+  /** Cross-attention of the row's last token: alignment heads × frames, copied. */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
-  /** Forgets a row: the last one takes its place. */
+  /** Removes a row; the last row takes its place. */
   drop(row: number): void
   close(): void
 }
@@ -29,48 +29,60 @@ export function makeDecoder(runtime: Runtime, whisper: Whisper, withAttention: b
   const self = layers.flatMap(layer => [`${layer}.decoder.key`, `${layer}.decoder.value`])
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const heads = withAttention ? (facts.alignmentHeads ?? []) : []
-  const lookedAt = [...new Set(heads.map(([layer]) => layer))].map(layer => `cross_attentions.${layer}`)
+  const attended = [...new Set(heads.map(([layer]) => layer))]
+  const attentions = attended.map(layer => `cross_attentions.${layer}`)
   const inputNames = [
     'input_ids',
     'encoder_hidden_states',
-    ...[...self, ...cross].map(each => `past_key_values.${each}`),
+    ...[...self, ...cross].map(name => `past_key_values.${name}`),
     'use_cache_branch',
   ]
-  const present = (names: string[]) => names.map(each => `present.${each}`)
-  const prefill = decoder.run(inputNames, ['logits', ...lookedAt, ...present(self), ...present(cross)])
-  const step = decoder.run(inputNames, ['logits', ...lookedAt, ...present(self)])
-  for (const name of ['logits', ...lookedAt, ...present(self)]) {
-    const port = decoder.outputs.find(each => each.name === name)
-    if (port?.type !== 'float32') throw new Error(`the decoder's ${name} is not understood`)
+  const present = (names: string[]) => names.map(name => `present.${name}`)
+  const prefill = decoder.run(inputNames, ['logits', ...attentions, ...present(self), ...present(cross)])
+  const step = decoder.run(inputNames, ['logits', ...attentions, ...present(self)])
+  for (const name of ['logits', ...attentions, ...present(self)]) {
+    const port = decoder.outputs.find(output => output.name === name)
+    if (port?.type !== 'float32') throw new Error(`the decoder of the model has no ${name} of type float32`)
   }
   const flag = (value: boolean) => tensor(runtime, 'bool', Uint8Array.of(value ? 1 : 0), [1])
-  const shared = { first: flag(false), later: flag(true) }
+  const useCache = { first: flag(false), later: flag(true) }
   return {
     begin: (states, rows, prompt) =>
-      new RunningBatch({ runtime, facts, prefill, step, heads, lookedAt, shared }, states, rows, prompt),
+      new RunningBatch({ runtime, facts, prefill, step, heads, attended, useCache }, states, rows, prompt),
   }
 }
+
+type DecoderRun = Run<[string, ...string[]]>
 
 type Parts = {
   runtime: Runtime
   facts: Facts
-  prefill: Run
-  step: Run
+  prefill: DecoderRun
+  step: DecoderRun
   heads: readonly [number, number][]
-  lookedAt: readonly string[]
-  shared: { first: Tensor; later: Tensor }
+  /** Layers whose cross-attention is an output. */
+  attended: readonly number[]
+  useCache: { first: Tensor; later: Tensor }
+}
+
+/** The outputs of a run: scores, attention by layer, and the cache of the decoder's own tokens. */
+type Outputs = {
+  tensors: Tensor[]
+  scores: Float32Array
+  attention: Map<number, Float32Array>
+  self: Tensor[]
 }
 
 class RunningBatch implements Batch {
+  /** Positions of the last input. */
   private positions: number
+  /** Positions in the cache. */
   private length: number
-  private scores: Float32Array
-  private looks: Float32Array[]
-  private outputs: Tensor[]
+  private outputs: Outputs
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** Outputs of earlier runs that still back a view. */
+  /** Views of the outputs of earlier runs. */
   private held: Tensor[] = []
 
   constructor(
@@ -79,55 +91,52 @@ class RunningBatch implements Batch {
     public rows: number,
     prompt: readonly number[],
   ) {
-    const { runtime, facts } = parts
+    const { runtime, facts, attended } = parts
     const size = facts.width / facts.heads
     const empty = Array.from({ length: 4 * facts.layers }, () =>
       tensor(runtime, 'float32', new Float32Array(0), [rows, facts.heads, 0, size]),
     )
-    const ids = Array.from({ length: rows }, () => prompt).flat()
-    const given = [this.ids(ids, prompt.length), this.hidden(), ...empty, parts.shared.first]
-    const results = parts.prefill(given)
-    for (const each of [...given.slice(0, 2), ...empty]) each.free()
     this.positions = prompt.length
     this.length = prompt.length
-    this.crossOwners = results.splice(1 + parts.lookedAt.length + 2 * facts.layers)
+    const ids = this.ids(Array.from({ length: rows }, () => prompt).flat(), prompt.length)
+    const hidden = this.hidden()
+    const results = parts.prefill([ids, hidden, ...empty, parts.useCache.first])
+    for (const input of [ids, hidden, ...empty]) input.free()
+    this.crossOwners = results.splice(1 + attended.length + 2 * facts.layers)
     this.cross = this.crossOwners
-    this.outputs = results
-    this.self = results.slice(1 + parts.lookedAt.length)
-    this.scores = this.view(0, rows * this.positions * facts.vocabulary)
-    this.looks = this.lookViews()
+    this.outputs = this.outputsOf(results)
+    this.self = this.outputs.self
   }
 
   logits(row: number, position = this.positions - 1): Float32Array {
     const size = this.parts.facts.vocabulary
     const from = (row * this.positions + position) * size
-    return this.scores.subarray(from, from + size)
+    return this.outputs.scores.subarray(from, from + size)
   }
 
   attention(row: number, frames: number): Float32Array {
-    const { heads, lookedAt, facts } = this.parts
+    const { heads, facts } = this.parts
     const copied = new Float32Array(heads.length * frames)
     for (const [index, [layer, head]] of heads.entries()) {
-      const all = this.looks[lookedAt.indexOf(`cross_attentions.${layer}`)]!
       const from = ((row * facts.heads + head) * this.positions + this.positions - 1) * windowFrames
-      copied.set(all.subarray(from, from + frames), index * frames)
+      const attention = this.outputs.attention.get(layer)
+      if (attention) copied.set(attention.subarray(from, from + frames), index * frames)
     }
     return copied
   }
 
   step(tokens: readonly number[]): void {
-    const { facts, shared } = this.parts
+    const { step, useCache } = this.parts
     if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
-    const given = [this.ids(tokens, 1), this.hidden()]
-    const results = this.parts.step([...given, ...this.self, ...this.cross, shared.later])
-    for (const each of [...given, ...this.outputs, ...this.held]) each.free()
+    const ids = this.ids(tokens, 1)
+    const hidden = this.hidden()
+    const results = step([ids, hidden, ...this.self, ...this.cross, useCache.later])
+    for (const used of [ids, hidden, ...this.outputs.tensors, ...this.held]) used.free()
     this.held = []
-    this.outputs = results
-    this.self = results.slice(1 + this.parts.lookedAt.length)
     this.positions = 1
     this.length++
-    this.scores = this.view(0, this.rows * facts.vocabulary)
-    this.looks = this.lookViews()
+    this.outputs = this.outputsOf(results)
+    this.self = this.outputs.self
   }
 
   drop(row: number): void {
@@ -135,50 +144,57 @@ class RunningBatch implements Batch {
     const last = this.rows - 1
     const rowBytes = (length: number) => length * facts.width * 4
     if (row !== last) {
-      for (const each of this.self) moveRow(each, last, row, rowBytes(this.length))
-      for (const each of this.cross) moveRow(each, last, row, rowBytes(windowFrames))
+      for (const layer of this.self) moveRow(layer, last, row, rowBytes(this.length))
+      for (const layer of this.cross) moveRow(layer, last, row, rowBytes(windowFrames))
     }
     this.rows = last
     if (last === 0) return
     const size = facts.width / facts.heads
-    const shrink = (each: Tensor, length: number) =>
-      firstRows(runtime, each, 'float32', [last, facts.heads, length, size])
+    const shrink = (layer: Tensor, length: number) =>
+      firstRows(runtime, layer, 'float32', [last, facts.heads, length, size])
     const before = this.cross === this.crossOwners ? [] : this.cross
-    const views = this.self.map(each => shrink(each, this.length))
-    this.cross = this.cross.map(each => shrink(each, windowFrames))
-    for (const each of before) each.free()
-    // The views read the run's own outputs, which stay until the next step.
+    const views = this.self.map(layer => shrink(layer, this.length))
+    this.cross = this.cross.map(layer => shrink(layer, windowFrames))
+    for (const view of before) view.free()
+    // These read the outputs of the last run, which are kept until the next step.
     this.held.push(...views)
     this.self = views
   }
 
   close(): void {
     const views = this.cross === this.crossOwners ? [] : this.cross
-    for (const each of [...this.outputs, ...this.held, ...views, ...this.crossOwners]) each.free()
+    for (const owned of [...this.outputs.tensors, ...this.held, ...views, ...this.crossOwners]) owned.free()
   }
 
   private ids(tokens: readonly number[], length: number): Tensor {
     return tensor(this.parts.runtime, 'int64', BigInt64Array.from(tokens, BigInt), [this.rows, length])
   }
 
-  /** Only the first run reads them; afterwards their shape must fit the rows, their content no more. */
+  /** Only the first run reads the states. Later runs need a tensor of the right shape, whatever it holds. */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]
     return tensor(this.parts.runtime, 'float32', this.states, shape)
   }
 
-  private view(index: number, length: number): Float32Array {
-    return this.outputs[index]!.floats(length)
-  }
-
-  private lookViews(): Float32Array[] {
-    const { lookedAt, facts } = this.parts
-    const size = this.rows * facts.heads * this.positions * windowFrames
-    return lookedAt.map((_, index) => this.view(1 + index, size))
+  private outputsOf(tensors: [Tensor, ...Tensor[]]): Outputs {
+    const { attended, facts } = this.parts
+    const [scores, ...others] = tensors
+    const attentionSize = this.rows * facts.heads * this.positions * windowFrames
+    const attention = new Map<number, Float32Array>()
+    for (const [index, layer] of attended.entries()) {
+      const output = others[index]
+      if (output) attention.set(layer, output.floats(attentionSize))
+    }
+    return {
+      tensors,
+      scores: scores.floats(this.rows * this.positions * facts.vocabulary),
+      attention,
+      self: others.slice(attended.length),
+    }
   }
 }
 
-function moveRow(each: Tensor, from: number, to: number, bytes: number): void {
-  const address = Number(each.address)
+function moveRow(layer: Tensor, from: number, to: number, bytes: number): void {
+  const address = Number(layer.address)
   copyBytes((address + from * bytes) as never, (address + to * bytes) as never, bytes)
 }

@@ -1,15 +1,15 @@
-// Sound to the log-mel picture that Whisper reads: 400-sample Hann windows every 10 ms, power spectrum, mel
-// filters, logarithm.
+// Sound to the log-mel picture that Whisper reads: 400-sample Hann windows every 10 ms, power spectrum, mel filters,
+// logarithm.
 //
-// The spectrum is a Fourier transform whose two outermost steps are done by hand: each windowed frame is folded
-// into its even and odd part (real and imaginary half of the spectrum) and each of those into its even and odd
-// samples (lower and mirrored upper quarter). What is left are four dense products of about 100 × 100, which
-// ONNX Runtime does several times faster than a JavaScript FFT does the whole (docs: scripts/bench/features.ts).
+// The two outermost steps of the Fourier transform are written out here. Each frame is folded into its even and odd
+// part, for the real and the imaginary half of the spectrum, and each part into its even and odd samples, for the lower
+// and the mirrored upper quarter. Four dense products of about 100 × 100 remain. ONNX Runtime computes them several
+// times faster than an FFT in JavaScript computes the whole transform.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { openSession, type Run, tensor } from '../onnx/session.ts'
+import { openSession, tensor } from '../onnx/session.ts'
 
 const half = samplesPerFft / 2
 const quarter = half / 2
@@ -17,7 +17,7 @@ export const bins = half + 1
 
 export type Features = {
   mels: number
-  /** Up to 30 s of sound to a [mels × 3000] picture, in the order of its rows. */
+  /** Up to 30 s of sound to a picture, [mels × 3000], row by row. */
   logMel(samples: Float32Array): Float32Array
   close(): void
 }
@@ -25,33 +25,36 @@ export type Features = {
 export function openFeatures(runtime: Runtime, mels: number): Features {
   const session = openSession(runtime, spectrumGraph(mels))
   const run = session.run(['evenEven', 'evenOdd', 'oddEven', 'oddOdd'], ['mel'])
-  const folds = [quarter + 1, quarter, quarter + 1, quarter].map(
-    width => new Float32Array(windowMelFrames * width),
-  )
+  const folds: Folds = {
+    evenEven: new Float32Array(windowMelFrames * (quarter + 1)),
+    evenOdd: new Float32Array(windowMelFrames * quarter),
+    oddEven: new Float32Array(windowMelFrames * (quarter + 1)),
+    oddOdd: new Float32Array(windowMelFrames * quarter),
+  }
   return {
     mels,
-    logMel: samples => picture(runtime, run, folds, mels, samples),
+    logMel: samples => {
+      // Frames that overlap the sound. The other frames are silence, whose value is known.
+      const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
+      fold(samples, frames, folds)
+      const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
+        tensor(runtime, 'float32', data, [frames, data.length / windowMelFrames]),
+      )
+      const [mel] = run(inputs)
+      const picture = pictureOf(mel.floats(mels * frames), mels, frames)
+      for (const used of [...inputs, mel]) used.free()
+      return picture
+    },
     close: () => session.close(),
   }
 }
 
-function picture(
-  runtime: Runtime,
-  run: Run,
-  folds: Float32Array[],
-  mels: number,
-  samples: Float32Array,
-): Float32Array {
-  // Frames that see any sound; the rest of the 30 s is silence, whose value is known.
-  const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
-  fold(samples, frames, folds)
-  const inputs = folds.map(each => tensor(runtime, 'float32', each, [frames, each.length / windowMelFrames]))
-  const [output] = run(inputs)
-  const log = output!.floats(mels * frames)
+/** Limits the values to 8 decades below the highest one and scales them, as Whisper does. */
+function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)
-  let loudest = -10
-  for (let at = 0; at < log.length; at++) if (log[at]! > loudest) loudest = log[at]!
-  const floor = loudest - 8
+  let highest = -10
+  for (let at = 0; at < log.length; at++) if (log[at]! > highest) highest = log[at]!
+  const floor = highest - 8
   picture.fill((Math.max(-10, floor) + 4) / 4)
   for (let mel = 0; mel < mels; mel++) {
     for (let frame = 0, from = mel * frames, to = mel * windowMelFrames; frame < frames; frame++) {
@@ -59,7 +62,6 @@ function picture(
       picture[to++] = (Math.max(value, floor) + 4) / 4
     }
   }
-  for (const each of [...inputs, output!]) each.free()
   return picture
 }
 
@@ -68,16 +70,15 @@ const hann = Float64Array.from(
   (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
 )
 
-/** Sample `at` of the sound, mirrored at its start, with silence after its end. */
+/** Sample `at` of the sound, which is mirrored at its start and followed by silence. */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
-function fold(
-  samples: Float32Array,
-  frames: number,
-  [evenEven, evenOdd, oddEven, oddOdd]: Float32Array[],
-): void {
+/** Parts of all frames: even or odd, then their even or odd samples. */
+type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
+
+function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEven, oddOdd }: Folds): void {
   const frame = new Float32Array(samplesPerFft)
   for (let index = 0; index < frames; index++) {
     const from = index * samplesPerMelFrame - half
@@ -88,63 +89,38 @@ function fold(
     }
     const wide = index * (quarter + 1)
     const narrow = index * quarter
-    evenEven![wide] = 0
-    oddEven![wide] = 0
+    evenEven[wide] = 0
+    oddEven[wide] = 0
     for (let n = 2, at = wide + 1; n < half; n += 2, at++) {
       const left = frame[n]!
       const right = frame[samplesPerFft - n]!
-      evenEven![at] = left + right
-      oddEven![at] = left - right
+      evenEven[at] = left + right
+      oddEven[at] = left - right
     }
-    evenEven![wide + quarter] = frame[half]!
-    oddEven![wide + quarter] = 0
+    evenEven[wide + quarter] = frame[half]!
+    oddEven[wide + quarter] = 0
     for (let n = 1, at = narrow; n < half; n += 2, at++) {
       const left = frame[n]!
       const right = frame[samplesPerFft - n]!
-      evenOdd![at] = left + right
-      oddOdd![at] = left - right
+      evenOdd[at] = left + right
+      oddOdd[at] = left - right
     }
   }
 }
 
-/** Whisper pads to 30 s with silence and then mirrors at both ends; a full window mirrors at its end too. */
+/** Sample `at` after Whisper's padding: silence up to 30 s, then mirrored at both ends. */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame
   return at >= length ? sampleAt(samples, 2 * (length - 1) - at) : sampleAt(samples, at)
 }
 
 /**
- * Bin k and its mirror image 200 - k come from the same two sums: even samples ± odd samples for the cosines,
- * odd ± even for the sines.
+ * The graph from the folds to log mels. Bin k and bin 200 - k come from the same two sums: even ± odd samples for the
+ * cosines, odd ± even samples for the sines.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
-  const wide = ['frames', quarter + 1] as const
-  const narrow = ['frames', quarter] as const
-  const product = (input: string, rows: number, wave: (n: number, k: number) => number) => {
-    const data = new Float32Array(rows * (quarter + 1))
-    for (let n = 0; n < rows; n++) for (let k = 0; k <= quarter; k++) data[n * (quarter + 1) + k] = wave(n, k)
-    return graph.add('MatMul', [input, graph.constant({ dims: [rows, quarter + 1], data })])
-  }
-  const turn = (steps: number) => (2 * Math.PI * (steps % samplesPerFft)) / samplesPerFft
-  const evenEven = product(graph.input('evenEven', 'float32', wide), quarter + 1, (n, k) =>
-    Math.cos(turn(2 * n * k)),
-  )
-  const evenOdd = product(graph.input('evenOdd', 'float32', narrow), quarter, (n, k) =>
-    Math.cos(turn((2 * n + 1) * k)),
-  )
-  const oddEven = product(graph.input('oddEven', 'float32', wide), quarter + 1, (n, k) =>
-    Math.sin(turn(2 * n * k)),
-  )
-  const oddOdd = product(graph.input('oddOdd', 'float32', narrow), quarter, (n, k) =>
-    Math.sin(turn((2 * n + 1) * k)),
-  )
-  const square = (name: string) => graph.add('Mul', [name, name])
-  const power = (sign: 'Add' | 'Sub') =>
-    graph.add('Add', [
-      square(graph.add(sign, [evenEven, evenOdd])),
-      square(graph.add(sign, [oddOdd, oddEven])),
-    ])
+  const { lower, upper } = addPowers(graph)
   const filters = melFilters(mels)
   const weights = (binOf: (k: number) => number, count: number) => {
     const data = new Float32Array((quarter + 1) * mels)
@@ -152,13 +128,37 @@ function spectrumGraph(mels: number): Uint8Array {
       for (let mel = 0; mel < mels; mel++) data[k * mels + mel] = filters[mel * bins + binOf(k)]!
     return graph.constant({ dims: [quarter + 1, mels], data })
   }
-  const lower = graph.add('MatMul', [power('Add'), weights(k => k, quarter + 1)])
-  const upper = graph.add('MatMul', [power('Sub'), weights(k => half - k, quarter)])
-  const sum = graph.add('Max', [graph.add('Add', [lower, upper]), graph.scalar(1e-10)])
-  const log = graph.add('Mul', [graph.add('Log', [sum]), graph.scalar(Math.LOG10E)])
+  const sum = graph.add('Add', [
+    graph.add('MatMul', [lower, weights(k => k, quarter + 1)]),
+    graph.add('MatMul', [upper, weights(k => half - k, quarter)]),
+  ])
+  const positive = graph.add('Max', [sum, graph.scalar(1e-10)])
+  const log = graph.add('Mul', [graph.add('Log', [positive]), graph.scalar(Math.LOG10E)])
   graph.add('Transpose', [log], { perm: [1, 0] }, ['mel'])
   graph.output('mel', 'float32', [mels, 'frames'])
   return graph.bytes()
+}
+
+/** The power of the lower quarter of the spectrum, and of the upper quarter, mirrored. */
+function addPowers(graph: Graph): { lower: string; upper: string } {
+  const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
+    const data = new Float32Array(rows * (quarter + 1))
+    for (let n = 0; n < rows; n++) for (let k = 0; k <= quarter; k++) data[n * (quarter + 1) + k] = wave(n, k)
+    const input = graph.input(name, 'float32', ['frames', rows])
+    return graph.add('MatMul', [input, graph.constant({ dims: [rows, quarter + 1], data })])
+  }
+  const angle = (steps: number) => (2 * Math.PI * (steps % samplesPerFft)) / samplesPerFft
+  const evenEven = product('evenEven', quarter + 1, (n, k) => Math.cos(angle(2 * n * k)))
+  const evenOdd = product('evenOdd', quarter, (n, k) => Math.cos(angle((2 * n + 1) * k)))
+  const oddEven = product('oddEven', quarter + 1, (n, k) => Math.sin(angle(2 * n * k)))
+  const oddOdd = product('oddOdd', quarter, (n, k) => Math.sin(angle((2 * n + 1) * k)))
+  const square = (name: string) => graph.add('Mul', [name, name])
+  const power = (sign: 'Add' | 'Sub') =>
+    graph.add('Add', [
+      square(graph.add(sign, [evenEven, evenOdd])),
+      square(graph.add(sign, [oddOdd, oddEven])),
+    ])
+  return { lower: power('Add'), upper: power('Sub') }
 }
 
 /** Slaney's mel scale: linear to 1 kHz, logarithmic above; triangles of equal area. [mels × 201] */
@@ -168,10 +168,10 @@ export function melFilters(mels: number): Float32Array {
   const step = Math.log(6.4) / 27
   const hz = (mel: number) => (mel < bend ? mel * hzPerMel : 1000 * Math.exp(step * (mel - bend)))
   const top = bend + Math.log(sampleRate / 2 / 1000) / step
-  const corners = Array.from({ length: mels + 2 }, (_, index) => hz((top * index) / (mels + 1)))
+  const corner = (index: number) => hz((top * index) / (mels + 1))
   const filters = new Float32Array(mels * bins)
   for (let mel = 0; mel < mels; mel++) {
-    const [low, middle, high] = corners.slice(mel, mel + 3) as [number, number, number]
+    const [low, middle, high] = [corner(mel), corner(mel + 1), corner(mel + 2)]
     for (let bin = 0; bin < bins; bin++) {
       const at = (bin * sampleRate) / samplesPerFft
       const weight = Math.min((at - low) / (middle - low), (high - at) / (high - middle))

@@ -1,14 +1,14 @@
-// Token ids to text: the half of byte-level BPE that recognition needs. Text is never made into tokens here
-// (prompts are special tokens, whose ids are looked up), so a tokenizer library would be carried for nothing.
+// Token ids to text: the half of byte-level BPE that recognition needs. Text is never encoded to tokens here, since
+// prompts consist of special tokens whose ids are looked up; so no tokenizer library is needed.
 
 import { writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
-  /** Text of ordinary tokens; special tokens and timestamps say nothing. */
+  /** Text of ordinary tokens; special tokens and time tokens have none. */
   decode(ids: readonly number[]): string
-  /** Ids of a special token by its words, `<|transcribe|>`; null when the model has none. */
-  special(words: string): number | null
-  /** Consecutive runs of tokens that make a word, in order; together they are all the tokens. */
+  /** Id of a special token by its name, such as `<|transcribe|>`; null when the model has none. */
+  special(name: string): number | null
+  /** The words of the text, each with its tokens. All tokens occur, in order. */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
@@ -17,17 +17,18 @@ export function readTokenizer(json: string): Tokenizer {
     model: { vocab: Record<string, number> }
     added_tokens: { id: number; content: string }[]
   }
-  const specials = new Map(file.added_tokens.map(each => [each.content, each.id]))
-  const special = new Set(specials.values())
+  const specials = new Map(file.added_tokens.map(({ content, id }) => [content, id]))
+  const specialIds = new Set(specials.values())
   const bytes: Uint8Array[] = []
   const byteOf = bytesByCharacter()
   for (const [characters, id] of Object.entries(file.model.vocab)) {
-    if (!special.has(id)) bytes[id] = Uint8Array.from(characters, each => byteOf.get(each) ?? 63)
+    if (!specialIds.has(id))
+      bytes[id] = Uint8Array.from(characters, character => byteOf.get(character) ?? questionMark)
   }
   const decode = (ids: readonly number[]) => decodeBytes(ids.map(id => bytes[id]))
   return {
     decode,
-    special: words => specials.get(words) ?? null,
+    special: name => specials.get(name) ?? null,
     words: (ids, language) => {
       const characters = splitCharacters(ids, decode)
       return writtenWithoutSpaces(language) ? characters : joinAtSpaces(characters)
@@ -36,27 +37,27 @@ export function readTokenizer(json: string): Tokenizer {
 }
 
 function decodeBytes(parts: readonly (Uint8Array | undefined)[]): string {
-  return Buffer.concat(parts.filter(each => each !== undefined)).toString('utf8')
+  return Buffer.concat(parts.filter(bytes => bytes !== undefined)).toString('utf8')
 }
 
-/** Runs of tokens that decode to whole characters: one character may be spread over several tokens. */
+/** Runs of tokens that decode to whole characters. One character may span several tokens, at most 8 here. */
 function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
-  const pieces: { text: string; ids: number[] }[] = []
+  const characters: { text: string; ids: number[] }[] = []
   let run: number[] = []
   for (const [index, id] of ids.entries()) {
     run.push(id)
     const text = decode(run)
     if (text.includes('\ufffd') && index < ids.length - 1 && run.length < 8) continue
-    pieces.push({ text, ids: run })
+    characters.push({ text, ids: run })
     run = []
   }
-  return pieces
+  return characters
 }
 
-/** A piece that begins with a space begins a word; so does punctuation on its own (alignment merges it again). */
-function joinAtSpaces(pieces: readonly { text: string; ids: number[] }[]) {
+/** Joins characters to words at spaces. Punctuation is a word of its own, which alignment merges later. */
+function joinAtSpaces(characters: readonly { text: string; ids: number[] }[]) {
   const words: { text: string; ids: number[] }[] = []
-  for (const { text, ids } of pieces) {
+  for (const { text, ids } of characters) {
     const last = words.at(-1)
     if (last && !text.startsWith(' ') && !/^\p{P}+$/u.test(text)) {
       last.text += text
@@ -68,7 +69,9 @@ function joinAtSpaces(pieces: readonly { text: string; ids: number[] }[]) {
   return words
 }
 
-/** GPT-2's alphabet: printable bytes stand for themselves, the other 68 for characters from 256 on. */
+const questionMark = 63
+
+/** GPT-2's alphabet: a printable byte is its own character, and the other 68 have characters from 256 on. */
 function bytesByCharacter(): Map<string, number> {
   const alphabet = new Map<string, number>()
   let next = 256

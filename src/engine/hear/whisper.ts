@@ -1,5 +1,5 @@
-// A Whisper model in the layout that onnx-community publishes: what its configuration says, its encoder and its
-// decoder with the cache between them.
+// A Whisper model in the layout that onnx-community publishes: its configuration, its encoder, and its decoder with a
+// cache.
 
 import { join } from 'node:path'
 import { languages } from '../../languages.ts'
@@ -8,6 +8,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Session, tensor } from '../onnx/session.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
+/** The parts of a model's configuration that recognition needs. */
 export type Facts = {
   mels: number
   width: number
@@ -20,12 +21,12 @@ export type Facts = {
   transcribe: number | null
   noTimestamps: number
   noSpeech: number | null
-  /** The id of <|0.00|>; the next 1500 are 0.02 s apart. */
+  /** The id of the first time token, <|0.00|>. The next 1500 are 0.02 s apart. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** Layer and head whose cross-attention follows the speech. Null when the model does not say. */
+  /** Layer and head of each cross-attention that follows the speech; null when the model does not name them. */
   alignmentHeads: [number, number][] | null
 }
 
@@ -50,8 +51,8 @@ export async function openWhisper(
   const facts = readFacts(await json('config.json'), await json('generation_config.json'), tokenizer)
   const encoder = openSession(runtime, join(folder, 'onnx', `encoder_model${variant}.onnx`), device)
   const decoder = openSession(runtime, join(folder, 'onnx', `decoder_model_merged${variant}.onnx`), device)
-  const attends = decoder.outputs.some(each => each.name.startsWith('cross_attentions.'))
-  if (!attends) facts.alignmentHeads = null
+  const hasAttention = decoder.outputs.some(({ name }) => name.startsWith('cross_attentions.'))
+  if (!hasAttention) facts.alignmentHeads = null
   return {
     facts,
     tokenizer,
@@ -76,7 +77,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
-  // English-only models carry the language tokens too, but were never taught them.
+  // English-only models have the language tokens too, but were not trained on them.
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {
     mels: number('num_mel_bins'),
@@ -92,7 +93,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     noSpeech: tokenizer.special('<|nospeech|>') ?? tokenizer.special('<|nocaptions|>'),
     firstTimestamp: noTimestamps + 1,
     languages: new Map(
-      multilingual ? known.filter((each): each is [string, number] => each[1] !== null) : [],
+      multilingual ? known.filter((language): language is [string, number] => language[1] !== null) : [],
     ),
     suppressed: list('suppress_tokens').filter(id => id >= 0),
     suppressedAtStart: list('begin_suppress_tokens'),
@@ -101,26 +102,27 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
 }
 
 export type Encoder = {
-  /** Floats of one window's states. */
+  /** Floats of the states of one window. */
   rowSize: number
-  /** One window at a time: on a CPU a batch of them only costs memory. */
-  encode(picture: Float32Array, into: Float32Array, row: number): void
+  /** Encodes one window into a row of `states`. On a CPU a batch of windows costs memory and saves no time. */
+  encode(picture: Float32Array, states: Float32Array, row: number): void
 }
 
 export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper): Encoder {
-  const inputName = encoder.inputs[0]!.name
-  const outputName = encoder.outputs[0]!.name
-  const run = encoder.run([inputName], [outputName])
+  const [input] = encoder.inputs
+  const [output] = encoder.outputs
+  if (!input || !output) throw new Error('the encoder of the model has no input or no output')
+  if (input.type !== 'float32') throw new Error(`an encoder that takes ${input.type} is not supported`)
+  const run = encoder.run([input.name], [output.name])
   const rowSize = windowFrames * facts.width
-  if (encoder.inputs[0]!.type !== 'float32') throw new Error('an encoder that takes halves is not understood')
   return {
     rowSize,
-    encode(picture, into, row) {
-      const input = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
-      const [output] = run([input])
-      into.set(output!.floats(rowSize), row * rowSize)
-      input.free()
-      output!.free()
+    encode(picture, states, row) {
+      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
+      const [hidden] = run([mel])
+      states.set(hidden.floats(rowSize), row * rowSize)
+      mel.free()
+      hidden.free()
     },
   }
 }
