@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../src/engine/onnx/runtime.ts'
-import { openRoom, type Room, transcribe } from '../../src/engine/transcribe.ts'
+import { type LoadedModels, openModels, transcribe } from '../../src/engine/transcribe.ts'
 import { Diarization } from '../../src/engine/who/diarize.ts'
 import type { Turn } from '../../src/engine/who/turns.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
@@ -28,7 +28,7 @@ async function run(): Promise<string[][]> {
   const runtime = openRuntime(runtimeLibrary(), 2)
   const opened = openVoices(runtime, voices)
   const whisper = await openWhisper(runtime, pocket, { device: 'cpu', variant: '' })
-  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), opened)
+  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), opened)
   for (const clip of await clipsWithTruth()) {
     const said = segments(await turnsOf(opened, clip.path))
     const { speech, missed, false: added, confused, rate, jaccard } = score(clip.truth, said)
@@ -39,7 +39,7 @@ async function run(): Promise<string[][]> {
       percent(rate),
       ...[missed, added, confused].map(each => percent(each / speech)),
       percent(jaccard),
-      clip.words.length > 0 ? percent(await wordsRight(room, clip)) : '-',
+      clip.words.length > 0 ? percent(await wordsRight(models, clip)) : '-',
     ])
   }
   return rows
@@ -79,10 +79,10 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
 }
 
 /** Of the words that were heard right, those whose speaker is right as well. */
-async function wordsRight(room: Room, { path, truth, words }: Clip): Promise<number> {
+async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
   const order = { path, durationMs: 0, language: null, diarize: true, speakerCount: null, align: true }
   const quiet = { onSamples: async () => {}, onWarning: () => {} }
-  const { utterances } = await transcribe(room, soundOf(path), order, quiet)
+  const { utterances } = await transcribe(models, soundOf(path), order, quiet)
   const heard = utterances.flatMap(each => each.words)
   const plain = (each: { word: string }) => plainWords(each.word).join('')
   const { pairs } = compareWords(words.map(plain), heard.map(plain))

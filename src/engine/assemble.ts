@@ -1,59 +1,58 @@
-// Words and spans of text to the transcript: utterances are sentences or what lies between pauses. The only
-// file of the engine that counts in seconds.
+// Words or segments of a recording to the transcript of the API: utterances, speakers, times in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence, sentencesOf } from '../transcripts/sentence.ts'
 import type { Transcript, Utterance, Word } from '../transcripts/transcript.ts'
-import { sampleRate } from './audio.ts'
+import { sampleRate, seconds, utterancePause } from './audio.ts'
+import type { PlacedText } from './hear/place.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turns.ts'
 
-/** Text with its place in the recording, in samples; a word, or a stretch of text when words were not asked for. */
-export type Said = {
-  text: string
-  from: number
-  to: number
-  probability: number | null
-  /** From 0, when speakers were told apart. */
-  speaker?: number
-}
-
-/** A pause this long ends an utterance, whatever was said; so does a sentence, and so does this much talk. */
-const pauseMax = 1.2 * sampleRate
+/** Longer speech is split even inside a sentence. */
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
 
-export type Facts = {
+export type RecordingFacts = {
   language: string
   samples: number
+  /** Whether the texts are words; otherwise they are segments. */
   align: boolean
-  /** Who spoke when; null when nobody asked. */
+  /** Null when diarization was not asked for. */
   turns: readonly Turn[] | null
 }
 
-export function assemble(said: readonly Said[], { language, samples, align, turns }: Facts): Transcript {
-  const orderly = turns ? withSpeakers(inOrder(said, samples), turns) : inOrder(said, samples)
-  const utterances = (align ? groupWords(orderly) : splitTexts(orderly)).map(group =>
+/** Text with its speaker, numbered from 0, when the recording was diarized. */
+type Attributed = PlacedText & { speaker?: number | undefined }
+
+/** The texts of one utterance. */
+type Group = [Attributed, ...Attributed[]]
+
+export function assemble(
+  placed: readonly PlacedText[],
+  { language, samples, align, turns }: RecordingFacts,
+): Transcript {
+  const ordered = inOrder(placed, samples)
+  const texts = turns ? withSpeakers(ordered, turns) : ordered
+  const utterances = (align ? groupWords(texts) : splitSegments(texts)).map(group =>
     utteranceOf(group, align, language),
   )
-  const spaced = utterances.map(each => each.text)
   return {
-    full_transcript: spaced.join(writtenWithoutSpaces(language) ? '' : ' '),
+    full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(language) ? '' : ' '),
     language,
-    duration_seconds: round(samples),
-    speakers: turns ? speakersIn(orderly) : null,
+    duration_seconds: rounded(seconds(samples)),
+    speakers: turns ? labelsOf(texts) : null,
     utterances,
   }
 }
 
-function withSpeakers(said: readonly Said[], turns: readonly Turn[]): Said[] {
-  const speakers = speakersOf(said, turns)
-  return said.map((each, index) => ({ ...each, speaker: speakers[index]! }))
+function withSpeakers(texts: readonly PlacedText[], turns: readonly Turn[]): Attributed[] {
+  const speakers = speakersOf(texts, turns)
+  return texts.map((text, index) => ({ ...text, speaker: speakers[index] }))
 }
 
-/** Numbered by their first words, so in order. */
-function speakersIn(said: readonly Said[]): string[] {
-  const count = said.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
+/** The labels of all speakers. Speakers are numbered in the order of their first words. */
+function labelsOf(texts: readonly Attributed[]): string[] {
+  const count = texts.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
   return Array.from({ length: count }, (_, speaker) => labelOf(speaker))
 }
 
@@ -61,61 +60,63 @@ function labelOf(speaker: number): string {
   return `SPEAKER ${speaker + 1}`
 }
 
-/** Times that only go forward, inside the file, each with a little length. */
-export function inOrder(said: readonly Said[], samples: number): Said[] {
+/** Makes times increase, lie inside the recording and have a length. Empty texts are left out. */
+function inOrder(placed: readonly PlacedText[], samples: number): PlacedText[] {
   let before = 0
-  const orderly: Said[] = []
-  for (const each of said) {
-    if (each.text.trim() === '') continue
-    const from = Math.min(Math.max(each.from, before), samples)
-    const to = Math.min(Math.max(each.to, from + shortest), samples)
+  const ordered: PlacedText[] = []
+  for (const text of placed) {
+    if (text.text.trim() === '') continue
+    const from = Math.min(Math.max(text.from, before), samples)
+    const to = Math.min(Math.max(text.to, from + shortest), samples)
     before = to
-    orderly.push({ ...each, from, to })
+    ordered.push({ ...text, from, to })
   }
-  return orderly
+  return ordered
 }
 
-function groupWords(words: readonly Said[]): Said[][] {
-  const groups: Said[][] = []
+function groupWords(words: readonly Attributed[]): Group[] {
+  const groups: Group[] = []
   for (const word of words) {
     const group = groups.at(-1)
-    const last = group?.at(-1)
-    const goesOn =
-      group &&
-      last &&
-      word.from - last.to < pauseMax &&
-      word.speaker === last.speaker &&
-      word.to - group[0]!.from < utteranceMax &&
-      !endsSentence(group.map(each => each.text).join(''))
-    if (goesOn) group.push(word)
+    if (group && continues(group, word)) group.push(word)
     else groups.push([word])
   }
   return groups
 }
 
-/** Without word times a stretch of text is split at its sentences, its time shared out by their length. */
-function splitTexts(texts: readonly Said[]): Said[][] {
-  return texts.flatMap(each => {
-    const sentences = sentencesOf(each.text)
+function continues(group: Group, word: Attributed): boolean {
+  const last = lastOf(group)
+  return (
+    word.from - last.to < utterancePause &&
+    word.speaker === last.speaker &&
+    word.to - group[0].from < utteranceMax &&
+    !endsSentence(textOf(group))
+  )
+}
+
+/** Splits each segment at its sentences, which share its time in proportion to their lengths. */
+function splitSegments(segments: readonly Attributed[]): Group[] {
+  return segments.flatMap(segment => {
+    const sentences = sentencesOf(segment.text)
     const total = sentences.join('').length
     let done = 0
-    return sentences.map(text => {
-      const at = (length: number) => Math.round(each.from + ((each.to - each.from) * length) / total)
+    return sentences.map((text): Group => {
+      const at = (length: number) => Math.round(segment.from + ((segment.to - segment.from) * length) / total)
       const from = at(done)
       done += text.length
-      return [{ ...each, text, from, to: at(done) }]
+      return [{ ...segment, text, from, to: at(done) }]
     })
   })
 }
 
-function utteranceOf(group: readonly Said[], align: boolean, language: string): Utterance {
-  const known = group.map(each => each.probability).filter(each => each !== null)
-  const mean = known.reduce((sum, each) => sum + each, 0) / known.length
-  const text = group.map(each => each.text).join('')
-  const { speaker } = group[0]!
+function utteranceOf(group: Group, align: boolean, language: string): Utterance {
+  const known = group.map(({ probability }) => probability).filter(probability => probability !== null)
+  const mean = known.reduce((sum, probability) => sum + probability, 0) / known.length
+  const text = textOf(group)
+  const [{ from, speaker }] = group
   return {
-    start: round(group[0]!.from),
-    end: round(group.at(-1)!.to),
+    start: rounded(seconds(from)),
+    end: rounded(seconds(lastOf(group).to)),
     text: (writtenWithoutSpaces(language) ? text : text.replace(/\s+/g, ' ')).trim(),
     speaker: speaker === undefined ? null : labelOf(speaker),
     confidence: known.length > 0 ? rounded(mean) : null,
@@ -123,18 +124,22 @@ function utteranceOf(group: readonly Said[], align: boolean, language: string): 
   }
 }
 
-function wordOf({ text, from, to, probability, speaker }: Said): Word {
+function textOf(group: Group): string {
+  return group.map(({ text }) => text).join('')
+}
+
+function lastOf(group: Group): Attributed {
+  return group.at(-1) ?? group[0]
+}
+
+function wordOf({ text, from, to, probability, speaker }: Attributed): Word {
   return {
     word: text.trim(),
-    start: round(from),
-    end: round(to),
+    start: rounded(seconds(from)),
+    end: rounded(seconds(to)),
     confidence: probability === null ? null : rounded(probability),
     ...(speaker === undefined ? {} : { speaker: labelOf(speaker) }),
   }
-}
-
-function round(samples: number): number {
-  return rounded(samples / sampleRate)
 }
 
 function rounded(value: number): number {

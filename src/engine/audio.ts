@@ -1,5 +1,5 @@
-// The arithmetic of sound and frames that the whole engine shares. Time is counted in samples, mel frames or
-// model frames; seconds appear in assemble.ts.
+// The arithmetic of sound and frames that the whole engine shares. Time is counted in samples, mel frames or model
+// frames; `seconds` converts it for people and for the transcript.
 
 export const sampleRate = 16_000
 export const samplesPerMelFrame = 160
@@ -11,6 +11,9 @@ export const windowMelFrames = windowSamples / samplesPerMelFrame
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
+
+/** A pause this long ends an utterance, and so a sentence, whatever the text says. */
+export const utterancePause = 1.2 * sampleRate
 
 export function seconds(samples: number): number {
   return samples / sampleRate

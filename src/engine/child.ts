@@ -6,9 +6,10 @@ import { dieWithParent } from '../base/parent.ts'
 import { reasonOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'
+import { seconds } from './audio.ts'
 import { openModel } from './load.ts'
 import type { Order, Report } from './protocol.ts'
-import { type Room, transcribe } from './transcribe.ts'
+import { type LoadedModels, transcribe } from './transcribe.ts'
 
 const lowestPriority = 19
 /** How often it says that it gets on; each time the event loop has its turn. */
@@ -19,7 +20,7 @@ export async function engine(): Promise<void> {
   process.on('disconnect', () => process.exit(0))
   // Ctrl-C on a terminal reaches the whole group; the supervisor decides when its children end.
   process.on('SIGINT', () => {})
-  let room: Room | null = null
+  let models: LoadedModels | null = null
   let durationMsMax = 0
   for await (const order of orders()) {
     if (order.kind === 'load') {
@@ -27,19 +28,19 @@ export async function engine(): Promise<void> {
       durationMsMax = order.durationMsMax
       try {
         const loaded = await openModel(order)
-        room = loaded.room
+        models = loaded.models
         say({ kind: 'loaded', facts: loaded.facts })
       } catch (error) {
         say({ kind: 'cannotLoad', message: oneLine(error) })
       }
-    } else if (room) {
-      await work(room, order, durationMsMax)
+    } else if (models) {
+      await work(models, order, durationMsMax)
     }
   }
 }
 
 async function work(
-  room: Room,
+  models: LoadedModels,
   { id, input }: Order & { kind: 'job' },
   durationMsMax: number,
 ): Promise<void> {
@@ -50,13 +51,13 @@ async function work(
     const now = performance.now()
     if (now - said < reportEveryMs) return
     said = now
-    say({ kind: 'progress', id, seconds: reached / 16_000 })
+    say({ kind: 'progress', id, seconds: seconds(reached) })
     await new Promise(resolve => setImmediate(resolve))
   }
   try {
     const stop = new AbortController()
     const sound = decode(input.path, { signal: stop.signal, durationMsMax })
-    const transcript = await transcribe(room, sound, input, {
+    const transcript = await transcribe(models, sound, input, {
       onSamples,
       onWarning: (event, fields) => say({ kind: 'warning', id, event, fields }),
     })

@@ -10,10 +10,10 @@ import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
 import type { LoadedFacts, Order } from './protocol.ts'
-import { openRoom, type Room } from './transcribe.ts'
+import { type LoadedModels, openModels } from './transcribe.ts'
 import { openVoices } from './who/voices.ts'
 
-export type LoadedEngine = { room: Room; facts: LoadedFacts }
+export type LoadedEngine = { models: LoadedModels; facts: LoadedFacts }
 
 type LoadOptions = Pick<Extract<Order, { kind: 'load' }>, 'folder' | 'voices' | 'device' | 'threads'>
 
@@ -31,19 +31,19 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
     }
-    const room = openRoom(
+    const models = openModels(
       runtime,
       whisper,
       await Bun.file(vadModel()).bytes(),
-      openHearing(runtime, voices, candidate),
+      openVoicesFor(runtime, voices, candidate),
     )
     return {
-      room,
+      models,
       facts: {
         device: candidate,
         variant: variant.slice(1) || 'fp32',
         runtime: runtime.version,
-        diarization: 'problem' in room.voices ? room.voices.problem : 'ready',
+        diarization: 'problem' in models.voices ? models.voices.problem : 'ready',
         notes,
       },
     }
@@ -52,7 +52,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
 }
 
 /** Recognition goes on without the models that tell voices apart; only jobs that ask for them fail. */
-function openHearing(runtime: Runtime, voices: VoiceChoice, device: Device): Room['voices'] {
+function openVoicesFor(runtime: Runtime, voices: VoiceChoice, device: Device): LoadedModels['voices'] {
   if ('problem' in voices) return voices
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)

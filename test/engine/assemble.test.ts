@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
-import { assemble, type Said } from '../../src/engine/assemble.ts'
+import { assemble } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
+import type { PlacedText } from '../../src/engine/hear/place.ts'
 
 /** Words of half a second, one after another; `/` is a pause of two seconds. */
-function said(text: string, from = 0): Said[] {
+function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from
-  const words: Said[] = []
+  const words: PlacedText[] = []
   for (const word of text.split(/(?<=\S)(?= )/)) {
     const pause = word.trim() === '/'
     if (!pause)
@@ -16,8 +17,8 @@ function said(text: string, from = 0): Said[] {
 }
 
 const facts = { language: 'en', samples: 60 * sampleRate, align: true, turns: null }
-const texts = (words: readonly Said[], change: Partial<typeof facts> = {}) =>
-  assemble(words, { ...facts, ...change }).utterances.map(each => each.text)
+const texts = (words: readonly PlacedText[], change: Partial<typeof facts> = {}) =>
+  assemble(words, { ...facts, ...change }).utterances.map(({ text }) => text)
 
 test.each([
   [' One two. Three four! Five?', ['One two.', 'Three four!', 'Five?']],
@@ -28,19 +29,19 @@ test.each([
   [' वह गया। मैं आया।', ['वह गया।', 'मैं आया।']],
   [' وہ گیا۔ کیوں؟ ہاں', ['وہ گیا۔', 'کیوں؟', 'ہاں']],
   [' ወደ ቤት ሄደ። መጣ።', ['ወደ ቤት ሄደ።', 'መጣ።']],
-])('utterances are sentences and what lies between pauses: %s', (text, expected) => {
-  expect(texts(said(text))).toEqual(expected)
+])('an utterance is a sentence, or the speech between two pauses: %s', (text, expected) => {
+  expect(texts(wordsOf(text))).toEqual(expected)
 })
 
-test('talk without a stop is cut after half a minute', () => {
-  const words = said(' word'.repeat(100))
+test('speech without a pause is split after half a minute', () => {
+  const words = wordsOf(' word'.repeat(100))
   const { utterances } = assemble(words, facts)
   expect(utterances.length).toBe(2)
   expect(utterances.every(({ start, end }) => end - start <= 30)).toBe(true)
-  expect(utterances.flatMap(each => each.words).length).toBe(100)
+  expect(utterances.flatMap(({ words }) => words).length).toBe(100)
 })
 
-test.each(['zh', 'ja', 'th', 'yue'])('%s is written without spaces, sentences apart', language => {
+test.each(['zh', 'ja', 'th', 'yue'])('sentences in %s are split, and joined without spaces', language => {
   const words = ['你', '好。', '再', '见。'].map((text, index) => ({
     text,
     from: index * sampleRate,
@@ -48,20 +49,20 @@ test.each(['zh', 'ja', 'th', 'yue'])('%s is written without spaces, sentences ap
     probability: 0.5,
   }))
   const transcript = assemble(words, { ...facts, language })
-  expect(transcript.utterances.map(each => each.text)).toEqual(['你好。', '再见。'])
+  expect(transcript.utterances.map(({ text }) => text)).toEqual(['你好。', '再见。'])
   expect(transcript.full_transcript).toBe('你好。再见。')
-  expect(transcript.utterances[0]!.words.map(each => each.word)).toEqual(['你', '好。'])
+  expect(transcript.utterances[0]!.words.map(({ word }) => word)).toEqual(['你', '好。'])
 })
 
-test('times go forward, lie in the file and have a length, whatever came in', () => {
-  const odd: Said[] = [
+test('times of any input increase, lie inside the recording and have a length', () => {
+  const odd: PlacedText[] = [
     { text: ' one', from: 5 * sampleRate, to: 4 * sampleRate, probability: 1 },
     { text: ' two', from: 3 * sampleRate, to: 6 * sampleRate, probability: 1 },
     { text: '  ', from: 0, to: sampleRate, probability: 1 },
     { text: ' three', from: 59 * sampleRate, to: 70 * sampleRate, probability: 1 },
   ]
-  const words = assemble(odd, facts).utterances.flatMap(each => each.words)
-  expect(words.map(each => each.word)).toEqual(['one', 'two', 'three'])
+  const words = assemble(odd, facts).utterances.flatMap(({ words }) => words)
+  expect(words.map(({ word }) => word)).toEqual(['one', 'two', 'three'])
   let before = 0
   for (const { start, end } of words) {
     expect(start).toBeGreaterThanOrEqual(before)
@@ -71,9 +72,9 @@ test('times go forward, lie in the file and have a length, whatever came in', ()
   expect(before).toBeLessThanOrEqual(60)
 })
 
-test('without words a stretch is split at its sentences and shares its time out', () => {
-  const stretch = { text: ' Ten letters. Ten letters.', from: 0, to: 10 * sampleRate, probability: 0.8 }
-  const { utterances } = assemble([stretch], { ...facts, align: false })
+test('the sentences of a segment share its time by their lengths', () => {
+  const segment = { text: ' Ten letters. Ten letters.', from: 0, to: 10 * sampleRate, probability: 0.8 }
+  const { utterances } = assemble([segment], { ...facts, align: false })
   expect(utterances).toMatchObject([
     { start: 0, end: 5, text: 'Ten letters.', words: [], confidence: 0.8 },
     { start: 5, end: 10, text: 'Ten letters.', words: [], confidence: 0.8 },
@@ -84,23 +85,23 @@ test.each([
   ['hi', ' वह गया। मैं आया।', ['वह गया।', 'मैं आया।']],
   ['ar', ' أين هو؟ هنا.', ['أين هو؟', 'هنا.']],
   ['ja', '「はい。」そうです。', ['「はい。」', 'そうです。']],
-])('without words a segment in %s is split at its sentences', (language, text, expected) => {
+])('a segment in %s is split at its sentences', (language, text, expected) => {
   const segment = { text, from: 0, to: 10 * sampleRate, probability: 0.8 }
   expect(texts([segment], { align: false, language })).toEqual(expected)
 })
 
-test('confidence is the mean of the words, and null where the model gives none', () => {
-  const words = said(' one two.')
+test('confidence is the mean of the words, and null when the words have none', () => {
+  const words = wordsOf(' one two.')
   words[0]!.probability = 0.5
   expect(assemble(words, facts).utterances[0]!.confidence).toBe(0.7)
-  const unknown = words.map(each => ({ ...each, probability: null }))
+  const unknown = words.map(word => ({ ...word, probability: null }))
   expect(assemble(unknown, facts).utterances[0]).toMatchObject({
     confidence: null,
     words: [{ confidence: null }, { confidence: null }],
   })
 })
 
-test('nothing said is an empty transcript', () => {
+test('a recording without words has an empty transcript', () => {
   expect(assemble([], facts)).toEqual({
     full_transcript: '',
     language: 'en',

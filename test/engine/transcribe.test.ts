@@ -4,7 +4,7 @@ import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/protocol.ts'
-import { openRoom, type Room, transcribe } from '../../src/engine/transcribe.ts'
+import { type LoadedModels, openModels, transcribe } from '../../src/engine/transcribe.ts'
 import { openVoices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -14,11 +14,11 @@ import { compareTimes, compareWords, plainWords, type Truth } from '../support/w
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-let room: Room
+let models: LoadedModels
 
 beforeAll(async () => {
   if (missing) return
-  room = openRoom(
+  models = openModels(
     runtime(),
     await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
     await Bun.file(vadModel()).bytes(),
@@ -26,7 +26,7 @@ beforeAll(async () => {
   )
 })
 
-afterAll(() => room?.whisper.close())
+afterAll(() => models?.whisper.close())
 
 const input: TranscribeInput = {
   path: '',
@@ -45,7 +45,12 @@ function hear(
   sound: AsyncIterable<Float32Array>,
   change: Partial<TranscribeInput> = {},
 ): Promise<Transcript> {
-  return transcribe(room, sound, { ...input, ...change }, { onSamples: async () => {}, onWarning: () => {} })
+  return transcribe(
+    models,
+    sound,
+    { ...input, ...change },
+    { onSamples: async () => {}, onWarning: () => {} },
+  )
 }
 
 function sound(truth: Truth) {
@@ -145,7 +150,7 @@ test.skipIf(missing)(`the code that was asked for is the language of the result$
 test.skipIf(missing)(
   `without its models telling speakers apart is refused, not left out${skipped}`,
   async () => {
-    const bare = { ...room, voices: voicesFor('base', '/nowhere') as { problem: string } }
+    const bare = { ...models, voices: voicesFor('base', '/nowhere') as { problem: string } }
     const silence = { onSamples: async () => {}, onWarning: () => {} }
     const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
     await expect(asked).rejects.toMatchObject({

@@ -3,7 +3,7 @@
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
-import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
+import { openModels, transcribe } from '../../../src/engine/transcribe.ts'
 import type { Transcript } from '../../../src/transcripts/transcript.ts'
 
 export type ClipsOrder = { folder: string; variant: Variant; sounds: string[]; threads: number }
@@ -13,13 +13,15 @@ if (import.meta.main) console.log(JSON.stringify(await hearClips(JSON.parse(proc
 async function hearClips({ folder, variant, sounds, threads }: ClipsOrder): Promise<Transcript[]> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
-  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), { problem: 'not asked for' })
+  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), {
+    problem: 'not asked for',
+  })
   const input = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   const transcripts: Transcript[] = []
   for (const sound of sounds) {
     const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
-    transcripts.push(await transcribe(room, inPieces(samples), input, listener))
+    transcripts.push(await transcribe(models, inPieces(samples), input, listener))
   }
   return transcripts
 }

@@ -6,7 +6,7 @@ import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { type Run, Session } from '../../../src/engine/onnx/session.ts'
-import { openRoom, transcribe } from '../../../src/engine/transcribe.ts'
+import { openModels, transcribe } from '../../../src/engine/transcribe.ts'
 import { openVoices } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
@@ -42,7 +42,7 @@ async function hear(order: HearOrder): Promise<Heard> {
   const voices = order.diarize
     ? openVoices(runtime, voicesFor('pocket', '') as VoiceFiles)
     : { problem: 'not asked for' }
-  const room = openRoom(runtime, whisper, await Bun.file(vadModel()).bytes(), voices)
+  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), voices)
   const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
   const input = {
     path: '',
@@ -55,7 +55,7 @@ async function hear(order: HearOrder): Promise<Heard> {
   bare.wallMs = 0
   bare.cpuMs = 0
   const before = clock()
-  const transcript = await transcribe(room, parts(samples, order.repeat), input, {
+  const transcript = await transcribe(models, parts(samples, order.repeat), input, {
     onSamples: async () => {},
     onWarning: () => {},
   })

@@ -1,12 +1,11 @@
-// Where in the window each word was said: the cross-attention of the heads that follow the speech, cleaned and
-// walked through from corner to corner by dynamic time warping. The row used for a token is the one that
-// predicts it, as openai/whisper does.
+// Word times within a window: dynamic time warping over the cross-attention of the heads that follow the speech.
+// A token's attention is that of the step that predicts it, as in openai/whisper.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
-import { attentionIn } from './attention.ts'
+import { type AttendedBand, attentionIn } from './attention.ts'
 import type { Tokenizer } from './tokenizer.ts'
-import { type Band, turns, warp } from './warp.ts'
+import { startsOf, warp } from './warp.ts'
 
 export type AlignedWord = {
   text: string
@@ -16,64 +15,73 @@ export type AlignedWord = {
   probability: number
 }
 
-/** Text that the model put between two timestamps: where it may have been said, and what its tokens looked at. */
-export type Stretch = {
+/** The text tokens between two time tokens. */
+export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
-  /** `rows[i]` predicts the i-th token, one more the end; each holds heads × frames of the window. */
-  rows: readonly Float32Array[]
+  /** Of the step that predicts each token, and of the one that predicts the segment's end; heads × frames each. */
+  attention: readonly Float32Array[]
+  /** The times that the two time tokens mark, in model frames of the window. */
   from: number
   to: number
 }
 
-/** Timestamps are this far off now and then, */
-const slackFrames = 0.3 * framesPerSecond
-/** and this far as a rule. */
-const edgeFrames = 0.1 * framesPerSecond
+/** The largest error of a time token that occurs now and then. */
+const timeErrorMax = 0.3 * framesPerSecond
+/** The usual error of a time token. */
+const timeError = 0.1 * framesPerSecond
 
 /**
- * One walk through all stretches, each held to where its timestamps say it is: a word cannot be drawn into speech
- * that the model has left out. The row that predicts a stretch's end has the silence up to the next one.
+ * Aligns all segments of a window in one path. Each segment is held to the times that its time tokens mark, so that
+ * no word moves into speech that the model left out. The step that predicts a segment's end takes the silence up to
+ * the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
   language: string,
-  stretches: readonly Stretch[],
+  segments: readonly Segment[],
   frames: number,
 ): AlignedWord[] {
-  if (stretches.length === 0) return []
-  const bands = bandsOf(stretches, frames)
-  const rows = stretches.flatMap(each => each.rows)
-  const starts = turns(warp({ bands, values: attentionIn(rows, frames, bands) }))
-  const words = stretches.flatMap(stretch => {
-    const words = tokenizer.words(stretch.ids, language)
-    const own = starts.splice(0, stretch.rows.length)
-    return withinEdges(wordsOf(words, stretch.logProbabilities, own), stretch)
+  if (segments.length === 0) return []
+  const starts = startsOf(warp(attentionIn(bandsOf(segments, frames), frames)))
+  let next = 0
+  const words = segments.flatMap(segment => {
+    const first = next
+    next += segment.attention.length
+    return withinTimes(
+      wordsOf(tokenizer.words(segment.ids, language), segment, starts.slice(first, next)),
+      segment,
+    )
   })
-  return notTooLong(mergePunctuation(words))
+  return limitLengths(mergePunctuation(words))
 }
 
-function bandsOf(stretches: readonly Stretch[], frames: number): Band[] {
-  const begins = stretches.map(({ from }) => Math.max(0, Math.min(from - slackFrames, frames - 1)))
-  return stretches.flatMap(({ to, rows }, index) => {
-    const begin = begins[index]!
-    const end = Math.min(frames, Math.max(to + slackFrames, begin + 1))
-    const next = begins[index + 1] ?? end
-    return rows.map((_, row) => ({ begin, end: row === rows.length - 1 ? Math.max(end, next) : end }))
+function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
+  const beginOf = ({ from }: Segment) => Math.max(0, Math.min(from - timeErrorMax, frames - 1))
+  return segments.flatMap((segment, index) => {
+    const begin = beginOf(segment)
+    const end = Math.min(frames, Math.max(segment.to + timeErrorMax, begin + 1))
+    const next = segments[index + 1]
+    const last = next ? Math.max(end, beginOf(next)) : end
+    return segment.attention.map((attention, step) => ({
+      begin,
+      end: step === segment.attention.length - 1 ? last : end,
+      attention,
+    }))
   })
 }
 
-/** The timestamps are nearer the truth than the path is at its ends, where it dwells in silence. */
-function withinEdges(words: AlignedWord[], { from, to }: Stretch): AlignedWord[] {
+/** Limits the first and the last word to the segment's times: at its ends the path stays too long in the silence. */
+function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]
-  if (first && from - edgeFrames < first.to) first.from = Math.max(first.from, from - edgeFrames)
-  if (last && to + edgeFrames > last.from) last.to = Math.min(last.to, to + edgeFrames)
+  if (first && from - timeError < first.to) first.from = Math.max(first.from, from - timeError)
+  if (last && to + timeError > last.from) last.to = Math.min(last.to, to + timeError)
   return words
 }
 
 function wordsOf(
   words: readonly { text: string; ids: number[] }[],
-  logProbabilities: readonly number[],
+  { logProbabilities }: Segment,
   starts: readonly number[],
 ): AlignedWord[] {
   let at = 0
@@ -87,47 +95,43 @@ function wordsOf(
 }
 
 const medianMax = 0.7 * framesPerSecond
-/** Words that take a second are said, if not often. */
+/** Words of a second occur, though not often. */
 const wordMax = framesPerSecond
-const anywhereMax = 2 * framesPerSecond
+const wordMaxInside = 2 * framesPerSecond
 
 /**
- * At the edges of a sentence the path dwells in the silence around it: no word there takes twice the usual, and
- * none anywhere takes seconds, as the last one does when the model has left out what follows.
+ * Shortens words into which the path has drawn silence. At the edges of a sentence a word may take twice the median;
+ * inside a sentence it may take two seconds, as a word does before speech that the model left out.
  */
-function notTooLong(words: readonly AlignedWord[]): AlignedWord[] {
-  const lengths = words.map(({ from, to }) => to - from).filter(each => each > 0)
+function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
+  const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
   const median = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0
   const longest = Math.max(2 * Math.min(median, medianMax), wordMax)
   return words.map((word, index) => {
     const length = word.to - word.from
     if (length <= longest) return word
     if (endsSentence(word.text)) return { ...word, to: word.from + longest }
-    const begins = index === 0 || endsSentence(words[index - 1]!.text)
-    if (begins) return { ...word, from: word.to - longest }
-    return length > anywhereMax ? { ...word, to: word.from + longest } : word
+    const before = words[index - 1]
+    if (!before || endsSentence(before.text)) return { ...word, from: word.to - longest }
+    return length > wordMaxInside ? { ...word, to: word.from + longest } : word
   })
 }
 
 const opening = '"\'“¿([{-'
 const closing = '"\'.。,，!！?？:：”)]}、'
 
-/** Punctuation belongs to the word before it, an opening quote or bracket to the one after. */
+/** Punctuation joins the word before it; an opening quote or bracket joins the word after it. */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
   for (const word of words) {
     const bare = word.text.trim()
+    const spaced = word.text.startsWith(' ')
     const last = merged.at(-1)
-    if (bare !== '' && word.text.startsWith(' ') && [...bare].every(each => opening.includes(each))) {
+    if (bare !== '' && spaced && consistsOf(bare, opening)) {
       const text: string = (ahead?.text ?? '') + word.text
       ahead = { ...(ahead ?? word), text }
-    } else if (
-      last &&
-      bare !== '' &&
-      !word.text.startsWith(' ') &&
-      [...bare].every(each => closing.includes(each))
-    ) {
+    } else if (last && bare !== '' && !spaced && consistsOf(bare, closing)) {
       last.text += word.text
       last.to = word.to
     } else if (bare === '' && last) {
@@ -139,4 +143,8 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   }
   if (ahead) merged.push(ahead)
   return merged
+}
+
+function consistsOf(text: string, characters: string): boolean {
+  return [...text].every(character => characters.includes(character))
 }

@@ -1,77 +1,76 @@
-// What the heads that follow the speech say of each token, made comparable: how much the token looks at each frame.
+// Cross-attention of the heads that follow the speech, made comparable: how much each token attends to each frame.
 
-import type { Band } from './warp.ts'
+import type { Band, BandedRow } from './warp.ts'
+
+/** The attention of the step that predicts a token: heads × frames of the window. */
+export type AttendedBand = Band & { attention: Float32Array }
 
 const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Each row's band of frames; a row holds heads × frames. As openai/whisper does it: each frame of a head with mean
- * and deviation over the tokens taken out, so that frames that all tokens look at say nothing, then smoothed, then
- * the mean of the heads.
+ * Values of each token within its band, computed as openai/whisper does. Each frame of a head is standardised over
+ * the tokens, so that frames that all tokens attend to carry no weight; then comes a running median, then the mean of
+ * the heads.
  *
- * Logarithms against the root of a row's peak were better by four points with an early pocket model and worse by half
- * a point with a well trained one; what is known to work with published weights stays.
+ * Logarithms relative to the root of a row's peak were better by four points with an early pocket model and worse by
+ * half a point with a well trained one, so the method that published weights are known to work with stays.
  */
-export function attentionIn(
-  rows: readonly Float32Array[],
-  frames: number,
-  bands: readonly Band[],
-): Float32Array[] {
-  const { means, deviations } = spreadOf(rows)
+export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
+  const { means, deviations } = spreadOf(bands.map(band => band.attention))
   const scaled = new Float32Array(frames)
-  return rows.map((row, index) => {
-    const band = bands[index]!
-    const heads = row.length / frames
-    const values = new Float32Array(band.end - band.begin)
-    const [first, end] = [Math.max(0, band.begin - reach), Math.min(frames, band.end + reach)]
+  return bands.map(({ begin, end, attention }) => {
+    const heads = attention.length / frames
+    const values = new Float32Array(end - begin)
+    const [first, last] = [Math.max(0, begin - reach), Math.min(frames, end + reach)]
     for (let head = 0; head < heads; head++) {
-      for (let frame = first, at = head * frames + first; frame < end; frame++, at++)
-        scaled[frame] = (row[at]! - means[at]!) / deviations[at]!
-      addMedians(scaled, values, heads, band)
+      for (let frame = first, at = head * frames + first; frame < last; frame++, at++)
+        scaled[frame] = (attention[at]! - means[at]!) / deviations[at]!
+      addMedians(scaled, values, heads, { begin, end })
     }
-    return values
+    return { begin, end, values }
   })
 }
 
-/** Of each head's each frame over the tokens. */
-function spreadOf(rows: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
-  const size = rows[0]?.length ?? 0
+/** Mean and standard deviation over the tokens, of each frame of each head. */
+function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
+  const size = tokens[0]?.length ?? 0
   const [sums, squares] = [new Float64Array(size), new Float64Array(size)]
-  for (const row of rows) {
+  for (const attention of tokens) {
     for (let at = 0; at < size; at++) {
-      const value = row[at]!
+      const value = attention[at]!
       sums[at]! += value
       squares[at]! += value * value
     }
   }
-  const means = sums.map(sum => sum / rows.length)
+  const means = sums.map(sum => sum / tokens.length)
   const deviation = (at: number) =>
-    Math.sqrt(Math.max(0, squares[at]! / rows.length - means[at]! * means[at]!))
+    Math.sqrt(Math.max(0, squares[at]! / tokens.length - means[at]! * means[at]!))
   return { means, deviations: means.map((_, at) => deviation(at) || 1) }
 }
 
-/** Adds the running median of seven of one row's band to the values; the row is mirrored at its ends. */
-function addMedians(row: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
-  const frames = row.length
+/** Adds the running median of one head's band to the values. The frames are mirrored at both ends. */
+function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
+  const frames = scaled.length
   if (frames <= reach) {
-    for (let frame = begin; frame < end; frame++) values[frame - begin]! += row[frame]! / heads
+    for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // The seven in order; each step takes one out and puts one in.
+  // Seven values in order; each step takes one out and puts one in.
   const sorted = new Float32Array(medianWidth)
-  const at = (frame: number) => row[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
+  const at = (frame: number) =>
+    scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
   for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)
   sorted.sort()
   for (let frame = begin; ; frame++) {
     values[frame - begin]! += sorted[reach]! / heads
     if (frame >= end - 1) return
-    const gone = at(frame - reach)
-    const come = at(frame + reach + 1)
+    const leaving = at(frame - reach)
+    const entering = at(frame + reach + 1)
     let place = 0
-    while (place < medianWidth - 1 && sorted[place] !== gone) place++
-    while (place > 0 && sorted[place - 1]! > come) sorted[place] = sorted[--place]!
-    while (place < medianWidth - 1 && sorted[place + 1]! < come) sorted[place] = sorted[++place]!
-    sorted[place] = come
+    while (place < medianWidth - 1 && sorted[place] !== leaving) place++
+    while (place > 0 && sorted[place - 1]! > entering) sorted[place] = sorted[--place]!
+    while (place < medianWidth - 1 && sorted[place + 1]! < entering) sorted[place] = sorted[++place]!
+    sorted[place] = entering
   }
 }

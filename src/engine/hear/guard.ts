@@ -1,6 +1,6 @@
-// Whether what was decoded can be believed: the signs of a model that loops, guesses or hears words in noise.
+// The checks of a decoded text: signs that a model loops, guesses, or writes words for noise.
 
-/** As Whisper has them; peers that decode in batches leave them out, and loop. */
+/** Whisper's own thresholds and temperatures. Systems that decode in batches often leave them out, and loop. */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,
@@ -13,7 +13,7 @@ export type Decoded = {
   logProbability: number
   noSpeech: number
   looped: boolean
-  /** Seconds of speech that the window holds, as voice detection has it. */
+  /** Seconds of the speech spans in the window. */
   speechSeconds: number
 }
 
@@ -27,20 +27,20 @@ export function judge({ text, logProbability, noSpeech, looped, speechSeconds }:
   return 'good'
 }
 
-/** How much smaller the text gets when repetition is squeezed out of it. */
+/** The compression ratio of a text by deflate: high when it repeats itself. */
 export function compressionOf(text: string): number {
   const bytes = Buffer.from(text)
   return bytes.length === 0 ? 0 : bytes.length / (Bun.deflateSync(bytes).length + 6)
 }
 
 /**
- * Where the tokens begin to go round in circles: a run of up to 24 tokens said `times` over at the end. Gives
- * how many tokens to keep (the first round), or null.
+ * Finds a loop at the end of the tokens: a run of up to 24 tokens, repeated `times` times. Returns how many tokens to
+ * keep, which includes the first round, or null.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // One token alone may well be said four times ("no, no, no, no"); ask for more of the short ones.
+    // People do repeat one token four times ("no, no, no, no"), so short runs need more rounds.
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

@@ -1,11 +1,11 @@
-// Which language is spoken: every window of speech has a vote, so that a foreign greeting at the start decides
-// nothing.
+// Language detection. Every window of the first block has a vote, so that a foreign greeting at the start does not
+// decide for the whole recording.
 
 import type { Decoder } from './decoder.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/** More windows than this would cost time and change nothing. */
+/** More windows than this cost time and change nothing. */
 const votersMax = 8
 
 export function detect(
@@ -14,32 +14,36 @@ export function detect(
   windows: readonly Window[],
 ): string {
   if (facts.languages.size === 0) return 'en'
-  const rows = Math.min(votersMax, windows.length)
-  const batch = decoder.begin(states, rows, [facts.start])
-  const ballots = Array.from({ length: rows }, (_, row) => ({
+  const voters = windows.slice(0, votersMax)
+  const batch = decoder.begin(states, voters.length, [facts.start])
+  const votes = voters.map(({ samples }, row) => ({
     odds: oddsOf(batch.logits(row), facts.languages),
-    weight: windows[row]!.samples,
+    weight: samples,
   }))
   batch.close()
-  return elect(ballots)
+  return elect(votes)
 }
 
-export type Ballot = { odds: Map<string, number>; weight: number }
+export type Vote = { odds: Map<string, number>; weight: number }
 
-/** The language with most sound behind it: each window gives its length to what it finds likeliest. */
-export function elect(ballots: readonly Ballot[]): string {
-  const votes = new Map<string, number>()
-  for (const { odds, weight } of ballots) {
-    const [code, probability] = [...odds].reduce((best, each) => (each[1] > best[1] ? each : best))
-    // A sure window counts for more than one that wavers between neighbours.
-    votes.set(code, (votes.get(code) ?? 0) + weight * probability)
+/** The language with the most sound behind it. A window votes for its likeliest language, by length times odds. */
+export function elect(votes: readonly Vote[]): string {
+  const sums = new Map<string, number>()
+  for (const { odds, weight } of votes) {
+    const [code, probability] = likeliest(odds)
+    sums.set(code, (sums.get(code) ?? 0) + weight * probability)
   }
-  return [...votes].reduce((best, each) => (each[1] > best[1] ? each : best))[0]
+  return likeliest(sums)[0]
+}
+
+function likeliest(languages: ReadonlyMap<string, number>): [string, number] {
+  return [...languages].reduce((best, language) => (language[1] > best[1] ? language : best))
 }
 
 function oddsOf(scores: Float32Array, languages: ReadonlyMap<string, number>): Map<string, number> {
-  const top = Math.max(...[...languages.values()].map(id => scores[id]!))
-  const weights = [...languages].map(([code, id]) => [code, Math.exp(scores[id]! - top)] as const)
-  const total = weights.reduce((sum, [, each]) => sum + each, 0)
-  return new Map(weights.map(([code, each]) => [code, each / total]))
+  const known = [...languages].map(([code, id]) => ({ code, score: scores[id] ?? Number.NEGATIVE_INFINITY }))
+  const top = Math.max(...known.map(({ score }) => score))
+  const weights = known.map(({ code, score }) => ({ code, weight: Math.exp(score - top) }))
+  const total = weights.reduce((sum, { weight }) => sum + weight, 0)
+  return new Map(weights.map(({ code, weight }) => [code, weight / total]))
 }

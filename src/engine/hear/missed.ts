@@ -1,29 +1,30 @@
-// Speech that voice detection heard and the model gave no text for: never a silent truncation.
+// Speech that voice detection found and the model gave no text for: the transcript is never cut short silently.
 
-import type { Said } from '../assemble.ts'
 import { sampleRate } from '../audio.ts'
-import type { Span } from './segments.ts'
+import type { PlacedText } from './place.ts'
+import type { Span } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
-/** Words may begin and end this far from where the attention puts them. */
+/** The error of a word's start and end. */
 const slack = 0.5 * sampleRate
-/** Shorter gaps are breath, laughter, or times that are a little off. */
+/** Shorter gaps are breath, laughter or inexact times. */
 const shortest = 1.5 * sampleRate
 
-/** Windows over what no word covers. */
-export function missedSpeech(window: Window, said: readonly Said[]): Window[] {
+/** Windows over the speech that no text covers. */
+export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
-  for (const { from, to } of [...said, { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY }]) {
+  for (const { from, to } of texts) {
     gaps.push({ from: covered, to: from })
     covered = Math.max(covered, to)
   }
+  gaps.push({ from: covered, to: Number.POSITIVE_INFINITY })
   return gaps.flatMap(gap => {
-    const edge = { from: gap.from + slack, to: gap.to - slack }
-    const spans = window.speech
-      .map(({ from, to }) => ({ from: Math.max(from, edge.from), to: Math.min(to, edge.to) }))
+    const inside = { from: gap.from + slack, to: gap.to - slack }
+    const speech = window.speech
+      .map(({ from, to }) => ({ from: Math.max(from, inside.from), to: Math.min(to, inside.to) }))
       .filter(({ from, to }) => from < to)
-    const length = spans.reduce((sum, { from, to }) => sum + to - from, 0)
-    return length >= shortest ? [windowOf(spans)] : []
+    const length = speech.reduce((sum, { from, to }) => sum + to - from, 0)
+    return length >= shortest ? [windowOf(speech)] : []
   })
 }

@@ -1,24 +1,25 @@
-// Windows of sound to tokens: encode each, decode them together, judge each row on its own and try again only
-// those that failed, a little warmer each time.
+// Decoding of a batch of windows. Each row is judged on its own, and only rows that fail are decoded again, at the
+// next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
 import type { Batch, Decoder } from './decoder.ts'
 import { guards, judge, loopStart } from './guard.ts'
-import { choose, probabilityOf, rulesOf } from './rules.ts'
+import { choose, probabilityOf, type Rules, rulesOf } from './rules.ts'
 import type { Whisper } from './whisper.ts'
 
-export type Spoken = {
+/** The tokens that were decoded for a window. */
+export type Hypothesis = {
   tokens: number[]
   /** Of each token. */
   logProbabilities: number[]
-  /** Where each token was read from, heads × frames each; the last one is that of the end of text. Empty when not asked for. */
+  /** Of the step that predicts each token, and of the one that predicts the end; heads × frames each. Empty when not asked for. */
   attention: Float32Array[]
   frames: number
   noSpeech: number
   /** Mean over the tokens and the end. */
   logProbability: number
   temperature: number
-  /** Believed or, after all tries, the best there was. */
+  /** `doubtful` is the best of all attempts when each of them failed. */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
@@ -37,85 +38,79 @@ export type RecogniseOptions = {
 
 const tokensMax = 224
 
+/** A row with its index among the encoder's states, and its best hypothesis so far. */
+type Task = { row: Row; index: number; best: Hypothesis }
+
 export async function recognise(
   states: Float32Array,
   rows: readonly Row[],
   options: RecogniseOptions,
-): Promise<Spoken[]> {
-  const best: (Spoken | null)[] = rows.map(() => null)
-  let open = rows.map((_, index) => index)
+): Promise<Hypothesis[]> {
+  const tasks = rows.map((row, index): Task => ({ row, index, best: emptyHypothesis(row.frames, 0, 0) }))
+  let open = tasks
   for (const temperature of guards.temperatures) {
-    const tried = await decodeRows(
-      gather(states, rows.length, open),
-      open.map(index => rows[index]!),
-      temperature,
-      options,
-    )
-    const again: number[] = []
-    for (const [place, index] of open.entries()) {
-      const { spoken, looped } = tried[place]!
-      const text = options.whisper.tokenizer.decode(spoken.tokens)
-      const verdict = judge({ ...spoken, looped, text, speechSeconds: rows[index]!.speechSeconds })
-      if (verdict === 'again') again.push(index)
-      else spoken.verdict = verdict
-      best[index] = better(best[index]!, spoken)
+    const size = states.length / rows.length
+    const attempts = await decodeRows(statesOf(open, states, size), open, temperature, options)
+    open = []
+    for (const { task, hypothesis, looped } of attempts) {
+      const text = options.whisper.tokenizer.decode(hypothesis.tokens)
+      const verdict = judge({ ...hypothesis, looped, text, speechSeconds: task.row.speechSeconds })
+      if (verdict === 'again') open.push(task)
+      else hypothesis.verdict = verdict
+      task.best = better(task.best, hypothesis)
     }
-    open = again
     if (open.length === 0) break
   }
-  return best as Spoken[]
+  return tasks.map(task => task.best)
 }
 
-/** What is believed wins; otherwise what the model found likelier. A loop has been cut to its first round. */
-function better(before: Spoken | null, now: Spoken): Spoken {
-  if (!before || now.verdict !== 'doubtful') return now
+/** An attempt that passed wins; of those that failed, the likelier text. A loop was cut to its first round before. */
+function better(before: Hypothesis, now: Hypothesis): Hypothesis {
+  if (now.verdict !== 'doubtful') return now
   if (now.tokens.length === 0) return before
   return before.tokens.length === 0 || now.logProbability > before.logProbability ? now : before
 }
 
-function gather(states: Float32Array, rows: number, wanted: readonly number[]): Float32Array {
-  if (wanted.length === rows) return states
-  const size = states.length / rows
-  const some = new Float32Array(wanted.length * size)
-  for (const [place, index] of wanted.entries())
-    some.set(states.subarray(index * size, (index + 1) * size), place * size)
+function statesOf(tasks: readonly Task[], states: Float32Array, size: number): Float32Array {
+  if (tasks.length * size === states.length) return states
+  const some = new Float32Array(tasks.length * size)
+  for (const [row, { index }] of tasks.entries())
+    some.set(states.subarray(index * size, (index + 1) * size), row * size)
   return some
 }
 
-type Attempt = { spoken: Spoken; looped: boolean }
+type Attempt = { task: Task; hypothesis: Hypothesis; looped: boolean; limit: number }
 
 async function decodeRows(
   states: Float32Array,
-  rows: readonly Row[],
+  tasks: readonly Task[],
   temperature: number,
   { whisper, decoder, prompt, timestamps, attention, random, onShare }: RecogniseOptions,
 ): Promise<Attempt[]> {
   const { facts } = whisper
   const rules = rulesOf(facts, timestamps)
-  const batch = decoder.begin(states, rows.length, prompt)
-  const attempts = rows.map((row, index): Attempt => {
+  const batch = decoder.begin(states, tasks.length, prompt)
+  const attempts = tasks.map((task, index): Attempt => {
+    const { frames } = task.row
     const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, 0), facts.noSpeech)
-    return { spoken: unspoken(row.frames, noSpeech, temperature), looped: false }
+    const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
+    const limit = Math.min(tokensMax, facts.positions - prompt.length - 1, plausibleTokens(frames))
+    return { task, hypothesis, looped: false, limit }
   })
   try {
-    const live = rows.map((_, index) => index)
+    const live = [...attempts]
     while (live.length > 0) {
-      await onShare(1 - live.length / rows.length)
-      const next = live.map((index, row) => {
-        const attempt = attempts[index]!
-        const limit = Math.min(tokensMax, facts.positions - prompt.length - 1, tokensFor(rows[index]!))
-        return extend(attempt, batch, row, { rules, temperature, random, attention, limit, end: facts.end })
-      })
+      await onShare(1 - live.length / tasks.length)
+      const next = live.map((attempt, row) =>
+        extend(attempt, batch, row, { rules, temperature, random, attention }),
+      )
       for (let row = live.length - 1; row >= 0; row--) {
         if (next[row] !== null) continue
         batch.drop(row)
-        const last = live.length - 1
-        live[row] = live[last]!
-        next[row] = next[last]!
-        live.pop()
-        next.pop()
+        drop(live, row)
+        drop(next, row)
       }
-      if (live.length > 0) batch.step(next as number[])
+      if (live.length > 0) batch.step(next.filter(token => token !== null))
     }
   } finally {
     batch.close()
@@ -123,45 +118,44 @@ async function decodeRows(
   return attempts
 }
 
-/** Nobody says more than this; a model that does is lost. */
-function tokensFor({ frames }: Row): number {
+/** Removes a row as the batch does: the last row takes its place. */
+function drop<Row>(rows: Row[], row: number): void {
+  const last = rows.pop()
+  if (last !== undefined && row < rows.length) rows[row] = last
+}
+
+/** An upper bound of what can be said in the time. A model that exceeds it has lost the speech. */
+function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 24)
 }
 
-type Extend = {
-  rules: ReturnType<typeof rulesOf>
-  temperature: number
-  random: () => number
-  attention: boolean
-  limit: number
-  end: number
-}
+type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
 
 /** The next token of a row, or null when the row is done. */
-function extend(attempt: Attempt, batch: Batch, row: number, options: Extend): number | null {
-  const { spoken } = attempt
-  const { tokens, logProbabilities, attention, frames } = spoken
-  const { rules, temperature, random, limit, end } = options
-  const { token, logProbability } = choose(rules, batch.logits(row), spoken, temperature, random)
+function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
+  const { hypothesis } = attempt
+  const { tokens, logProbabilities, attention, frames } = hypothesis
+  const { rules, temperature, random } = options
+  const { token, logProbability } = choose(rules, batch.logits(row), hypothesis, temperature, random)
   if (options.attention) attention.push(batch.attention(row, frames))
-  spoken.logProbability += logProbability
-  if (token === end) {
-    spoken.logProbability /= tokens.length + 1
+  hypothesis.logProbability += logProbability
+  if (token === rules.facts.end) {
+    hypothesis.logProbability /= tokens.length + 1
     return null
   }
   tokens.push(token)
   logProbabilities.push(logProbability)
   const kept = loopStart(tokens)
-  if (kept === null && tokens.length < limit) return token
+  if (kept === null && tokens.length < attempt.limit) return token
   attempt.looped = true
-  spoken.logProbability /= tokens.length
+  hypothesis.logProbability /= tokens.length
   tokens.length = kept ?? tokens.length - 1
   logProbabilities.length = tokens.length
   attention.length = Math.min(attention.length, tokens.length + 1)
   return null
 }
 
-function unspoken(frames: number, noSpeech: number, temperature: number): Spoken {
+function emptyHypothesis(frames: number, noSpeech: number, temperature: number): Hypothesis {
   return {
     tokens: [],
     logProbabilities: [],

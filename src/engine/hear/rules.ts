@@ -1,126 +1,135 @@
-// Which token may come next: Whisper's own rules for suppressed tokens and timestamps, as a choice over one row
-// of scores. What the rules forbid counts neither for the choice nor for its probability.
+// Whisper's rules for suppressed tokens and time tokens, and the choice of the next token under them. A token that the
+// rules forbid counts neither for the choice nor for its probability.
 
 import type { Facts } from './whisper.ts'
 
-export type Choice = { token: number; logProbability: number }
+export type NextToken = { token: number; logProbability: number }
 
-/** Below the loudest by this much, a score adds nothing that a float would keep. */
+/** A score this far below the highest one adds nothing that a float would keep. */
 const negligible = 18
-/** No speech begins later than this in a window that begins with speech: 1 s in steps of 0.02 s. */
+/** The latest first time token: a window begins with speech. 1 s in steps of 0.02 s. */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
-/** What has been said so far, and how many model frames of sound there are: no later time is said. */
-export type Said = { tokens: readonly number[]; frames: number }
+/** The tokens so far, and the model frames of sound in the window, which bound the time tokens. */
+export type History = { tokens: readonly number[]; frames: number }
 
 export function rulesOf(facts: Facts, timestamps: boolean): Rules {
-  const marks = [facts.noTimestamps, facts.noSpeech, facts.start].filter(each => each !== null)
-  return { facts, suppressed: new Set([...facts.suppressed, ...marks]), timestamps }
+  const specials = [facts.noTimestamps, facts.noSpeech, facts.start].filter(id => id !== null)
+  return { facts, suppressed: new Set([...facts.suppressed, ...specials]), timestamps }
 }
 
-/** The best token at temperature 0, or one drawn with `random` (0…1) at a higher one. */
+/** The best token at temperature 0, or one drawn with `random` (0…1) at a higher temperature. Writes to `scores`. */
 export function choose(
-  { facts, suppressed, timestamps }: Rules,
+  rules: Rules,
   scores: Float32Array,
-  { tokens: before, frames }: Said,
+  history: History,
   temperature = 0,
   random: () => number = Math.random,
-): Choice {
-  const { end, firstTimestamp: first, vocabulary } = facts
-  for (const id of suppressed) scores[id] = Number.NEGATIVE_INFINITY
-  if (before.length === 0) for (const id of facts.suppressedAtStart) scores[id] = Number.NEGATIVE_INFINITY
-  // Special tokens between the end of text and the first timestamp are never said.
-  const textMax = Math.min(end, first)
-  const text = { allowed: true, score: Number.NEGATIVE_INFINITY, token: -1 }
-  const stop = { allowed: before.length > 0 || !timestamps, score: scores[end]! }
-  const times = { from: first, to: Math.min(vocabulary, first + frames + 1) }
+): NextToken {
+  for (const id of rules.suppressed) scores[id] = Number.NEGATIVE_INFINITY
+  if (history.tokens.length === 0)
+    for (const id of rules.facts.suppressedAtStart) scores[id] = Number.NEGATIVE_INFINITY
 
-  if (!timestamps) {
-    times.to = times.from
-  } else {
-    const last = before.at(-1) ?? -1
-    const afterTimestamp = last >= first
-    const afterTwo = before.length < 2 || before.at(-2)! >= first
-    if (afterTimestamp && afterTwo) times.to = times.from
-    else if (afterTimestamp) text.allowed = false
-    if (before.length === 0) {
-      text.allowed = false
-      times.to = Math.min(times.to, first + firstTimestampMax + 1)
-    }
-    const latest = before.findLast(each => each >= first)
-    if (latest !== undefined) times.from = afterTimestamp && !afterTwo ? latest : latest + 1
-  }
+  const allowed = allowedAfter(history, rules)
+  const text = bestText(scores, allowed.text.to)
+  const stop = bestIn(scores, allowed.end)
+  const time = bestIn(scores, allowed.times)
+  const top = Math.max(text.score, time.score, stop.score)
+  const timeSum = sumOf(scores, allowed.times, top)
+  // When the time tokens together outweigh the best other token, one of them is chosen.
+  const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
-  if (text.allowed) findBest(scores, textMax, text)
-  let time = { score: Number.NEGATIVE_INFINITY, token: -1 }
-  for (let id = times.from; id < times.to; id++) {
-    if (scores[id]! > time.score) time = { score: scores[id]!, token: id }
-  }
-  const stopScore = stop.allowed ? stop.score : Number.NEGATIVE_INFINITY
-  const top = Math.max(text.score, time.score, stopScore)
-  const timeSum = sumOf(scores, times.from, times.to, top)
-  // When the timestamps together outweigh the best of the rest, one of them it is.
-  const timesWin = Math.log(timeSum) + top > Math.max(text.score, stopScore)
-  if (timesWin) {
-    text.allowed = false
-    stop.allowed = false
-  }
-  let total = timeSum
-  if (stop.allowed) total += Math.exp(stopScore - top)
-  if (text.allowed) total += sumOfText(scores, textMax, top)
-
-  const best =
-    stop.allowed && stopScore >= text.score && stopScore >= time.score
-      ? { score: stopScore, token: end }
-      : text.allowed && text.score >= time.score
-        ? text
-        : time
-  const spans: [number, number][] = [[times.from, times.to]]
-  if (text.allowed) spans.push([0, textMax])
-  if (stop.allowed) spans.push([end, end + 1])
-  const token = temperature === 0 ? best.token : draw(scores, spans, top, temperature, random)
-  return { token, logProbability: scores[token]! - top - Math.log(total) }
+  const candidates = onlyTime ? [time] : [stop, text, time]
+  const best = candidates.reduce((best, candidate) => (candidate.score > best.score ? candidate : best))
+  const ranges = onlyTime ? [allowed.times] : [allowed.times, allowed.text, allowed.end]
+  const total = onlyTime
+    ? timeSum
+    : timeSum + Math.exp(stop.score - top) + sumOfText(scores, allowed.text.to, top)
+  const token = temperature === 0 ? best.token : draw(scores, ranges, top, temperature, random)
+  return { token, logProbability: (scores[token] ?? nothing.score) - top - Math.log(total) }
 }
 
-/** The loudest score of each run of text tokens, kept from the search so that the sum can skip quiet runs. */
-const runLength = 128
-const loudest = new Float32Array(1024)
+/** Token ids from `from`, before `to`. */
+type Range = { from: number; to: number }
 
-function findBest(scores: Float32Array, count: number, best: { score: number; token: number }): void {
-  let bestRun = 0
+/** The tokens that may follow the history. */
+type Allowed = { text: Range; end: Range; times: Range }
+
+/** Time tokens come in pairs around text, one before and one after it, and never go backwards. */
+function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
+  const { end, firstTimestamp: first, vocabulary } = facts
+  const none = { from: 0, to: 0 }
+  // Special tokens stand between the end of text and the first time token; none of them is ever chosen.
+  const text = { from: 0, to: Math.min(end, first) }
+  const stop = { from: end, to: end + 1 }
+  if (!timestamps) return { text, end: stop, times: none }
+  const to = Math.min(vocabulary, first + frames + 1)
+  const last = tokens.at(-1)
+  if (last === undefined) {
+    const times = { from: first, to: Math.min(to, first + firstTimestampMax + 1) }
+    return { text: none, end: none, times }
+  }
+  if (last < first) {
+    const latest = tokens.findLast(id => id >= first)
+    return { text, end: stop, times: { from: latest === undefined ? first : latest + 1, to } }
+  }
+  const opens = (tokens.at(-2) ?? first) >= first
+  return opens ? { text, end: stop, times: none } : { text: none, end: stop, times: { from: last, to } }
+}
+
+type Candidate = { token: number; score: number }
+
+const nothing: Candidate = { token: -1, score: Number.NEGATIVE_INFINITY }
+
+function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
+  let best = nothing
+  for (let id = from; id < to; id++) {
+    if (scores[id]! > best.score) best = { token: id, score: scores[id]! }
+  }
+  return best
+}
+
+/** The highest score of each run of text tokens, kept from the search so that the sum can skip runs of low scores. */
+const runLength = 128
+const runScores = new Float32Array(1024)
+
+function bestText(scores: Float32Array, count: number): Candidate {
+  let score = Number.NEGATIVE_INFINITY
+  let token = 0
   for (let run = 0, from = 0; from < count; run++, from += runLength) {
     const to = Math.min(from + runLength, count)
     let most = Number.NEGATIVE_INFINITY
     for (let id = from; id < to; id++) if (scores[id]! > most) most = scores[id]!
-    loudest[run] = most
-    if (most > best.score) {
-      best.score = most
-      bestRun = from
+    runScores[run] = most
+    if (most > score) {
+      score = most
+      token = from
     }
   }
-  if (best.score === Number.NEGATIVE_INFINITY) return
-  best.token = bestRun
-  while (scores[best.token] !== best.score) best.token++
+  if (score === Number.NEGATIVE_INFINITY) return nothing
+  while (scores[token] !== score) token++
+  return { token, score }
 }
 
 function sumOfText(scores: Float32Array, count: number, top: number): number {
   let sum = 0
   for (let run = 0, from = 0; from < count; run++, from += runLength) {
-    if (loudest[run]! > top - negligible) sum += sumOf(scores, from, Math.min(from + runLength, count), top)
+    const to = Math.min(from + runLength, count)
+    if (runScores[run]! > top - negligible) sum += sumOf(scores, { from, to }, top)
   }
   return sum
 }
 
-/** Probability of `token` among all tokens, rules aside. */
+/** Probability of `token` among all tokens, regardless of the rules. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!
-  return Math.exp(scores[token]! - top) / sumOf(scores, 0, scores.length, top)
+  return Math.exp((scores[token] ?? nothing.score) - top) / sumOf(scores, { from: 0, to: scores.length }, top)
 }
 
-function sumOf(scores: Float32Array, from: number, to: number, top: number): number {
+function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
   let sum = 0
   const least = top - negligible
   for (let id = from; id < to; id++) if (scores[id]! > least) sum += Math.exp(scores[id]! - top)
@@ -129,21 +138,21 @@ function sumOf(scores: Float32Array, from: number, to: number, top: number): num
 
 function draw(
   scores: Float32Array,
-  spans: [number, number][],
+  ranges: readonly Range[],
   top: number,
   temperature: number,
   random: () => number,
 ): number {
-  const weight = (id: number) => Math.exp((scores[id]! - top) / temperature)
+  const weightOf = (id: number) => Math.exp((scores[id]! - top) / temperature)
   let total = 0
-  for (const [from, to] of spans) for (let id = from; id < to; id++) total += weight(id)
+  for (const { from, to } of ranges) for (let id = from; id < to; id++) total += weightOf(id)
   let left = random() * total
   let last = -1
-  for (const [from, to] of spans) {
+  for (const { from, to } of ranges) {
     for (let id = from; id < to; id++) {
-      const each = weight(id)
-      if (each > 0) last = id
-      left -= each
+      const weight = weightOf(id)
+      if (weight > 0) last = id
+      left -= weight
       if (left < 0) return id
     }
   }

@@ -1,26 +1,27 @@
-// Spans of speech to windows of at most 30 s for the model, cut at the longest pause near their end. A pause is
-// kept as it is up to a second and shortened beyond that; a window remembers where each piece came from.
+// Speech spans to windows of at most 30 s for the model. A full window is cut at the longest pause in its last third.
+// A pause of up to a second is kept and a longer one is shortened; a window records where each of its pieces is from.
 
 import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
-import type { Span } from './segments.ts'
+import type { Span } from './speech-spans.ts'
 
-/** `from`…`to` of the recording stands at `at` in the window. Samples. */
+/** A span of the recording that stands at sample `at` of the window. */
 export type Piece = Span & { at: number }
 
-export type Window = {
+/** The span of the recording from the first piece's start to the last one's end. */
+export type Window = Span & {
   pieces: Piece[]
   samples: number
-  /** Speech in it, as voice detection has it, in samples of the recording. */
+  /** Speech spans in it, in samples of the recording. */
   speech: Span[]
 }
 
-/** A pause longer than this is shortened: half of what is kept stands on either side. */
+/** A longer pause is shortened to `pauseKept`, half of it from either side. */
 const pauseMax = sampleRate
 const pauseKept = 0.5 * sampleRate
-/** After this one somebody begins anew: joined to what was before, it would be taken for the same sentence. */
+/** After a pause this long a new window begins: in one window the model would join the two sentences. */
 const pauseEnds = 10 * sampleRate
 
-/** Collects spans and gives a window whenever one is full. */
+/** Collects speech spans and returns a window when one is full. */
 export class Packer {
   private spans: Span[] = []
   private last = 0
@@ -38,10 +39,7 @@ export class Packer {
     const full = from - this.last >= pauseEnds ? this.end() : []
     this.last = span.to
     this.spans.push({ from, to: span.to })
-    while (lengthOf(this.spans) > this.samplesMax) {
-      const count = this.cut()
-      full.push(windowOf(this.spans.splice(0, count)))
-    }
+    while (lengthOf(this.spans) > this.samplesMax) full.push(windowOf(this.spans.splice(0, this.fitting())))
     return full
   }
 
@@ -49,18 +47,19 @@ export class Packer {
     return this.spans.length > 0 ? [windowOf(this.spans.splice(0))] : []
   }
 
-  /** How many spans the full window takes: up to the longest pause in its last third, or the last one at all. */
-  private cut(): number {
+  /** The number of spans for the full window: up to the longest pause in its last third, or as many as fit. */
+  private fitting(): number {
     let best = 1
     let bestPause = -1
-    for (let count = 1; count < this.spans.length; count++) {
-      const length = lengthOf(this.spans.slice(0, count))
-      if (length > this.samplesMax) break
-      const pause = this.spans[count]!.from - this.spans[count - 1]!.to
-      if (length < (2 / 3) * this.samplesMax || pause >= bestPause) {
-        best = count
-        bestPause = length < (2 / 3) * this.samplesMax ? -1 : pause
-      }
+    for (const [index, span] of this.spans.entries()) {
+      const next = this.spans[index + 1]
+      const length = lengthOf(this.spans.slice(0, index + 1))
+      if (!next || length > this.samplesMax) break
+      const inLastThird = length >= (2 / 3) * this.samplesMax
+      const pause = inLastThird ? next.from - span.to : -1
+      if (pause < bestPause) continue
+      best = index + 1
+      bestPause = pause
     }
     return best
   }
@@ -84,18 +83,29 @@ export function windowOf(spans: readonly Span[]): Window {
     pieces.push({ from, to: span.to, at: samples })
     samples += span.to - from
   }
-  return { pieces, samples, speech: spans.map(each => ({ ...each })) }
+  const [from, to] = [pieces[0]?.from ?? 0, pieces.at(-1)?.to ?? 0]
+  return { from, to, pieces, samples, speech: spans.map(span => ({ ...span })) }
 }
 
 function lengthOf(spans: readonly Span[]): number {
   return windowOf(spans).samples
 }
 
-/** Where a frame of the window lies in the recording. Between pieces, the later one has it. */
-export function sampleOf(window: Window, frame: number): number {
+/** The sample of the recording at a frame of the window. A frame between two pieces belongs to the later one. */
+export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame
-  const piece = window.pieces.findLast(each => each.at <= at) ?? window.pieces[0]!
-  return Math.min(piece.to, piece.from + at - piece.at)
+  const { from, to, at: start } = found(pieces.findLast(piece => piece.at <= at))
+  return Math.min(to, from + at - start)
+}
+
+/** The piece that holds a sample of the recording. */
+export function pieceWith({ pieces }: Window, sample: number): Piece {
+  return found(pieces.findLast(piece => piece.from <= sample))
+}
+
+function found(piece: Piece | undefined): Piece {
+  if (!piece) throw new RangeError('this lies before the first piece of the window')
+  return piece
 }
 
 /** The sound of a window. */
@@ -106,7 +116,7 @@ export function soundOf(window: Window, recording: Recording): Float32Array {
   return sound
 }
 
-/** Sound as it is decoded, held only as far back as it is needed. */
+/** Decoded sound, kept only as far back as it is needed. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0
@@ -117,7 +127,7 @@ export class Recording {
     this.length += samples.length
   }
 
-  /** What is held of the stretch, into `target` from `at` on. */
+  /** Copies the part of the span that is kept into `target` from `at` on. */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)

@@ -2,10 +2,8 @@
 // speaker of that sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
-import { sampleRate } from '../audio.ts'
+import { utterancePause } from '../audio.ts'
 import type { Turn } from './turns.ts'
-
-const utterancePause = 1.2 * sampleRate
 
 type TimedWord = { text: string; from: number; to: number }
 

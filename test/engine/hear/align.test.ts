@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mergePunctuation, type Stretch, wordTimes } from '../../../src/engine/hear/align.ts'
+import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 
 /** One token a word, the ids in order. */
@@ -21,22 +21,27 @@ function inVocabulary(word: string): string {
     .join('')
 }
 
-/** What a head that knows would say: each row looks at its own frames and hardly anywhere else. */
-function looksAt(frames: number, from: number, to: number): Float32Array {
+/** The attention of an ideal head: high at the token's own frames and near zero elsewhere. */
+function attendTo(frames: number, from: number, to: number): Float32Array {
   return Float32Array.from({ length: frames }, (_, frame) =>
     frame >= from && frame < to ? 1 / (to - from) : 1e-4,
   )
 }
 
-function stretch(ids: number[], from: number, to: number, rows: Float32Array[]): Stretch {
-  return { ids, logProbabilities: ids.map(() => 0), rows, from, to }
+function segment(ids: number[], from: number, to: number, attention: Float32Array[]): Segment {
+  return { ids, logProbabilities: ids.map(() => 0), attention, from, to }
 }
 
 const shown = (found: ReturnType<typeof wordTimes>) => found.map(({ text, from, to }) => [text, from, to])
 
 test('a long word keeps its end beside a short one', () => {
-  const looks = [looksAt(200, 20, 60), looksAt(200, 60, 64), looksAt(200, 64, 90), looksAt(200, 150, 200)]
-  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+  const attention = [
+    attendTo(200, 20, 60),
+    attendTo(200, 60, 64),
+    attendTo(200, 64, 90),
+    attendTo(200, 150, 200),
+  ]
+  const found = wordTimes(tokenizer, 'en', [segment([0, 1, 2], 20, 90, attention)], 200)
   for (const [index, [from, to]] of [
     [20, 60],
     [60, 64],
@@ -47,46 +52,59 @@ test('a long word keeps its end beside a short one', () => {
   }
 })
 
-test('a row that looks everywhere takes nothing from its neighbours', () => {
-  const everywhere = looksAt(200, 0, 200)
-  const looks = [looksAt(200, 20, 50), everywhere, looksAt(200, 52, 90), looksAt(200, 150, 200)]
-  const found = wordTimes(tokenizer, 'en', [stretch([0, 1, 2], 20, 90, looks)], 200)
+test('a token that attends to all frames takes nothing from its neighbours', () => {
+  const everywhere = attendTo(200, 0, 200)
+  const attention = [attendTo(200, 20, 50), everywhere, attendTo(200, 52, 90), attendTo(200, 150, 200)]
+  const found = wordTimes(tokenizer, 'en', [segment([0, 1, 2], 20, 90, attention)], 200)
   expect(found[1]!.from).toBeGreaterThanOrEqual(46)
   expect(found[1]!.to).toBeLessThanOrEqual(56)
 })
 
-test('words of two stretches stay in order, the silence between them with neither', () => {
-  const looks = (from: number) => [looksAt(400, from, from + 30), looksAt(400, from + 30, from + 60)]
-  const rest = looksAt(400, 390, 400)
-  const first = stretch([0, 1], 20, 80, [...looks(20), rest])
-  // Its first row dwells where the first stretch was, as rows of first words do.
-  const second = stretch([2, 3], 300, 360, [looksAt(400, 60, 330), looks(300)[1]!, rest])
+test('words of two segments stay in order, and the silence between them belongs to neither', () => {
+  const attentionFrom = (from: number) => [
+    attendTo(400, from, from + 30),
+    attendTo(400, from + 30, from + 60),
+  ]
+  const rest = attendTo(400, 390, 400)
+  const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
+  // Its first token also attends to the first segment, as first tokens do.
+  const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
-  expect(found.map(each => each.text)).toEqual([' one', ' two', ' three', ' four'])
-  for (const [index, each] of found.entries()) {
-    expect(each.to).toBeGreaterThanOrEqual(each.from)
-    if (index > 0) expect(each.from).toBeGreaterThanOrEqual(found[index - 1]!.to)
+  expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])
+  for (const [index, word] of found.entries()) {
+    expect(word.to).toBeGreaterThanOrEqual(word.from)
+    if (index > 0) expect(word.from).toBeGreaterThanOrEqual(found[index - 1]!.to)
   }
   expect(found[1]!.to).toBeLessThanOrEqual(85)
   expect(found[2]!.from).toBeGreaterThanOrEqual(295)
 })
 
 test('a word lasts as long as the full stop that is merged into it', () => {
-  const looks = [looksAt(200, 20, 40), looksAt(200, 40, 60), looksAt(200, 60, 80), looksAt(200, 150, 200)]
-  const found = wordTimes(tokenizer, 'en', [stretch([4, 5, 6], 20, 80, looks)], 200)
+  const attention = [
+    attendTo(200, 20, 40),
+    attendTo(200, 40, 60),
+    attendTo(200, 60, 80),
+    attendTo(200, 150, 200),
+  ]
+  const found = wordTimes(tokenizer, 'en', [segment([4, 5, 6], 20, 80, attention)], 200)
   expect(shown(found)[1]![0]).toBe(' six.')
   expect(found[1]!.to).toBeGreaterThanOrEqual(75)
 })
 
-test('a word that ends a sentence gives up the silence after it, in any script', () => {
-  const looks = [looksAt(400, 20, 60), looksAt(400, 60, 100), looksAt(400, 100, 190), looksAt(400, 300, 400)]
+test('a word that ends a sentence loses the silence after it, in any script', () => {
+  const attention = [
+    attendTo(400, 20, 60),
+    attendTo(400, 60, 100),
+    attendTo(400, 100, 190),
+    attendTo(400, 300, 400),
+  ]
   const lastWord = (id: number) =>
-    wordTimes(tokenizer, 'en', [stretch([0, 1, id], 20, 190, looks)], 400).at(-1)!
+    wordTimes(tokenizer, 'en', [segment([0, 1, id], 20, 190, attention)], 400).at(-1)!
   expect(lastWord(5).to).toBeGreaterThan(180)
   expect(lastWord(7).to).toBeLessThan(175)
 })
 
-test('nothing said is no words', () => {
+test('no segments have no words', () => {
   expect(wordTimes(tokenizer, 'en', [], 100)).toEqual([])
 })
 
@@ -111,5 +129,5 @@ test.each([
   ],
   [['.'], ['.']],
 ])('punctuation is merged: %j', (given, expected) => {
-  expect(mergePunctuation(given.map(word)).map(each => each.text)).toEqual(expected)
+  expect(mergePunctuation(given.map(word)).map(({ text }) => text)).toEqual(expected)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { attentionIn } from '../../../src/engine/hear/attention.ts'
 import { noise } from '../../support/sound.ts'
 
-/** The same written down plainly: what all tokens share taken out of each frame, then the middle of seven. */
+/** The definition, step by step: each frame standardised over the tokens, then the median of seven frames. */
 function plainly(rows: readonly (readonly number[])[]): number[][] {
   const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))
   const mean = columns.map(column => column.reduce((sum, each) => sum + each, 0) / column.length)
@@ -21,28 +21,28 @@ function plainly(rows: readonly (readonly number[])[]): number[][] {
   })
 }
 
-test('attention is made comparable as written down plainly, in each band alone', () => {
+test('the values within each band equal the plain definition', () => {
   const [tokens, heads, frames] = [5, 3, 40]
   const rows = Array.from({ length: tokens }, (_, token) =>
     noise((heads * frames) / 16_000, 1, token + 1).map(each => (each + 1.001) ** 4),
   )
-  const bands = rows.map((_, row) => ({ begin: 3 * row, end: 3 * row + 20 }))
-  const ours = attentionIn(rows, frames, bands)
+  const bands = rows.map((attention, row) => ({ begin: 3 * row, end: 3 * row + 20, attention }))
+  const ours = attentionIn(bands, frames)
   const planes = Array.from({ length: heads }, (_, head) =>
     plainly(rows.map(row => [...row.subarray(head * frames, (head + 1) * frames)])),
   )
   for (const [token, { begin, end }] of bands.entries()) {
-    expect(ours[token]!.length).toBe(end - begin)
+    expect(ours[token]!.values.length).toBe(end - begin)
     for (let frame = begin; frame < end; frame++) {
       const mean = planes.reduce((sum, plane) => sum + plane[token]![frame]!, 0) / heads
-      expect(ours[token]![frame - begin]).toBeCloseTo(mean, 4)
+      expect(ours[token]!.values[frame - begin]).toBeCloseTo(mean, 4)
     }
   }
 })
 
-test('rows of a few frames and rows of zeros have values too', () => {
-  for (const row of [new Float32Array(9), new Float32Array([0.5, 0.5, 0])]) {
-    const [values] = attentionIn([row], row.length, [{ begin: 0, end: row.length }])
-    expect(values!.every(Number.isFinite)).toBe(true)
+test('a few frames, and zeros, have finite values', () => {
+  for (const attention of [new Float32Array(9), new Float32Array([0.5, 0.5, 0])]) {
+    const [row] = attentionIn([{ begin: 0, end: attention.length, attention }], attention.length)
+    expect(row!.values.every(Number.isFinite)).toBe(true)
   }
 })

@@ -1,52 +1,53 @@
 import { expect, test } from 'bun:test'
-import { type Banded, turns, warp } from '../../../src/engine/hear/warp.ts'
+import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/hear/warp.ts'
 import { noise } from '../../support/sound.ts'
 
-/** Every monotonic path there is within the bands, tried out. */
-function bestByForce({ bands, values }: Banded): number {
+/** The greatest sum over all monotonic paths within the bands, by brute force. */
+function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
-    const band = bands[row]
+    const band = rows[row]
     if (!band || column < band.begin || column >= band.end) return Number.NEGATIVE_INFINITY
-    const here = values[row]![column - band.begin]!
-    if (row === 0 && column === band.begin) return here
-    return here + Math.max(walk(row - 1, column - 1), walk(row - 1, column), walk(row, column - 1))
+    const value = band.values[column - band.begin]!
+    if (row === 0 && column === band.begin) return value
+    return value + Math.max(walk(row - 1, column - 1), walk(row - 1, column), walk(row, column - 1))
   }
-  return walk(bands.length - 1, bands.at(-1)!.end - 1)
+  return walk(rows.length - 1, rows.at(-1)!.end - 1)
 }
 
-function valuesIn(bands: Banded['bands'], seed: number): Banded {
-  return {
-    bands,
-    values: bands.map(({ begin, end }, row) => noise((end - begin) / 16_000, 1, 31 * seed + row)),
-  }
+function withNoise(bands: readonly Band[], seed: number): BandedRow[] {
+  return bands.map(({ begin, end }, row) => ({
+    begin,
+    end,
+    values: noise((end - begin) / 16_000, 1, 31 * seed + row),
+  }))
 }
 
-function expectBest(banded: Banded): void {
-  const { bands, values } = banded
-  const path = warp(banded)
-  expect(path.sum).toBeCloseTo(bestByForce(banded), 5)
-  const along = path.rows.map((row, index) => values[row]![path.columns[index]! - bands[row]!.begin]!)
-  expect(along.reduce((sum, each) => sum + each, 0)).toBeCloseTo(path.sum, 5)
-  for (const [index, row] of path.rows.entries()) {
-    if (index === 0) continue
-    const [down, right] = [row - path.rows[index - 1]!, path.columns[index]! - path.columns[index - 1]!]
+function expectBest(rows: readonly BandedRow[]): void {
+  const { cells, sum } = warp(rows)
+  expect(sum).toBeCloseTo(bestByForce(rows), 5)
+  let along = 0
+  for (const [index, { row, column }] of cells.entries()) {
+    const { begin, values } = rows[row]!
+    along += values[column - begin]!
+    const before = cells[index - 1]
+    if (!before) continue
+    const [down, right] = [row - before.row, column - before.column]
     expect([down, right, down + right > 0]).toEqual([down && 1, right && 1, true])
   }
+  expect(along).toBeCloseTo(sum, 5)
+  expect(cells[0]).toEqual({ row: 0, column: rows[0]!.begin })
+  expect(cells.at(-1)).toEqual({ row: rows.length - 1, column: rows.at(-1)!.end - 1 })
 }
 
-test('warping finds the path that trying all of them finds', () => {
+test('the path is the best of all paths', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const [rows, columns] = [1 + (seed % 5), 1 + ((seed * 7) % 8)]
-    expectBest(
-      valuesIn(
-        Array.from({ length: rows }, () => ({ begin: 0, end: columns })),
-        seed,
-      ),
-    )
+    const bands = Array.from({ length: rows }, () => ({ begin: 0, end: columns }))
+    expectBest(withNoise(bands, seed))
   }
 })
 
-test('warping within bands finds the best path that stays inside them', () => {
+test('the path is the best of all paths within bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
     // Bands that step forward, overlap, or only touch.
     const step = seed % 4
@@ -54,10 +55,12 @@ test('warping within bands finds the best path that stays inside them', () => {
       begin: row * step,
       end: row * step + Math.max(step, 1 + ((seed * 3) % 5)),
     }))
-    expectBest(valuesIn(bands, seed))
+    expectBest(withNoise(bands, seed))
   }
 })
 
-test('a turn begins where the path first meets its row', () => {
-  expect(turns({ rows: [0, 0, 1, 2, 2], columns: [4, 5, 5, 6, 7], sum: 0 })).toEqual([4, 5, 6])
+test('a row starts at its first column on the path', () => {
+  const columns = [[4, 5], [5], [6, 7]]
+  const cells = columns.flatMap((own, row) => own.map(column => ({ row, column })))
+  expect(startsOf({ cells, sum: 0 })).toEqual([4, 5, 6])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Segments } from '../../../src/engine/hear/segments.ts'
+import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
 import { frameSamples } from '../../../src/engine/hear/vad.ts'
 import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../../src/engine/hear/windows.ts'
 
@@ -75,10 +75,10 @@ test('a long pause is shortened and times are mapped back', () => {
 })
 
 /** Frames of 32 ms as letters: s for speech, - for silence, ~ for something between. */
-function heard(frames: string, samplesMax = 30 * second) {
-  const segments = new Segments(samplesMax)
+function spansIn(frames: string, samplesMax = 30 * second) {
+  const speech = new SpeechSpans(samplesMax)
   const probabilities = Float32Array.from(frames, each => ({ s: 0.9, '-': 0.05, '~': 0.42 })[each] ?? 0)
-  const spans = [...segments.push(probabilities), ...segments.end(frames.length * frameSamples)]
+  const spans = [...speech.push(probabilities), ...speech.end(frames.length * frameSamples)]
   return spans.map(each => [each.from / frameSamples, each.to / frameSamples].map(Math.round))
 }
 
@@ -97,10 +97,10 @@ test.each([
   ],
   ['speech to the very end', `${'-'.repeat(20)}${'s'.repeat(10)}`, [[14, 30]]],
 ])('spans of %s', (_, frames, spans) => {
-  expect(heard(frames)).toEqual(spans)
+  expect(spansIn(frames)).toEqual(spans)
 })
 
 test('speech without a pause is cut where it is least likely', () => {
   const frames = `${'s'.repeat(80)}~${'s'.repeat(40)}`
-  expect(heard(frames, 110 * frameSamples)[0]![1]).toBe(80 + 6)
+  expect(spansIn(frames, 110 * frameSamples)[0]![1]).toBe(80 + 6)
 })

@@ -1,56 +1,57 @@
-// Probabilities of speech to spans of speech.
+// Speech probabilities to speech spans.
 
 import { sampleRate } from '../audio.ts'
 import { frameSamples } from './vad.ts'
 
 export type Span = { from: number; to: number }
 
-/** Silero's own thresholds and faster-whisper's, in frames of 32 ms where they are times. */
+/** The thresholds of Silero and the times of faster-whisper, in frames of 32 ms. */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** Added to both ends of a span. */
 export const speechPad = 0.2 * sampleRate
 
 /**
- * Probabilities, as they come, to spans of speech in samples. No span is longer than `samplesMax`: a longer one
- * is cut where speech is least likely in its second half.
+ * Turns probabilities, as they come in, into speech spans in samples. A span longer than `samplesMax` is cut where
+ * speech is least likely in its second half.
  */
-export class Segments {
+export class SpeechSpans {
   private frame = 0
+  /** First frame of the open span; -1 when none is open. */
   private began = -1
   private quietSince = -1
-  private heard: number[] = []
+  private probabilities: number[] = []
   private ready: Span[] = []
 
   constructor(private readonly samplesMax: number) {}
 
   push(probabilities: Float32Array): Span[] {
-    for (const probability of probabilities) this.hear(probability)
+    for (const probability of probabilities) this.next(probability)
     return this.ready.splice(0)
   }
 
   end(samples: number): Span[] {
     if (this.began >= 0) this.close(this.quietSince >= 0 ? this.quietSince : this.frame)
-    return this.ready.splice(0).map(each => ({ from: each.from, to: Math.min(each.to, samples) }))
+    return this.ready.splice(0).map(({ from, to }) => ({ from, to: Math.min(to, samples) }))
   }
 
-  /** Nothing before this sample can still become speech. */
+  /** No later span begins before this sample. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)
   }
 
-  private hear(probability: number): void {
+  private next(probability: number): void {
     if (this.began < 0 && probability >= speech.begins) {
       this.began = this.frame
-      this.heard = []
+      this.probabilities = []
     }
     if (this.began >= 0) {
-      this.heard.push(probability)
+      this.probabilities.push(probability)
       if (probability >= speech.begins) this.quietSince = -1
       else if (probability < speech.ends && this.quietSince < 0) this.quietSince = this.frame
       if (this.quietSince >= 0 && this.frame + 1 - this.quietSince >= speech.silenceFrames) {
         this.close(this.quietSince)
-      } else if ((this.heard.length + 1) * frameSamples + 2 * speechPad > this.samplesMax) {
+      } else if ((this.probabilities.length + 1) * frameSamples + 2 * speechPad > this.samplesMax) {
         this.cut()
       }
     }
@@ -64,11 +65,11 @@ export class Segments {
   }
 
   private cut(): void {
-    let least = this.heard.length - 1
-    for (let at = least; at >= this.heard.length / 2; at--)
-      if (this.heard[at]! < this.heard[least]!) least = at
+    const half = Math.ceil(this.probabilities.length / 2)
+    const later = this.probabilities.slice(half)
+    const least = half + later.lastIndexOf(Math.min(...later))
     this.add(this.began, this.began + least)
-    this.heard = this.heard.slice(least)
+    this.probabilities = this.probabilities.slice(least)
     this.began += least
     if (this.quietSince >= 0) this.quietSince = Math.max(this.quietSince, this.began)
   }

@@ -1,0 +1,66 @@
+// Windows of speech, found while the sound comes in: voice detection, speech spans, windows, blocks of windows.
+
+import { sampleRate, windowSamples } from '../audio.ts'
+import { type Span, SpeechSpans } from './speech-spans.ts'
+import { chunkSamples, type Vad } from './vad.ts'
+import { Packer, type Recording, type Window } from './windows.ts'
+
+/** A window keeps some of the pause before its speech: a quarter of a second, and the recording twice that. */
+const margin = 0.5 * sampleRate
+
+/** Blocks of up to `rows` windows. Sound that no later block needs is removed from the recording. */
+export async function* findBlocks(
+  vad: Vad,
+  sound: AsyncIterable<Float32Array>,
+  recording: Recording,
+  rows: number,
+): AsyncGenerator<Window[]> {
+  let block: Window[] = []
+  for await (const { windows, needed } of findWindows(vad, sound, recording)) {
+    for (const window of windows) {
+      block.push(window)
+      if (block.length < rows) continue
+      yield block
+      block = []
+    }
+    recording.forget(block[0]?.from ?? needed)
+  }
+  if (block.length > 0) yield block
+}
+
+/** `needed` is the first sample that later windows may need. */
+async function* findWindows(
+  vad: Vad,
+  sound: AsyncIterable<Float32Array>,
+  recording: Recording,
+): AsyncGenerator<{ windows: Window[]; needed: number }> {
+  vad.reset()
+  const spans = new SpeechSpans(windowSamples)
+  const packer = new Packer()
+  const pack = (found: readonly Span[]) => found.flatMap(span => packer.add(span))
+  const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
+  for await (const chunk of chunksOf(sound, chunkSamples)) {
+    recording.add(chunk)
+    yield { windows: pack(spans.push(vad.next(chunk))), needed: needed() }
+  }
+  yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
+}
+
+/** The same samples in chunks of one size; the last chunk may be shorter. */
+async function* chunksOf(sound: AsyncIterable<Float32Array>, size: number): AsyncGenerator<Float32Array> {
+  let chunk = new Float32Array(size)
+  let filled = 0
+  for await (const part of sound) {
+    for (let at = 0; at < part.length; ) {
+      const count = Math.min(size - filled, part.length - at)
+      chunk.set(part.subarray(at, at + count), filled)
+      filled += count
+      at += count
+      if (filled < size) continue
+      yield chunk
+      chunk = new Float32Array(size)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield chunk.slice(0, filled)
+}
