@@ -2,6 +2,7 @@
 // The result is the same bytes every time, and its truth is the clips' own, shifted.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { decode } from '../../src/media/decode.ts'
 
 const rate = 16000
 const headerBytes = 44
@@ -30,7 +31,7 @@ export type SpokenTruth = {
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
 /** Writes the recipe's sound as 16 kHz mono WAV to `wavPath` and gives its truth. */
-export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth {
+export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)
   const recipe: Recipe = JSON.parse(readFileSync(recipePath, 'utf8'))
   const sound = new Int16Array(recipe.duration * rate)
@@ -41,7 +42,7 @@ export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth 
     let loaded = clips.get(clip)
     if (!loaded) {
       const truth: SpokenTruth = JSON.parse(readFileSync(join(folder, `${clip}.json`), 'utf8'))
-      loaded = { samples: decodeClip(join(folder, truth.file)), truth }
+      loaded = { samples: await decodeClip(join(folder, truth.file)), truth }
       clips.set(clip, loaded)
     }
     const first = Math.round(at * rate)
@@ -61,24 +62,20 @@ export function composeSpeech(recipePath: string, wavPath: string): SpokenTruth 
   }
 }
 
-function decodeClip(path: string): Int16Array {
-  const ffmpeg = Bun.spawnSync([
-    'ffmpeg',
-    '-v',
-    'error',
-    '-i',
-    path,
-    '-f',
-    's16le',
-    '-ac',
-    '1',
-    '-ar',
-    `${rate}`,
-    '-',
-  ])
-  if (!ffmpeg.success) throw new Error(`ffmpeg could not read ${path}: ${ffmpeg.stderr}`)
-  const { buffer, byteOffset, byteLength } = ffmpeg.stdout
-  return new Int16Array(buffer.slice(byteOffset, byteOffset + byteLength))
+async function decodeClip(path: string): Promise<Int16Array> {
+  const parts: Int16Array[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 600_000 }
+  for await (const part of decode(path, options))
+    parts.push(
+      Int16Array.from(part, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768)))),
+    )
+  const samples = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    samples.set(part, at)
+    at += part.length
+  }
+  return samples
 }
 
 function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentence {

@@ -1,4 +1,4 @@
-// Ten minutes of speech with truth, put together from the project's clips.
+// Ten minutes of speech with their truth, made of the project's clips.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -8,18 +8,18 @@ import type { Truth } from '../../../test/support/words.ts'
 
 export type LongClip = { truth: Truth; wav: string; samples: Float32Array }
 
-/** Null where the clips are not here. */
+/** Null where the clips are missing. */
 export async function longestClip(folder: string): Promise<LongClip | null> {
   const recipe = join(clips ?? '', 'monologue.recipe.json')
   if (!clips || !(await Bun.file(recipe).exists())) return null
   const wav = join(folder, 'monologue.wav')
-  const truth = composeSpeech(recipe, wav) as Truth
+  const truth = (await composeSpeech(recipe, wav)) as Truth
   const headerBytes = 44
-  const whole = new Int16Array((await Bun.file(wav).arrayBuffer()).slice(headerBytes))
-  return { truth, wav, samples: Float32Array.from(whole, each => each / 32_768) }
+  const integers = new Int16Array((await Bun.file(wav).arrayBuffer()).slice(headerBytes))
+  return { truth, wav, samples: Float32Array.from(integers, value => value / 32_768) }
 }
 
-/** Ten seconds in which two people take turns. */
+/** Ten seconds in which two speakers take turns. */
 export async function twoVoices(folder: string): Promise<Float32Array> {
   const parts: Float32Array[] = []
   const options = { signal: new AbortController().signal, durationMsMax: 36_000_000 }
