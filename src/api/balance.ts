@@ -3,7 +3,7 @@ import { findMoney } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
 import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
-import { about } from './openapi.ts'
+import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 

@@ -3,12 +3,12 @@
 
 import { Elysia } from 'elysia'
 import { findKey } from '../accounts/key.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, type RequestErrorCode } from '../errors.ts'
 import type { RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
-import { about, authErrors, bodyErrors, commonErrors, idempotencyErrors } from './openapi.ts'
 import { quotaHeaders, refusal } from './rate-limit.ts'
+import { about } from './route.ts'
 import type { Service } from './service.ts'
 
 export type Caller = {
@@ -51,12 +51,20 @@ export class Replay {
   constructor(readonly reply: string) {}
 }
 
-export const gate = (service: Service) => {
-  const { db, config } = service
+const commonErrors: RequestErrorCode[] = [
+  'FORBIDDEN',
+  'RATE_LIMIT_EXCEEDED',
+  'METHOD_NOT_ALLOWED',
+  'INTERNAL_ERROR',
+]
+const authErrors: RequestErrorCode[] = ['INVALID_API_KEY', 'API_KEY_REVOKED']
+const bodyErrors: RequestErrorCode[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+const idempotencyErrors: RequestErrorCode[] = ['IDEMPOTENCY_KEY_LOCKED', 'IDEMPOTENCY_KEY_CONFLICT']
 
+export const gate = (service: Service) => {
   function admitAddress({ ip }: RequestState): void {
     const perIp = service.rateLimiter.take('ip', ip)
-    if (perIp && !perIp.allowed) throw refusal(perIp, db.now())
+    if (perIp && !perIp.allowed) throw refusal(perIp, service.db.now())
   }
 
   /** Per address first, then the key, then per key. A refused request counts nowhere. */
@@ -71,10 +79,13 @@ export const gate = (service: Service) => {
     requestState.caller = needsKey ? authenticate(service, request) : null
     const quota = rateLimiter.take(rate, requestState.caller?.keyId ?? requestState.ip)
     if (!quota) return
-    Object.assign(set.headers, quotaHeaders(rateLimiter, rate, { quota, now: db.now(), keyed: needsKey }))
+    Object.assign(
+      set.headers,
+      quotaHeaders(rateLimiter, rate, { quota, now: service.db.now(), keyed: needsKey }),
+    )
     if (quota.allowed) return
     rateLimiter.giveBack('ip', requestState.ip)
-    throw refusal(quota, db.now())
+    throw refusal(quota, service.db.now())
   }
 
   async function takeBody(request: Request, requestState: RequestState): Promise<object> {
@@ -97,7 +108,9 @@ export const gate = (service: Service) => {
     claimKey(claim)
     requestState.claim = claim
     requestState.rawBody = await readBody(request)
-    const reply = findReply(db, claim, requestState.rawBody, { ttlMs: config.idempotencyTtlMs })
+    const reply = findReply(service.db, claim, requestState.rawBody, {
+      ttlMs: service.config.idempotencyTtlMs,
+    })
     if (reply !== null) throw new Replay(reply)
     return parseBody(requestState.rawBody)
   }
@@ -105,10 +118,10 @@ export const gate = (service: Service) => {
   /** Does the work and keeps its reply under the Idempotency-Key, both or neither. */
   function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
     const { claim, rawBody } = state
-    const { made, json } = db.tx(() => {
+    const { made, json } = service.db.tx(() => {
       const made = work()
       const json = JSON.stringify(made)
-      if (claim) saveReply(db, claim, rawBody, json)
+      if (claim) saveReply(service.db, claim, rawBody, json)
       return { made, json }
     })
     if (claim) freeKey(claim)

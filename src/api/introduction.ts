@@ -7,7 +7,8 @@ import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
 import { docsPage } from './docs-page.ts'
 import { gate } from './gate.ts'
-import { about, apiVersion, describe, routesOf } from './openapi.ts'
+import { apiVersion, describe, signatureRule } from './openapi.ts'
+import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
@@ -30,7 +31,14 @@ export const description = (service: Service, whole: () => AnyElysia) => {
         {
           open: 'service',
           response: { 200: answers.introduction },
-          detail: about({ summary: 'What this service is' }),
+          detail: about({
+            summary: 'What this service is',
+            success: {
+              status: 200,
+              description: 'Success',
+              headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'],
+            },
+          }),
         },
       )
 
@@ -67,12 +75,12 @@ function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: An
     description_url: `${baseUrl()}/v1/openapi.json`,
     docs_url: `${baseUrl()}/docs`,
     endpoints: routesOf(app).map(({ method, path, hooks: { detail } }) => {
-      const rate = detail?.rate
+      const rate = detail.rate
       return {
         method,
-        path: path.replace(/:(\w+)/g, '{$1}'),
-        summary: detail?.summary ?? '',
-        requires_key: detail?.keyed ?? false,
+        path: templateOf(path),
+        summary: detail.summary ?? '',
+        requires_key: detail.keyed ?? false,
         requests_per_minute: rate ? rateLimiter.limitOf(rate) : null,
       }
     }),
@@ -80,8 +88,7 @@ function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: An
       type: 'api_key',
       headers: ['Authorization', 'X-Api-Key'],
       format: `${keyStart}…`,
-      webhook_signature:
-        'hex HMAC-SHA256 of `timestamp.body`, keyed by the lowercase hex SHA-256 of the API key',
+      webhook_signature: signatureRule,
     },
     rate_limits: {
       window_seconds: limits.rateWindowMs / 1000,

@@ -5,7 +5,7 @@ import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
 import { parseNets } from '../net/nets.ts'
 import { emptyState } from './gate.ts'
-import { about } from './openapi.ts'
+import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 

@@ -7,15 +7,13 @@ import { checkSubmission, submitJob } from '../jobs/submit.ts'
 import { exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
 import { jobJson } from './job-json.ts'
-import { about } from './openapi.ts'
+import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 import * as requests from './shapes/requests.ts'
 
-export const transcribe = (service: Service) => {
-  const { db, config, runner } = service
-
-  return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+export const transcribe = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
     .use(gate(service))
 
     .post(
@@ -23,10 +21,10 @@ export const transcribe = (service: Service) => {
       async ({ body, caller, once }) => {
         await checkSubmission(body, service.checkWebhookUrl)
         const { made, reply } = once(() => {
-          const id = submitJob(db, caller, body, config)
+          const id = submitJob(service.db, caller, body, service.config)
           return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
         })
-        runner.start(made.id)
+        service.runner.start(made.id)
         return reply
       },
       {
@@ -52,14 +50,14 @@ export const transcribe = (service: Service) => {
       '/transcribe/:id',
       ({ caller, params, query }) => {
         const options = exportOptions(query)
-        const job = findOwnJob(db, caller.accountId, params.id)
+        const job = findOwnJob(service.db, caller.accountId, params.id)
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
         const { format } = options
         if (format === 'json') {
-          const json = jobJson(job, findTranscriptJson(db, job.id))
+          const json = jobJson(job, findTranscriptJson(service.db, job.id))
           return new Response(json, { headers: { 'Content-Type': 'application/json' } })
         }
-        const result = findTranscript(db, job.id)
+        const result = findTranscript(service.db, job.id)
         if (!result)
           throw new ApiError('INVALID_REQUEST', `format ${format} needs a completed transcription.`)
         return exportTranscript(result, format, options)
@@ -80,7 +78,7 @@ export const transcribe = (service: Service) => {
     .post(
       '/transcribe/:id/cancel',
       ({ caller, params }) => {
-        const { job, releasedUnits } = runner.cancel(caller.accountId, params.id)
+        const { job, releasedUnits } = service.runner.cancel(caller.accountId, params.id)
         return {
           id: job.id,
           status: 'failed' as const,
@@ -100,7 +98,7 @@ export const transcribe = (service: Service) => {
     .delete(
       '/transcribe/:id',
       ({ caller, params }) => {
-        runner.delete(caller.accountId, params.id)
+        service.runner.delete(caller.accountId, params.id)
         return new Response(null, { status: 204 })
       },
       {
@@ -114,4 +112,3 @@ export const transcribe = (service: Service) => {
         }),
       },
     )
-}

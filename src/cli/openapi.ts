@@ -1,7 +1,9 @@
 import { openApp } from '../api/app.ts'
 import { describe } from '../api/openapi.ts'
+import { openRateLimiter } from '../api/rate-limit.ts'
 import type { Service } from '../api/service.ts'
-import { listeningUrl } from '../config.ts'
+import { openMetrics } from '../base/metrics.ts'
+import { type Config, listeningUrl } from '../config.ts'
 import { type Command, need } from './command.ts'
 import { configOf } from './settings.ts'
 
@@ -13,8 +15,35 @@ export const openapi: Command = {
     need(positionals)
     const config = configOf()
     const baseUrl = config.baseUrl ?? listeningUrl(config)
-    // The routes are looked at, never run: what they would run on need not be there.
-    const app = openApp({ config, baseUrl: () => baseUrl } as Service)
-    console.log(JSON.stringify(describe(app, baseUrl), null, 2))
+    console.log(JSON.stringify(describe(openApp(unopened(config)), baseUrl), null, 2))
   },
+}
+
+/** A service whose routes can be described, not run: it has no data folder and no engine. */
+function unopened(config: Config): Service {
+  const absent = (): never => {
+    throw new Error('steno openapi describes routes and runs none')
+  }
+  return {
+    config,
+    metrics: openMetrics(),
+    rateLimiter: openRateLimiter('off', Date.now),
+    baseUrl: absent,
+    checkWebhookUrl: absent,
+    get db() {
+      return absent()
+    },
+    get secrets() {
+      return absent()
+    },
+    get engine() {
+      return absent()
+    },
+    get runner() {
+      return absent()
+    },
+    get mailer() {
+      return absent()
+    },
+  }
 }

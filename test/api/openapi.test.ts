@@ -130,6 +130,16 @@ test('every endpoint of the service is described, with its parameters, bounds an
   for (const code of Object.keys(requestErrors)) if (code !== 'NOT_FOUND') expect(told).toContain(code)
 })
 
+test('the document lists the error codes of jobs, and the headers that let any page read GET /v1', async () => {
+  const { components, paths } = await readDocument()
+  expect(components.schemas.JobError.properties.code.enum).toEqual(Object.keys(jobErrors))
+  const { headers } = paths['/v1'].get.responses['200']
+  expect(headers).toMatchObject({
+    'Access-Control-Allow-Origin': { $ref: '#/components/headers/AccessControlAllowOrigin' },
+    'Access-Control-Expose-Headers': { $ref: '#/components/headers/AccessControlExposeHeaders' },
+  })
+})
+
 test('events are described with their fields', async () => {
   const { webhooks, components } = await readDocument()
   expect(Object.keys(webhooks)).toEqual([
