@@ -50,7 +50,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
     const here = installedModel(wanted, config)
     if (here) return `${wanted} is here`
     if (config.model !== null) throw new Error(`${wanted} is not here; run: steno models pull ${wanted}`)
-    return `${wanted} is not here yet and will be fetched when the service starts`
+    return `${wanted} is not here yet and will be downloaded when the service starts`
   },
   'voice models': async ({ config }) => {
     const wanted = config.model ?? defaultModel(config.device)
@@ -104,9 +104,9 @@ export const doctor: Command = {
     const checkup: Checkup = { config: configOf(), engine: null }
     const findings: Finding[] = []
     try {
-      for (const [check, look] of Object.entries(checks)) {
+      for (const [check, run] of Object.entries(checks)) {
         findings.push(
-          await look(checkup).then(
+          await run(checkup).then(
             found => ({ check, ok: true, found }),
             error => ({ check, ok: false, found: reasonOf(error) }),
           ),
@@ -119,13 +119,13 @@ export const doctor: Command = {
       findings.map(({ check, ok, found }) => `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`),
     )
     const bad = findings.filter(({ ok }) => !ok)
-    if (bad.length > 0) throw new Error(`not all is well: ${bad.map(({ check }) => check).join(', ')}`)
+    if (bad.length > 0) throw new Error(`these checks failed: ${bad.map(({ check }) => check).join(', ')}`)
   },
 }
 
 async function builtInClip(): Promise<Clip> {
   const clip = pocketClip()
-  if (clip === null) throw new Error('this build carries no clip to try')
+  if (clip === null) throw new Error('this build carries no clip')
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 

@@ -15,7 +15,7 @@ import { configOf } from './settings.ts'
 
 export const list: Command = {
   usage: 'steno models list [--json]',
-  summary: 'Show every known model and whether it is here.',
+  summary: 'Show every known model and the size of those that are installed.',
   options: { json: { type: 'boolean' } },
   help: { json: 'one JSON document' },
   async run(positionals, values) {
@@ -32,7 +32,8 @@ export const list: Command = {
 
 export const pull: Command = {
   usage: 'steno models pull ID',
-  summary: 'Fetch a model from the hub, or go on with it; and what diarization needs, if it is not here.',
+  summary:
+    'Download a model from the hub, or resume the download; with the voice models, if they are missing.',
   options: {},
   async run(positionals) {
     const [id] = need(positionals, 'ID') as [string]
@@ -59,7 +60,7 @@ async function pullOne(id: string): Promise<void> {
 
 export const verify: Command = {
   usage: 'steno models verify [ID]',
-  summary: 'Check the files of one model, or of all that are here.',
+  summary: 'Check the files of one model, or of all that are installed.',
   options: {},
   async run(positionals) {
     const dir = modelsDir(configOf())
@@ -68,7 +69,7 @@ export const verify: Command = {
     let broken = 0
     for (const id of ids) {
       const wrong = await verifyModel(dir, id)
-      if (wrong === null) console.log(`${id}: put here by hand, nothing to check it against`)
+      if (wrong === null) console.log(`${id}: installed by hand, without hashes to check`)
       else if (wrong.length === 0) console.log(`${id}: good`)
       else console.log(`${id}: not as published: ${wrong.join(', ')}`)
       broken += wrong?.length ?? 0

@@ -6,10 +6,10 @@ import { type Command, need, UsageError } from './command.ts'
 
 export const pullRuntime: Command = {
   usage: 'steno runtime pull cuda [--from FILE | --source URL]',
-  summary: 'Fetch what ONNX Runtime needs to work on an NVIDIA GPU.',
+  summary: 'Download what ONNX Runtime needs to work on an NVIDIA GPU.',
   options: { from: { type: 'string' }, source: { type: 'string' } },
   help: {
-    from: 'the NuGet package as a file, for a box without a network',
+    from: 'the NuGet package as a file, for a machine without a network',
     source: `index of a NuGet source, ${publicSource}`,
   },
   async run(positionals, { from, source = publicSource }) {

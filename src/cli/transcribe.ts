@@ -37,7 +37,7 @@ export const transcribe: Command = {
     'output, -o': 'a file, or a folder for several; standard output when not given',
   },
   async run(files, values) {
-    const wish = wishOf(files, values)
+    const task = readTask(files, values)
     const config = configOf()
     const media = openMedia(config)
     const bar = openBar()
@@ -45,9 +45,9 @@ export const transcribe: Command = {
     try {
       for (const note of engine.notes) console.error(`steno: ${note}`)
       for (const file of files) {
-        const transcript = await hear(file, { engine, media, bar, wish })
+        const transcript = await transcribeFile(file, { engine, media, bar, task })
         bar.end()
-        await deliver(transcript, file, wish)
+        await write(transcript, file, task)
       }
     } finally {
       bar.end()
@@ -56,13 +56,13 @@ export const transcribe: Command = {
   },
 }
 
-type Wish = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
+type Task = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
   format: Format
-  /** Where the transcript of a file goes; null for standard output. */
-  place: (file: string) => string | null
+  /** The path for the transcript of a file; null for standard output. */
+  outputFor: (file: string) => string | null
 }
 
-function wishOf(files: string[], values: Values): Wish {
+function readTask(files: string[], values: Values): Task {
   if (files.length === 0) throw new UsageError('a file is needed')
   const missing = files.find(file => !existsSync(file) || !statSync(file).isFile())
   if (missing !== undefined) throw new Error(`there is no file ${missing}`)
@@ -82,7 +82,7 @@ function wishOf(files: string[], values: Values): Wish {
     diarize: values.diarize === true,
     speakerCount: speakersOf(values),
     align: values['no-align'] !== true || values.diarize === true,
-    place: file => (isFolder ? join(output, name(file)) : output),
+    outputFor: file => (isFolder ? join(output, name(file)) : output),
   }
 }
 
@@ -100,12 +100,12 @@ function isFormat(text: string): text is Format {
   return Object.hasOwn(extensions, text)
 }
 
-type Tools = { engine: OneShotEngine; media: Media; bar: Bar; wish: Wish }
+type Tools = { engine: OneShotEngine; media: Media; bar: Bar; task: Task }
 
-async function hear(file: string, { engine, media, bar, wish }: Tools): Promise<Transcript> {
+async function transcribeFile(file: string, { engine, media, bar, task }: Tools): Promise<Transcript> {
   const { signal } = new AbortController()
   const { durationMs } = await media.inspect(file, { signal })
-  const { language, diarize, speakerCount, align } = wish
+  const { language, diarize, speakerCount, align } = task
   const total = durationMs / 1000
   const onSeconds = (seconds: number) =>
     bar.show(`${barOf(seconds / total)} ${transcribeProgress(seconds, total)} ${basename(file)}`)
@@ -113,10 +113,10 @@ async function hear(file: string, { engine, media, bar, wish }: Tools): Promise<
   return engine.transcribe(input, { signal, onSeconds })
 }
 
-async function deliver(transcript: Transcript, file: string, { format, place }: Wish): Promise<void> {
+async function write(transcript: Transcript, file: string, { format, outputFor }: Task): Promise<void> {
   const written =
     format === 'json' ? `${JSON.stringify(transcript, null, 2)}\n` : exported(transcript, format)
-  const path = place(file)
+  const path = outputFor(file)
   if (path === null) process.stdout.write(written)
   else await Bun.write(path, written)
 }

@@ -1,9 +1,9 @@
-// The engine's own process: loads one model on one device and works on one job at a time. It holds neither
-// socket nor database; what it knows comes as messages, what it finds goes back as messages.
+// The engine process: loads one model on one device and does one job at a time. It has no socket and no database:
+// orders arrive and reports leave as messages.
 
 import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
-import { reasonOf } from '../base/reason.ts'
+import { firstLineOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'
 import { seconds } from './audio.ts'
@@ -12,13 +12,13 @@ import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, transcribe } from './transcribe.ts'
 
 const lowestPriority = 19
-/** How often it says that it gets on; each time the event loop has its turn. */
+/** The interval of progress reports. Each one lets the event loop run. */
 const reportEveryMs = 250
 
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
   process.on('disconnect', () => process.exit(0))
-  // Ctrl-C on a terminal reaches the whole group; the supervisor decides when its children end.
+  // Ctrl-C in a terminal reaches the whole process group; the supervisor ends its workers by itself.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let durationMsMax = 0
@@ -29,9 +29,9 @@ export async function engine(): Promise<void> {
       try {
         const loaded = await openModel(order)
         models = loaded.models
-        say({ kind: 'loaded', facts: loaded.facts })
+        send({ kind: 'loaded', facts: loaded.facts })
       } catch (error) {
-        say({ kind: 'cannotLoad', message: oneLine(error) })
+        send({ kind: 'cannotLoad', message: firstLineOf(error).slice(0, 300) })
       }
     } else if (models) {
       await work(models, order, durationMsMax)
@@ -45,13 +45,13 @@ async function work(
   durationMsMax: number,
 ): Promise<void> {
   let reached = 0
-  let said = 0
+  let reportedAt = 0
   const onSamples = async (samples: number) => {
     reached = Math.max(reached, samples)
     const now = performance.now()
-    if (now - said < reportEveryMs) return
-    said = now
-    say({ kind: 'progress', id, seconds: seconds(reached) })
+    if (now - reportedAt < reportEveryMs) return
+    reportedAt = now
+    send({ kind: 'progress', id, seconds: seconds(reached) })
     await new Promise(resolve => setImmediate(resolve))
   }
   try {
@@ -59,13 +59,13 @@ async function work(
     const sound = decode(input.path, { signal: stop.signal, durationMsMax })
     const transcript = await transcribe(models, sound, input, {
       onSamples,
-      onWarning: (event, fields) => say({ kind: 'warning', id, event, fields }),
+      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
     })
-    say({ kind: 'done', id, transcript })
+    send({ kind: 'done', id, transcript })
   } catch (error) {
-    // Anything else is a fault of ours or of the machine: leaving gives the job a fresh process for its retry.
+    // Any other error is a defect of the program or the machine: the job is retried in a new process.
     if (!(error instanceof JobFailure)) throw error
-    say({ kind: 'failed', id, code: error.code, message: error.message })
+    send({ kind: 'failed', id, code: error.code, message: error.message })
   }
 }
 
@@ -83,11 +83,6 @@ async function* orders(): AsyncGenerator<Order> {
   }
 }
 
-function say(report: Report): void {
-  process.send!(report)
-}
-
-function oneLine(error: unknown): string {
-  const message = reasonOf(error)
-  return message.split('\n')[0]!.slice(0, 300)
+function send(report: Report): void {
+  process.send?.(report)
 }

@@ -1,8 +1,8 @@
-// A model folder and a wish for a device to a room that is ready to work, and what became of the wish.
+// Loads a model folder on the requested device, or on the next best, and reports which.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { reasonOf } from '../base/reason.ts'
+import { firstLineOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
 import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
 import type { VoiceChoice } from './models/voices.ts'
@@ -26,7 +26,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
     try {
       whisper = await openWhisper(runtime, folder, { device: candidate, variant })
     } catch (error) {
-      const cause = reasonOf(error).split('\n')[0]!
+      const cause = firstLineOf(error)
       if (candidate === 'cpu' || device !== 'auto') throw new Error(`${candidate}: ${cause}`)
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
@@ -51,27 +51,27 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
   throw new Error('there is no device to run on')
 }
 
-/** Recognition goes on without the models that tell voices apart; only jobs that ask for them fail. */
+/** Without voice models only the jobs that ask for speakers fail. */
 function openVoicesFor(runtime: Runtime, voices: VoiceChoice, device: Device): LoadedModels['voices'] {
   if ('problem' in voices) return voices
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)
-    // Fast enough there for a print of all that was said in every view.
+    // A GPU is fast enough for an embedding of every view and of all its speech.
     const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
-    const cause = reasonOf(error).split('\n')[0]!
+    const cause = firstLineOf(error)
     return { problem: `The models for telling speakers apart cannot be loaded: ${cause}` }
   }
 }
 
-/** `auto` tries a GPU only where its provider library is: asking for it where it is not costs a second and a warning. */
+/** `auto` tries a GPU only where its provider library is: without the library the attempt costs a second and a warning. */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
   return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
 }
 
-/** Best first. Halves are slower than whole floats on a CPU. */
+/** Best first. On a CPU fp16 is slower than fp32. */
 const preferences: Record<Device, Variant[]> = {
   cpu: ['_quantized', '', '_fp16'],
   cuda: ['_fp16', '', '_quantized'],
@@ -84,6 +84,7 @@ export function variantFor(folder: string, device: Device): Variant {
       existsSync(join(folder, 'onnx', `${name}${variant}.onnx`)),
     ),
   )
-  if (found === undefined) throw new Error('the model folder holds no encoder_model and decoder_model_merged')
+  if (found === undefined)
+    throw new Error('the model folder has no encoder_model and decoder_model_merged of one variant')
   return found
 }
