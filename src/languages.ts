@@ -1,11 +1,11 @@
-// The 119 languages: Whisper's own hundred, and the nineteen that run with the nearest one a model knows.
+// The 119 languages: the hundred of Whisper, and nineteen that run with the nearest language that a model knows.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +
   'lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so ' +
   'af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue'
 
-/** What stands in, best first. The last rows are for models that lack a language of Whisper's newest. */
+/** Languages that stand in for another, best first. The last rows are for models that lack Whisper's newest ones. */
 const standIns: Record<string, string[]> = {
   ast: ['es', 'gl'],
   ceb: ['tl'],
@@ -31,24 +31,25 @@ const standIns: Record<string, string[]> = {
   nn: ['no'],
 }
 
-/** Every code a caller may ask for, `jv` (the ISO code of Whisper's `jw`) beside them. */
+/** `jv` is the ISO code of Whisper's `jw`. */
 const aliases = ['jv']
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
+/** Every code that a caller may ask for. */
 const accepted = new Set([...languages, ...aliases])
 
 export function isLanguage(code: string): boolean {
   return accepted.has(code)
 }
 
-/** The language that a model which knows `known` runs with when `code` is asked for; null when nothing is near. */
+/** The language to run with for `code`, in a model that knows `known`; null when it knows none that is near. */
 export function spokenAs(code: string, known: ReadonlySet<string>): string | null {
-  return [code, ...(standIns[code] ?? [])].find(each => known.has(each)) ?? null
+  return [code, ...(standIns[code] ?? [])].find(candidate => known.has(candidate)) ?? null
 }
 
-/** Languages written without spaces between words: their words are split by character. */
+/** Whether the language has no spaces between words; its words are split by character. */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }

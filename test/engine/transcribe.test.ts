@@ -22,7 +22,7 @@ beforeAll(async () => {
     runtime(),
     await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
     await Bun.file(vadModel()).bytes(),
-    voices ? openVoices(runtime(), voices) : { problem: 'no voices here' },
+    voices ? openVoices(runtime(), voices) : { problem: 'no voice models' },
   )
 })
 
@@ -71,7 +71,7 @@ async function truthOf(name: string): Promise<Truth> {
 }
 
 test.skipIf(missing).each(['doctor', 'en-edges', 'en-f2', 'en-unseen-m5', 'es-a', 'es-b', 'fr-a', 'fr-b'])(
-  `%s is heard right, in its language, at its times${skipped}`,
+  `%s has the right words, times and language${skipped}`,
   async name => {
     const truth = await truthOf(name)
     const transcript = await hear(sound(truth))
@@ -86,7 +86,7 @@ test.skipIf(missing).each(['doctor', 'en-edges', 'en-f2', 'en-unseen-m5', 'es-a'
 )
 
 test.skipIf(missing)(
-  `all clips together: words, their times, languages${skipped}`,
+  `all clips together have the right words, times and languages${skipped}`,
   async () => {
     const sum = { words: 0, errors: 0, right: 0, of: 0, clips: 0, languages: 0 }
     for (const file of new Bun.Glob('*.json').scanSync(clips!)) {
@@ -110,14 +110,14 @@ test.skipIf(missing)(
   60_000,
 )
 
-test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s gives no text${skipped}`, async name => {
+test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skipped}`, async name => {
   const truth = await truthOf(name)
   const transcript = await hear(sound(truth))
   expect(transcript).toMatchObject({ full_transcript: '', utterances: [], speakers: null })
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-test.skipIf(missing)(`a long silence inside neither invents nor moves words${skipped}`, async () => {
+test.skipIf(missing)(`a long silence between two parts adds no words and moves none${skipped}`, async () => {
   const truth = await truthOf('doctor')
   const samples = await read(sound(truth))
   const pause = 25 * 16_000
@@ -132,7 +132,7 @@ test.skipIf(missing)(`a long silence inside neither invents nor moves words${ski
   expect(Math.abs(second!.start - (first + twice.length / 16_000 - truth.duration))).toBeLessThan(0.4)
 })
 
-test.skipIf(missing)(`without align there are utterances with times and no words${skipped}`, async () => {
+test.skipIf(missing)(`without align an utterance has times and no words${skipped}`, async () => {
   const truth = await truthOf('doctor')
   const { utterances } = await hear(sound(truth), { align: false })
   expect(utterances.length).toBe(truth.sentences.length)
@@ -142,38 +142,38 @@ test.skipIf(missing)(`without align there are utterances with times and no words
   }
 })
 
-test.skipIf(missing)(`the code that was asked for is the language of the result${skipped}`, async () => {
+test.skipIf(missing)(`the language of the result is the code in the request${skipped}`, async () => {
   const truth = await truthOf('es-a')
   expect((await hear(sound(truth), { language: 'ast' })).language).toBe('ast')
 })
 
+test.skipIf(missing)(`without its models diarization is refused, not left out${skipped}`, async () => {
+  const bare = { ...models, voices: voicesFor('base', '/nowhere') as { problem: string } }
+  const silence = { onSamples: async () => {}, onWarning: () => {} }
+  const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
+  await expect(asked).rejects.toMatchObject({
+    code: 'PROCESSING_ERROR',
+    message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+, or put/),
+  })
+})
+
 test.skipIf(missing)(
-  `without its models telling speakers apart is refused, not left out${skipped}`,
+  `each word has its speaker, numbered in the order of first words${skipped}`,
   async () => {
-    const bare = { ...models, voices: voicesFor('base', '/nowhere') as { problem: string } }
-    const silence = { onSamples: async () => {}, onWarning: () => {} }
-    const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
-    await expect(asked).rejects.toMatchObject({
-      code: 'PROCESSING_ERROR',
-      message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+, or put/),
-    })
+    const truth = await truthOf('en-two-voices')
+    const transcript = await hear(sound(truth), { diarize: true, speakerCount: 2 })
+    expect(transcript.speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+    expect(transcript.utterances[0]!.speaker).toBe('SPEAKER 1')
+    for (const { speaker, words } of transcript.utterances)
+      for (const word of words) expect(word.speaker).toBe(speaker!)
   },
 )
 
-test.skipIf(missing)(`who said each word is told, in the order of first words${skipped}`, async () => {
-  const truth = await truthOf('en-two-voices')
-  const transcript = await hear(sound(truth), { diarize: true, speakerCount: 2 })
-  expect(transcript.speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  expect(transcript.utterances[0]!.speaker).toBe('SPEAKER 1')
-  for (const { speaker, words } of transcript.utterances)
-    for (const word of words) expect(word.speaker).toBe(speaker!)
-})
-
-test.skipIf(missing)(`no sound at all is an empty transcript${skipped}`, async () => {
+test.skipIf(missing)(`no sound has an empty transcript${skipped}`, async () => {
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/** Times inside the file, going forward, nothing over anything else. */
+/** Times lie inside the file, increase, and do not overlap. */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {

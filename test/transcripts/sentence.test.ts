@@ -38,7 +38,7 @@ test.each([
   ['an ordinal', 'am 3.', false],
   ['a year', 'in 1990.', true],
   ['the last letter of a word', 'the U.S.', true],
-])('%s: %s', (_, text, ends) => {
+])('endsSentence of %s: %s', (_, text, ends) => {
   expect(endsSentence(text)).toBe(ends)
 })
 

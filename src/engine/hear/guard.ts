@@ -8,7 +8,7 @@ export const guards = {
   temperatures: [0, 0.2, 0.4, 0.6, 0.8, 1],
 } as const
 
-export type Decoded = {
+export type DecodedText = {
   text: string
   logProbability: number
   noSpeech: number
@@ -19,7 +19,7 @@ export type Decoded = {
 
 export type Verdict = 'good' | 'silence' | 'again'
 
-export function judge({ text, logProbability, noSpeech, looped, speechSeconds }: Decoded): Verdict {
+export function judge({ text, logProbability, noSpeech, looped, speechSeconds }: DecodedText): Verdict {
   if (noSpeech > guards.noSpeechMin && logProbability < guards.logProbabilityMin) return 'silence'
   if (looped || compressionOf(text) > guards.compressionMax) return 'again'
   if (logProbability < guards.logProbabilityMin) return 'again'

@@ -33,9 +33,9 @@ export async function hearBlock(
   { recording, language: asked, align, listener }: HearOptions,
 ): Promise<{ language: string; texts: PlacedText[] }> {
   const report = progressWithin(windows, listener)
-  const states = await encode(models, windows, recording, share => report(share / 2))
+  const states = await encodeWindows(models, windows, recording, share => report(share / 2))
   const language = asked ?? detect(models, states, windows)
-  const decoded = await decode(models, windows, states, {
+  const decoded = await decodeWindows(models, windows, states, {
     language,
     align,
     onShare: share => report((1 + share) / 2),
@@ -43,7 +43,9 @@ export async function hearBlock(
   const missed = decoded.flatMap(({ window, verdict, texts }) =>
     verdict === 'silence' ? [] : missedSpeech(window, texts),
   )
-  const again = await hearMissed(models, missed, { recording, language, align, listener, report })
+  // Hearing missed speech has no share of the progress.
+  const onShare = () => report(0.5)
+  const again = await hearMissed(models, missed, { recording, listener, language, align, onShare })
   // The sound, pictures and attention of a block are tens of megabytes that the garbage collector does not count.
   Bun.gc(true)
   for (const { window, verdict } of decoded) {
@@ -61,7 +63,7 @@ function progressWithin(windows: readonly Window[], listener: Listener): (share:
   return share => listener.onSamples(Math.round(from + share * (to - from)))
 }
 
-async function encode(
+async function encodeWindows(
   { encoder, features }: SpeechModels,
   windows: readonly Window[],
   recording: Recording,
@@ -75,16 +77,16 @@ async function encode(
   return states
 }
 
-type Decoded = { window: Window; verdict: Hypothesis['verdict']; texts: PlacedText[] }
+type DecodedWindow = { window: Window; verdict: Hypothesis['verdict']; texts: PlacedText[] }
 
 type DecodeOptions = { language: string; align: boolean; onShare: (share: number) => Promise<void> }
 
-async function decode(
+async function decodeWindows(
   { whisper, decoder, attendingDecoder }: SpeechModels,
   windows: readonly Window[],
   states: Float32Array,
   { language, align, onShare }: DecodeOptions,
-): Promise<Decoded[]> {
+): Promise<DecodedWindow[]> {
   const attention = align && whisper.facts.alignmentHeads !== null
   const hypotheses = await recognise(states, windows.map(rowOf), {
     whisper,
@@ -132,21 +134,13 @@ function seededRandom(): () => number {
 async function hearMissed(
   models: SpeechModels,
   missed: readonly Window[],
-  {
-    recording,
-    language,
-    align,
-    listener,
-    report,
-  }: HearOptions & { language: string; report: (share: number) => Promise<void> },
-): Promise<Decoded[]> {
-  // The block is done but for this, which has no share of its own.
-  const onShare = () => report(0.5)
-  const found: Decoded[] = []
+  { recording, listener, ...options }: DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>,
+): Promise<DecodedWindow[]> {
+  const found: DecodedWindow[] = []
   for (let at = 0; at < missed.length; at += models.rows) {
     const windows = missed.slice(at, at + models.rows)
-    const states = await encode(models, windows, recording, onShare)
-    for (const decoded of await decode(models, windows, states, { language, align, onShare })) {
+    const states = await encodeWindows(models, windows, recording, options.onShare)
+    for (const decoded of await decodeWindows(models, windows, states, options)) {
       if (decoded.verdict === 'good' && decoded.texts.length > 0) found.push(decoded)
       else warnWithoutText(decoded.window, listener)
     }

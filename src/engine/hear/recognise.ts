@@ -12,7 +12,10 @@ export type Hypothesis = {
   tokens: number[]
   /** Of each token. */
   logProbabilities: number[]
-  /** Of the step that predicts each token, and of the one that predicts the end; heads × frames each. Empty when not asked for. */
+  /**
+   * Of the step that predicts each token, and of the one that predicts the end; heads × frames each. Empty when not
+   * asked for.
+   */
   attention: Float32Array[]
   frames: number
   noSpeech: number

@@ -22,7 +22,7 @@ async function samplesOf(name: string): Promise<Float32Array> {
 }
 
 test.skipIf(missing)(
-  `a batch says what each of its rows says alone, as rows end and move${skipped}`,
+  `a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
   async () => {
     const whisper = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
     const { facts } = whisper
@@ -36,7 +36,7 @@ test.skipIf(missing)(
       encoder.encode(features.logMel(samples), states, row)
       rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
     }
-    const hear = (from: number, to: number) =>
+    const decodeRows = (from: number, to: number) =>
       recognise(states.slice(from * encoder.rowSize, to * encoder.rowSize), rows.slice(from, to), {
         whisper,
         decoder,
@@ -46,21 +46,21 @@ test.skipIf(missing)(
         random: () => 0.5,
         onShare: async () => {},
       })
-    const together = await hear(0, names.length)
+    const together = await decodeRows(0, names.length)
     for (const row of names.keys()) {
-      const [alone] = await hear(row, row + 1)
+      const [alone] = await decodeRows(row, row + 1)
       expect(together[row]!.tokens).toEqual(alone!.tokens)
       expect(together[row]!.logProbability).toBeCloseTo(alone!.logProbability, 3)
       expect(together[row]!.attention.length).toBe(alone!.tokens.length + 1)
-      const last = (looks: Float32Array[]) => looks.at(-1)!.indexOf(Math.max(...looks.at(-1)!))
-      expect(last(together[row]!.attention)).toBe(last(alone!.attention))
+      const peak = (attention: Float32Array[]) => attention.at(-1)!.indexOf(Math.max(...attention.at(-1)!))
+      expect(peak(together[row]!.attention)).toBe(peak(alone!.attention))
     }
     whisper.close()
     features.close()
   },
 )
 
-test.skipIf(missing)(`tokens become words, whole characters and nothing else${skipped}`, async () => {
+test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {
   const tokenizer = readTokenizer(await Bun.file(join(pocket!, 'tokenizer.json')).text())
   // " Hello, world!" as Whisper's vocabulary has it.
   const hello = [2425, 11, 1002, 0]
@@ -72,11 +72,11 @@ test.skipIf(missing)(`tokens become words, whole characters and nothing else${sk
   expect(tokenizer.special('<|klingon|>')).toBeNull()
 })
 
-test('the language with most sound behind it wins, sure windows before wavering ones', () => {
+test('the language with the most sound wins, and a sure window counts for more than an unsure one', () => {
   const odds = (given: Record<string, number>) => new Map(Object.entries(given))
   const greeting = { odds: odds({ es: 0.9, en: 0.1 }), weight: 3 }
   const talk = { odds: odds({ es: 0.3, en: 0.7 }), weight: 30 }
   expect(elect([greeting, talk, talk])).toBe('en')
-  const wavering = { odds: odds({ nl: 0.35, de: 0.33 }), weight: 30 }
-  expect(elect([wavering, wavering, { odds: odds({ de: 0.95 }), weight: 30 }])).toBe('de')
+  const unsure = { odds: odds({ nl: 0.35, de: 0.33 }), weight: 30 }
+  expect(elect([unsure, unsure, { odds: odds({ de: 0.95 }), weight: 30 }])).toBe('de')
 })

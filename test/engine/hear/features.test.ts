@@ -3,7 +3,7 @@ import { bins, melFilters, openFeatures } from '../../../src/engine/hear/feature
 import { firstOf, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** The log-mel picture written down as it is defined: padded, mirrored, one sum per bin. Frame by frame. */
+/** One frame of the log-mel picture by its definition: padded, mirrored, one sum per bin. */
 function plainFrame(samples: Float32Array, mels: number, frame: number): Float64Array {
   const whole = 480_000
   const at = (index: number) => {
@@ -37,7 +37,7 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The loudest value decides what is cut off; a stationary sound has it in any frame but the first and last.
+  // The highest value sets the floor. A stationary sound has it in every frame but the first and the last.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0
@@ -61,7 +61,7 @@ test('a full window is mirrored at its end', () => {
   expect(picture[peak * 3000 + 2999]).toBeCloseTo((frame[peak]! + 4) / 4, 4)
 })
 
-test('silence is one flat picture', () => {
+test('the picture of silence has one value', () => {
   const features = openFeatures(runtime(), 80)
   for (const length of [0, 1, 16_000]) {
     const picture = features.logMel(new Float32Array(length))
@@ -72,14 +72,17 @@ test('silence is one flat picture', () => {
 
 const published = firstOf('../shared/tokenizer/mel_filters.npz')
 
-test.skipIf(!published)(`the filters are Whisper's own${unless(published, 'mel_filters.npz')}`, async () => {
-  for (const [name, filters] of await readArrays(published!)) {
-    const mels = Number(name.replace('mel_', ''))
-    const ours = melFilters(mels)
-    expect(filters.length).toBe(mels * bins)
-    expect(Math.max(...ours.map((each, index) => Math.abs(each - filters[index]!)))).toBeLessThan(1e-7)
-  }
-})
+test.skipIf(!published)(
+  `the filters equal those of Whisper${unless(published, 'mel_filters.npz')}`,
+  async () => {
+    for (const [name, filters] of await readArrays(published!)) {
+      const mels = Number(name.replace('mel_', ''))
+      const ours = melFilters(mels)
+      expect(filters.length).toBe(mels * bins)
+      expect(Math.max(...ours.map((each, index) => Math.abs(each - filters[index]!)))).toBeLessThan(1e-7)
+    }
+  },
+)
 
 /** The arrays of an .npz file: a zip of deflated .npy files, each 4-byte floats after a header. */
 async function readArrays(path: string): Promise<[string, Float32Array][]> {

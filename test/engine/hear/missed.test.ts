@@ -7,14 +7,14 @@ const span = (from: number, to: number) => ({ from: from * second, to: to * seco
 const word = (from: number, to: number) => ({ text: ' word', probability: 1, ...span(from, to) })
 const window = windowOf([span(10, 20), span(22, 30), span(31, 38)])
 
-const found = (words: ReturnType<typeof word>[]) =>
-  missedSpeech(window, words).map(each => each.speech.map(({ from, to }) => [from / second, to / second]))
+const missed = (words: ReturnType<typeof word>[]) =>
+  missedSpeech(window, words).map(({ speech }) => speech.map(({ from, to }) => [from / second, to / second]))
 
 test.each([
-  ['words all over it', [word(10, 20), word(22, 30), word(31, 38)], []],
-  ['short gaps', [word(11, 14), word(16, 19.5), word(22.5, 28), word(30, 36.5)], []],
+  ['words that cover all speech leave nothing', [word(10, 20), word(22, 30), word(31, 38)], []],
+  ['short gaps are not missed speech', [word(11, 14), word(16, 19.5), word(22.5, 28), word(30, 36.5)], []],
   [
-    'no word at all',
+    'a window without words is missed as a whole',
     [],
     [
       [
@@ -25,7 +25,7 @@ test.each([
     ],
   ],
   [
-    'an end that was cut off',
+    'speech after the last word is missed',
     [word(10, 15), word(15, 20), word(22, 25)],
     [
       [
@@ -35,7 +35,7 @@ test.each([
     ],
   ],
   [
-    'a hole in the middle',
+    'speech between two words is missed',
     [word(10, 14), word(26, 38)],
     [
       [
@@ -44,7 +44,7 @@ test.each([
       ],
     ],
   ],
-  ['a hole in what is silence', [word(10, 19.8), word(22.3, 38)], []],
+  ['silence between two words is not missed speech', [word(10, 19.8), word(22.3, 38)], []],
 ])('%s', (_, words, windows) => {
-  expect(found(words)).toEqual(windows)
+  expect(missed(words)).toEqual(windows)
 })

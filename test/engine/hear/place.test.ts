@@ -13,17 +13,17 @@ const tokenizer = readTokenizer(
     added_tokens: [],
   }),
 )
-// Placing reads these and nothing else of a model.
+// The parts of a model that placing reads.
 const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
 
 const [frames, sampleRate] = [500, 16_000]
 
-/** Each token's row looks at the frames from one of these to the next. */
-function spoken(tokens: number[], looks: [number, number][]) {
+/** A hypothesis whose tokens attend to one range of frames each. */
+function hypothesis(tokens: number[], ranges: [number, number][]) {
   return {
     tokens,
     logProbabilities: tokens.map(() => -0.1),
-    attention: looks.map(([from, to]) =>
+    attention: ranges.map(([from, to]) =>
       Float32Array.from({ length: frames }, (_, frame) =>
         frame >= from && frame < to ? 1 / (to - from) : 1e-5,
       ),
@@ -39,7 +39,7 @@ function spoken(tokens: number[], looks: [number, number][]) {
 const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
-test('words stand in the recording where their speech is, a pause that was cut out included', () => {
+test('a word lies in the recording where its speech is, after a pause that was cut out too', () => {
   // Ten seconds lie between the two pieces; the window keeps half a second of them.
   const window = windowOf([
     { from: 0, to: 2 * sampleRate },
@@ -47,10 +47,10 @@ test('words stand in the recording where their speech is, a pause that was cut o
   ])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
-  const heard = placeInRecording(
+  const texts = placeInRecording(
     whisper,
     window,
-    spoken(tokens, [
+    hypothesis(tokens, [
       anywhere,
       [10, 40],
       [40, 80],
@@ -64,16 +64,16 @@ test('words stand in the recording where their speech is, a pause that was cut o
     'en',
     true,
   )
-  expect(heard.map(each => each.text)).toEqual([' one', ' two.', ' three', ' four.'])
-  const begins = heard.map(each => each.from / sampleRate)
+  expect(texts.map(({ text }) => text)).toEqual([' one', ' two.', ' three', ' four.'])
+  const begins = texts.map(({ from }) => from / sampleRate)
   const expected = [0.2, 0.8, 11.75 + 0.4, 11.75 + 1.4]
   for (const [index, begin] of begins.entries()) expect(Math.abs(begin - expected[index]!)).toBeLessThan(0.15)
 })
 
-test('the order of the text is the order of the times, however the rows look', () => {
+test('the times of words have the order of the text, whatever the attention', () => {
   const window = windowOf([{ from: 0, to: 8 * sampleRate }])
   const tokens = [at(10), 0, 1, at(150), at(151), 2, 3, at(300)]
-  const rows: [number, number][] = [
+  const ranges: [number, number][] = [
     anywhere,
     [100, 150],
     [20, 60],
@@ -84,29 +84,29 @@ test('the order of the text is the order of the times, however the rows look', (
     [250, 260],
     anywhere,
   ]
-  const heard = placeInRecording(whisper, window, spoken(tokens, rows), 'en', true)
-  expect(heard.map(each => each.text)).toEqual([' one', ' two.', ' three', ' four.'])
-  expect(heard.map(each => each.from)).toEqual(heard.map(each => each.from).toSorted((a, b) => a - b))
+  const texts = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en', true)
+  expect(texts.map(({ text }) => text)).toEqual([' one', ' two.', ' three', ' four.'])
+  expect(texts.map(({ from }) => from)).toEqual(texts.map(({ from }) => from).toSorted((a, b) => a - b))
 })
 
-test('without words there are stretches with the times that the model gave them', () => {
+test('without words there are segments with the times of their time tokens', () => {
   const window = windowOf([{ from: sampleRate, to: 9 * sampleRate }])
   const tokens = [at(10), 0, 1, at(100), at(150), 2, 3]
-  const heard = placeInRecording(whisper, window, { ...spoken(tokens, []), attention: [] }, 'en', false)
-  expect(heard.map(({ text, from, to }) => [text, from / sampleRate, to / sampleRate])).toEqual([
+  const texts = placeInRecording(whisper, window, { ...hypothesis(tokens, []), attention: [] }, 'en', false)
+  expect(texts.map(({ text, from, to }) => [text, from / sampleRate, to / sampleRate])).toEqual([
     [' one two.', 1.2, 3],
     [' three four.', 4, 9],
   ])
 })
 
-test('silence has no words', () => {
+test('a hypothesis judged as silence has no text', () => {
   const window = windowOf([{ from: 0, to: sampleRate }])
-  const heard = placeInRecording(
+  const texts = placeInRecording(
     whisper,
     window,
-    { ...spoken([0], [anywhere]), verdict: 'silence' },
+    { ...hypothesis([0], [anywhere]), verdict: 'silence' },
     'en',
     true,
   )
-  expect(heard).toEqual([])
+  expect(texts).toEqual([])
 })

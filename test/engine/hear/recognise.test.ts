@@ -26,38 +26,38 @@ const facts: Partial<Facts> = {
 }
 const whisper = { facts, tokenizer } as unknown as Whisper
 
-/** What a row says at each try; a number below zero is a token that the model is not sure of. */
-type Script = { tries: number[][]; noSpeech?: number }
+/** The tokens of a row at each attempt. A negative number is a token with a low probability. */
+type Script = { attempts: number[][]; noSpeech?: number }
 
-/** Says what is written for each row, and keeps which rows it was asked for. */
+/** A decoder that follows a script for each row, and records the rows of each batch. */
 function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
-  const tries = scripts.map(() => 0)
+  const attempts = scripts.map(() => 0)
   const begun: number[][] = []
   return {
     begun,
     begin(states, rows): Batch {
-      const live = Array.from({ length: rows }, (_, row) => ({ script: states[row]!, at: 0, turn: 0 }))
-      for (const each of live) each.turn = tries[each.script]!++
-      begun.push(live.map(each => each.script))
+      const live = Array.from({ length: rows }, (_, row) => ({ script: states[row]!, at: 0, attempt: 0 }))
+      for (const row of live) row.attempt = attempts[row.script]!++
+      begun.push(live.map(({ script }) => script))
       return {
         get rows() {
           return live.length
         },
         logits(row, position) {
-          const { script, at, turn } = live[row]!
-          const { tries, noSpeech: silent = 0 } = scripts[script]!
+          const { script, at, attempt } = live[row]!
+          const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // At the first position stands whether there is speech at all.
+          // The first position has the probability that there is no speech.
           if (position === 0) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
-            const said = (tries[turn] ?? tries.at(-1)!)[at] ?? end
-            scores[said < 0 ? -said : said] = said < 0 ? 0.1 : 12
+            const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
+            scores[Math.abs(token)] = token < 0 ? 0.1 : 12
           }
           return scores
         },
         attention: () => new Float32Array(0),
         step() {
-          for (const each of live) each.at++
+          for (const row of live) row.at++
         },
         drop(row) {
           live[row] = live.at(-1)!
@@ -69,7 +69,7 @@ function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
   }
 }
 
-function hear(scripts: readonly Script[], decoder = scripted(scripts)) {
+function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts)) {
   return recognise(
     Float32Array.from(scripts.keys()),
     scripts.map(() => ({ frames: 500, speechSeconds: 5 })),
@@ -89,49 +89,54 @@ const sure = [1, 2, 3, 4]
 const unsure = [-1, -2, -3, -4, -5]
 const loop = Array.from({ length: 60 }, (_, at) => 5 + (at % 3))
 
-test('rows that end at different steps keep what each of them said', async () => {
-  const said = [[1], [2, 3, 4, 5, 6, 7], [8, 9], [10, 11, 12]]
-  const heard = await hear(said.map(tokens => ({ tries: [tokens] })))
-  expect(heard.map(each => each.tokens)).toEqual(said)
-  expect(heard.every(each => each.verdict === 'good' && each.temperature === 0)).toBe(true)
+test('rows that end at different steps keep their own tokens', async () => {
+  const tokens = [[1], [2, 3, 4, 5, 6, 7], [8, 9], [10, 11, 12]]
+  const hypotheses = await recogniseAll(tokens.map(own => ({ attempts: [own] })))
+  expect(hypotheses.map(({ tokens }) => tokens)).toEqual(tokens)
+  expect(hypotheses.every(({ verdict, temperature }) => verdict === 'good' && temperature === 0)).toBe(true)
 })
 
-test('only the rows that failed are tried again, a little warmer', async () => {
-  const scripts = [{ tries: [sure] }, { tries: [loop, sure] }, { tries: [sure] }, { tries: [unsure, sure] }]
+test('only rows that failed are decoded again, at the next temperature', async () => {
+  const scripts = [
+    { attempts: [sure] },
+    { attempts: [loop, sure] },
+    { attempts: [sure] },
+    { attempts: [unsure, sure] },
+  ]
   const decoder = scripted(scripts)
-  const heard = await hear(scripts, decoder)
+  const hypotheses = await recogniseAll(scripts, decoder)
   expect(decoder.begun).toEqual([
     [0, 1, 2, 3],
     [1, 3],
   ])
-  expect(heard.map(each => each.temperature)).toEqual([0, 0.2, 0, 0.2])
-  expect(heard.every(each => each.verdict === 'good')).toBe(true)
+  expect(hypotheses.map(({ temperature }) => temperature)).toEqual([0, 0.2, 0, 0.2])
+  expect(hypotheses.every(({ verdict }) => verdict === 'good')).toBe(true)
 })
 
-test('what loops at every temperature is cut to its first round and doubted', async () => {
-  const scripts = [{ tries: [loop] }, { tries: [sure] }]
+test('a row that loops at every temperature keeps its first round and is doubtful', async () => {
+  const scripts = [{ attempts: [loop] }, { attempts: [sure] }]
   const decoder = scripted(scripts)
-  const [looped, good] = await hear(scripts, decoder)
+  const [looped, good] = await recogniseAll(scripts, decoder)
   expect(decoder.begun.length).toBe(guards.temperatures.length)
   expect(looped).toMatchObject({ tokens: [5, 6, 7], verdict: 'doubtful' })
   expect(good!.tokens).toEqual(sure)
 })
 
-test('unsure words where there is likely no speech are silence, and are not tried again', async () => {
-  const scripts = [{ tries: [unsure], noSpeech: 1 }]
+test('unlikely text where there is probably no speech is silence, and is not decoded again', async () => {
+  const scripts = [{ attempts: [unsure], noSpeech: 1 }]
   const decoder = scripted(scripts)
-  const [heard] = await hear(scripts, decoder)
-  expect(heard!.verdict).toBe('silence')
+  const [hypothesis] = await recogniseAll(scripts, decoder)
+  expect(hypothesis!.verdict).toBe('silence')
   expect(decoder.begun.length).toBe(1)
 })
 
-test('sure words stand even where the model first thought of silence', async () => {
-  const [heard] = await hear([{ tries: [sure], noSpeech: 1 }])
-  expect(heard).toMatchObject({ verdict: 'good', tokens: sure })
+test('likely text is good even where there is probably no speech', async () => {
+  const [hypothesis] = await recogniseAll([{ attempts: [sure], noSpeech: 1 }])
+  expect(hypothesis).toMatchObject({ verdict: 'good', tokens: sure })
 })
 
-test('no text for seconds of speech is tried again', async () => {
-  const scripts = [{ tries: [[], sure] }]
-  const [heard] = await hear(scripts)
-  expect(heard).toMatchObject({ tokens: sure, temperature: 0.2 })
+test('no text for seconds of speech is decoded again', async () => {
+  const scripts = [{ attempts: [[], sure] }]
+  const [hypothesis] = await recogniseAll(scripts)
+  expect(hypothesis).toMatchObject({ tokens: sure, temperature: 0.2 })
 })

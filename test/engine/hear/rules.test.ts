@@ -27,42 +27,47 @@ const next = (given: Record<number, number>, before: number[], timestamps = true
 const one = { tokens: [6], frames: 1000 }
 
 test.each([
-  ['the first is a timestamp', { 5: 9, 20: 1 }, [], 20],
-  ['and none later than a second', { [first + 51]: 9, [first + 50]: 1 }, [], first + 50],
-  ['after the first timestamp comes text', { 16: 9, 5: 1 }, [15], 5],
-  ['after a closing timestamp comes one like it', { 5: 9, 21: 1 }, [15, 5, 20], 21],
-  ['which may be the same', { 20: 1, 19: 9 }, [15, 5, 20], 20],
-  ['or the end', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
+  ['the first token is a time token', { 5: 9, 20: 1 }, [], 20],
+  ['the first time is at most a second', { [first + 51]: 9, [first + 50]: 1 }, [], first + 50],
+  ['text follows the first time token', { 16: 9, 5: 1 }, [15], 5],
+  ['an opening time token follows a closing one', { 5: 9, 21: 1 }, [15, 5, 20], 21],
+  ['the opening time may equal the closing one', { 20: 1, 19: 9 }, [15, 5, 20], 20],
+  ['the end may follow a closing time token', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
   [
-    'nor is a time that the sound does not reach',
+    'no time lies after the end of the sound',
     { [first + 1001]: 9, [first + 1000]: 8 },
     [15, 6],
     first + 1000,
   ],
-  ['timestamps only go forward', { 16: 9, 5: 1 }, [15, 5, 20, 20], 5],
-  ['suppressed words are not said', { 3: 9, 5: 1 }, [15, 6], 5],
-  ['nor special tokens', { 11: 9, 12: 9, 13: 9, 14: 9, 5: 1 }, [15, 6], 5],
-  ['many likely timestamps beat one likelier word', { 5: 2, 40: 1.9, 41: 1.9, 42: 1.9 }, [15, 6], 40],
+  ['times do not go backwards', { 16: 9, 5: 1 }, [15, 5, 20, 20], 5],
+  ['a suppressed token is not chosen', { 3: 9, 5: 1 }, [15, 6], 5],
+  ['a special token is not chosen', { 11: 9, 12: 9, 13: 9, 14: 9, 5: 1 }, [15, 6], 5],
+  [
+    'time tokens win when their sum exceeds the likeliest text token',
+    { 5: 2, 40: 1.9, 41: 1.9, 42: 1.9 },
+    [15, 6],
+    40,
+  ],
 ] as const)('%s', (_, given, before, token) => {
   expect(next(given, [...before])).toBe(token)
 })
 
-test('without timestamps there are none, and some words do not come first', () => {
+test('without timestamps there are no time tokens, and some tokens are suppressed at the start', () => {
   expect(next({ 20: 9, 5: 1 }, [], false)).toBe(5)
   expect(next({ 4: 9, [end]: 9, 5: 1 }, [], false)).toBe(5)
   expect(next({ 4: 9, 5: 1 }, [5], false)).toBe(4)
 })
 
-test('the probability is among what is allowed', () => {
+test('the probability is relative to the allowed tokens', () => {
   const { logProbability } = choose(rulesOf(facts, false), scores({ 3: 50, 20: 50, 5: 2, 6: 2 }), one)
   expect(Math.exp(logProbability)).toBeCloseTo(0.5, 4)
   expect(probabilityOf(scores({ 12: 2, 5: 2 }), 12)).toBeCloseTo(0.5, 4)
 })
 
-test('a warm choice follows the odds and the rules', () => {
+test('at a higher temperature tokens are drawn by their probability, within the rules', () => {
   const counts = new Map<number, number>()
-  for (let turn = 0; turn < 1000; turn++) {
-    const random = () => (turn + 0.5) / 1000
+  for (let draw = 0; draw < 1000; draw++) {
+    const random = () => (draw + 0.5) / 1000
     const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), one, 1, random)
     counts.set(token, (counts.get(token) ?? 0) + 1)
   }

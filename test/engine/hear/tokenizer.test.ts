@@ -7,7 +7,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 
-/** One id for each byte: the worst that a model can do to a character. */
+/** One token for each byte, which splits every character that has more than one. */
 function byteIds(text: string): number[] {
   const vocabulary = (JSON.parse(json) as { model: { vocab: Record<string, number> } }).model.vocab
   const ids = new Map<number, number>()
@@ -15,8 +15,8 @@ function byteIds(text: string): number[] {
     const bytes = Buffer.from(tokenizer.decode([id]), 'utf8')
     if (bytes.length === 1) ids.set(bytes[0]!, id)
   }
-  // Bytes above 127 are no text alone: their characters in the vocabulary are those of GPT-2's alphabet, which
-  // gives the characters from 256 on to the bytes that cannot be printed, 33 of them below 127.
+  // A byte above 127 is no character alone. In the vocabulary it is a character of GPT-2's alphabet, where bytes that
+  // cannot be printed have the characters from 256 on; 33 of them are below 127.
   const printable = (byte: number) => (byte >= 161 && byte <= 172) || byte >= 174
   let next = 256 + 33
   for (let byte = 127; byte < 256; byte++) {
@@ -34,7 +34,7 @@ test.skipIf(!pocket).each([
   ['de', ' Überraschung!', [' Überraschung', '!']],
   ['ru', ' привет мир', [' привет', ' мир']],
   ['en', ' fine 👍🏽 then', [' fine', ' 👍🏽', ' then']],
-])(`%s: words of %p are whole, even from single bytes${skipped}`, (language, text, expected) => {
+])(`%s: the words of %p are whole when each byte is a token${skipped}`, (language, text, expected) => {
   const ids = byteIds(text)
   expect(tokenizer.decode(ids)).toBe(text)
   const words = tokenizer.words(ids, language)
@@ -42,7 +42,7 @@ test.skipIf(!pocket).each([
   expect(words.flatMap(each => each.ids)).toEqual(ids)
 })
 
-test.skipIf(!pocket)(`a character that was cut off at the end loses no token${skipped}`, () => {
+test.skipIf(!pocket)(`an incomplete character at the end loses no token${skipped}`, () => {
   const ids = byteIds(' fin€').slice(0, -1)
   const words = tokenizer.words(ids, 'en')
   expect(words.flatMap(each => each.ids)).toEqual(ids)

@@ -38,7 +38,7 @@ test('a pause of ten seconds ends a window', () => {
   ])
 })
 
-test('no window is longer than 30 s and no speech is lost, whatever comes', () => {
+test('no window is longer than 30 s and no speech is lost, for random spans', () => {
   let seed = 7
   const random = (to: number) => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
@@ -56,7 +56,7 @@ test('no window is longer than 30 s and no speech is lost, whatever comes', () =
   expect(windows.flatMap(each => each.speech)).toEqual(spans)
 })
 
-test('a long pause is shortened and times are mapped back', () => {
+test('a long pause is shortened, and times map back to the recording', () => {
   const window = windowOf([span(5, 8), span(8.4, 10), span(70, 75)])
   expect(window.samples / second).toBeCloseTo(5 + 0.5 + 5, 5)
   expect(sampleOf(window, 0) / second).toBe(5)
@@ -74,7 +74,7 @@ test('a long pause is shortened and times are mapped back', () => {
   expect(taken.at(-1)).toBe(75 * second - 1)
 })
 
-/** Frames of 32 ms as letters: s for speech, - for silence, ~ for something between. */
+/** Frames of 32 ms as characters: `s` for speech, `-` for silence, `~` between the two thresholds. */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)
   const probabilities = Float32Array.from(frames, each => ({ s: 0.9, '-': 0.05, '~': 0.42 })[each] ?? 0)
