@@ -1,5 +1,9 @@
 // TypeBox schemas as JSON Schema, for the OpenAPI document. A schema with an $id is written once, among the components.
 
+import { nullToOpenApi } from '@elysiajs/openapi/openapi'
+
+export const version = '3.1.0'
+
 export type JsonSchema = Record<string, unknown>
 
 export type Components = { schemas: Record<string, JsonSchema>; reference(schema: JsonSchema): JsonSchema }
@@ -19,22 +23,15 @@ export function openComponents(): Components {
   }
 
   function plain(schema: JsonSchema): JsonSchema {
-    const { $id: _name, noValidate: _unchecked, anyOf, patternProperties, ...rest } = schema
-    if (Array.isArray(anyOf)) return { ...rest, ...union(anyOf) }
+    const { $id: _name, noValidate: _unchecked, patternProperties, ...rest } = nullToOpenApi(schema, version)
     if (rest.properties) rest.properties = mapValues(rest.properties, part => reference(part as JsonSchema))
     if (rest.items) rest.items = reference(rest.items as JsonSchema)
+    if (Array.isArray(rest.anyOf)) rest.anyOf = rest.anyOf.map(reference)
     if (patternProperties) {
       const [value] = Object.values(patternProperties)
       rest.additionalProperties = reference(value)
     }
     return rest
-  }
-
-  /** A type that may be null is a list of two types, unless it is a reference. */
-  function union(choices: JsonSchema[]): JsonSchema {
-    const [only, ...others] = choices.filter(({ type }) => type !== 'null').map(reference)
-    if (others.length === 0 && typeof only?.type === 'string') return { ...only, type: [only.type, 'null'] }
-    return { anyOf: choices.map(reference) }
   }
 
   return { schemas, reference }

@@ -1,12 +1,13 @@
-// The OpenAPI 3.1 document: collected from the routes that the service runs, and from the events of webhooks.
+// The OpenAPI 3.1 document. @elysiajs/openapi collects the routes and their parameters; headers, errors, bodies by
+// reference, security and webhooks are added here.
 
-import type { TSchema } from '@sinclair/typebox'
+import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
 import { keyStart } from '../accounts/key.ts'
 import { requestErrors } from '../errors.ts'
 import { events, type JobEvent } from '../jobs/events.ts'
 import { limits } from '../limits.ts'
-import { type Components, openComponents } from './components.ts'
+import { type Components, type JsonSchema, openComponents, version } from './components.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
 import { errorBody } from './shapes/answers.ts'
 
@@ -17,15 +18,15 @@ export const signatureRule =
 
 export function describe(app: AnyElysia, baseUrl: string): object {
   const components = openComponents()
-  const paths: Record<string, Record<string, object>> = {}
+  const { paths } = toOpenAPISchema(app, {}, undefined, undefined, version) as unknown as Collected
   for (const route of routesOf(app)) {
-    const path = templateOf(route.path)
-    paths[path] ??= {}
-    paths[path][route.method.toLowerCase()] = operation(route, components)
+    const methods = paths[templateOf(route.path)] ?? {}
+    const method = route.method.toLowerCase()
+    methods[method] = operation(route, methods[method] ?? {}, components)
   }
   components.reference(errorBody)
   return {
-    openapi: '3.1.0',
+    openapi: version,
     info: {
       title: 'steno',
       version: apiVersion,
@@ -55,11 +56,14 @@ export function describe(app: AnyElysia, baseUrl: string): object {
   }
 }
 
-function operation(route: Route, components: Components): object {
-  const { params, query, detail } = route.hooks
+/** What the plugin makes of a route. */
+type Operation = { parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[] }
+type Collected = { paths: Record<string, Record<string, object>> }
+
+function operation(route: Route, collected: Operation, components: Components): object {
+  const { detail } = route.hooks
   const parameters = [
-    ...parametersOf(params, 'path', components),
-    ...parametersOf(query, 'query', components),
+    ...(collected.parameters ?? []).map(withDescription),
     ...(detail.idempotent ? [idempotencyParameter] : []),
   ]
   return {
@@ -84,17 +88,10 @@ function operationId({ method, path }: Route): string {
   return method.toLowerCase() + rest.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-function parametersOf(
-  schema: TSchema | undefined,
-  place: 'path' | 'query',
-  { reference }: Components,
-): object[] {
-  const properties: Record<string, TSchema> = schema?.properties ?? {}
-  const required: string[] = schema?.required ?? []
-  return Object.entries(properties).map(([name, property]) => {
-    const { description, ...plain } = reference(property)
-    return { name, in: place, required: required.includes(name), description, schema: plain }
-  })
+/** The plugin leaves the description of a parameter in its schema. */
+function withDescription({ schema, ...parameter }: { schema: JsonSchema }): object {
+  const { description, ...plain } = schema
+  return { ...parameter, description, schema: plain }
 }
 
 function requestBody({ hooks: { body, detail } }: Route, { reference }: Components): object {

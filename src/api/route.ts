@@ -35,8 +35,6 @@ export type Route = {
   path: string
   hooks: {
     body?: TSchema
-    query?: TSchema
-    params?: TSchema
     response?: Record<number, TSchema>
     detail: RouteDetail
   }
