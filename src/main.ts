@@ -1,4 +1,4 @@
-// argv → command. The only file that acts when imported.
+// Runs the command in argv. Only this file acts when it is imported.
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'

@@ -1,8 +1,8 @@
 import {
   type Account,
-  createAccount as addAccount,
-  listAccounts as allAccounts,
+  createAccount,
   findAccountByEmail,
+  listAccounts,
   setDefaultWebhook,
 } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'
@@ -12,27 +12,27 @@ import { centsOf, parseDollars } from '../accounts/price.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
-import { type Command, need, print, UsageError } from './command.ts'
+import { command, need, print, UsageError } from './command.ts'
 import { withData } from './data.ts'
 import { configOf } from './settings.ts'
 
 const json = { json: { type: 'boolean' } } as const
 
-export const createAccount: Command = {
+export const create = command({
   usage: 'steno accounts create EMAIL [--password P] [--credit 10.00] [--json]',
   summary: 'Create a verified account.',
   options: { ...json, password: { type: 'string' }, credit: { type: 'string' } },
   help: { password: 'for signing in; none by default', credit: 'dollars to start with; 0 by default' },
   async run(positionals, values) {
-    const [given = ''] = need(positionals, 'EMAIL')
+    const [given] = need(positionals, 'EMAIL')
     const email = normalEmail(given)
     if (!email) throw new UsageError(`${given} is not an e-mail address`)
-    const cents = values.credit === undefined || values.credit === '0' ? 0 : amountOf(String(values.credit))
+    const cents = values.credit === undefined || values.credit === '0' ? 0 : amountOf(values.credit)
     const passwordHash =
-      values.password === undefined ? null : await hashPassword(checkPassword(String(values.password)))
+      values.password === undefined ? null : await hashPassword(checkPassword(values.password))
     const account = withData(db =>
       db.tx(() => {
-        const made = addAccount(db, { email, passwordHash, verified: true })
+        const made = createAccount(db, { email, passwordHash, verified: true })
         if (!made) throw new Error(`there is already an account ${email}`)
         if (cents > 0) deposit(db, made.id, cents)
         return mustFind(db, email)
@@ -41,38 +41,38 @@ export const createAccount: Command = {
     const record = { account_id: account.id, email, balance_cents: centsOf(account.balanceUnits) }
     print(values, record, () => `${account.id}  ${email}  ${dollars(account.balanceUnits)}`)
   },
-}
+})
 
-export const listAccounts: Command = {
+export const list = command({
   usage: 'steno accounts list [--json]',
   summary: 'List all accounts.',
   options: json,
   async run(positionals, values) {
     need(positionals)
-    const accounts = withData(allAccounts)
+    const accounts = withData(listAccounts)
     print(values, accounts.map(recordOf), () => accounts.map(lineOf))
   },
-}
+})
 
-export const showAccount: Command = {
+export const show = command({
   usage: 'steno accounts show EMAIL [--json]',
   summary: 'Show one account.',
   options: json,
   async run(positionals, values) {
-    const [email = ''] = need(positionals, 'EMAIL')
+    const [email] = need(positionals, 'EMAIL')
     const account = withData(db => mustFind(db, email))
     print(values, recordOf(account), () =>
       Object.entries(recordOf(account)).map(([name, value]) => `${name}: ${value}`),
     )
   },
-}
+})
 
-export const setWebhook: Command = {
+export const webhook = command({
   usage: 'steno accounts webhook EMAIL URL|none [--json]',
-  summary: 'Set the address that jobs without a webhook_url of their own call back.',
+  summary: 'Set the webhook of jobs that have no webhook_url of their own.',
   options: json,
   async run(positionals, values) {
-    const [email = '', url = ''] = need(positionals, 'EMAIL', 'URL or none')
+    const [email, url] = need(positionals, 'EMAIL', 'URL or none')
     const webhookUrl = url === 'none' ? null : url
     const { allowNets } = configOf()
     const refused = webhookUrl === null ? null : await checkWebhookUrl(webhookUrl, { allowNets })
@@ -83,14 +83,14 @@ export const setWebhook: Command = {
     })
     print(values, recordOf(account), () => `${account.email}: ${webhookUrl ?? 'no default webhook'}`)
   },
-}
+})
 
-export const creditAccount: Command = {
+export const credit = command({
   usage: 'steno accounts credit EMAIL 5.00 [--json]',
   summary: `Add funds: at least ${limits.depositCentsMin / 100} dollars.`,
   options: json,
   async run(positionals, values) {
-    const [email = '', amount = ''] = need(positionals, 'EMAIL', 'DOLLARS')
+    const [email, amount] = need(positionals, 'EMAIL', 'DOLLARS')
     const cents = amountOf(amount)
     const account = withData(db => {
       deposit(db, mustFind(db, email).id, cents)
@@ -98,7 +98,7 @@ export const creditAccount: Command = {
     })
     print(values, recordOf(account), () => `${account.email}: ${dollars(account.balanceUnits)}`)
   },
-}
+})
 
 export function mustFind(db: Db, email: string): Account {
   const account = findAccountByEmail(db, normalEmail(email) ?? '')

@@ -1,35 +1,45 @@
-import { chmodSync, constants, copyFileSync, existsSync } from 'node:fs'
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
+import { Draft } from '../base/whole-file.ts'
 import { databasePath, openDb } from '../db/db.ts'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
 
-export const backup: Command = {
+export const backup = command({
   usage: 'steno backup FILE [--json]',
   summary:
     'Copy the database into a new file while the service runs, and the key that it needs into FILE.key.',
   options: { json: { type: 'boolean' } },
   async run(positionals, values) {
-    const [file = ''] = need(positionals, 'FILE')
+    const [file] = need(positionals, 'FILE')
     const key = `${file}.key`
     const { dataDir } = configOf()
     if (!existsSync(databasePath(dataDir))) throw new Error(`there is no database in ${dataDir}`)
-    for (const each of [file, key]) if (existsSync(each)) throw new Error(`${each} exists already`)
+    for (const path of [file, key]) if (existsSync(path)) throw alreadyThere(path)
 
-    const previous = process.umask(0o077)
     const db = openDb(dataDir)
     try {
-      db.copyTo(file)
+      writePrivate(file, path => db.copyTo(path))
     } finally {
       db.close()
-      process.umask(previous)
     }
-    copyFileSync(secretPath(dataDir), key, constants.COPYFILE_EXCL)
-    for (const each of [file, key]) chmodSync(each, 0o600)
+    writePrivate(key, path => copyFileSync(secretPath(dataDir), path))
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
       `To restore: steno restore ${file}, with an empty data folder. Media is not copied.`,
     ])
   },
+})
+
+/** A new file that only its owner may read, also while it is written. */
+function writePrivate(path: string, fill: (path: string) => void): void {
+  using draft = new Draft(path)
+  writeFileSync(draft.path, '', { mode: 0o600 })
+  fill(draft.path)
+  if (!draft.place()) throw alreadyThere(path)
+}
+
+function alreadyThere(path: string): Error {
+  return new Error(`${path} exists already`)
 }

@@ -3,11 +3,11 @@
 export type Bar = { show(line: string): void; end(): void }
 
 export function openBar(): Bar {
-  const shown = process.stderr.isTTY === true
-  const write = (line: string) => {
-    if (shown) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+  const isTerminal = process.stderr.isTTY === true
+  const show = (line: string) => {
+    if (isTerminal) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
   }
-  return { show: write, end: () => write('') }
+  return { show, end: () => show('') }
 }
 
 /** `#####-----`, of `width` characters. */

@@ -1,71 +1,99 @@
-// The shape of a command, and what every command shares: options, --help, --json, exit codes.
+// Commands: their options and actions, and what all of them share: --help, --json, exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
 
-export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
+/** The types of the values that `parseArgs` gives for these options. */
+export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: Options; allowPositionals: true }>
+>['values']
 
-export type Command = {
+type Definition<Options extends ParseArgsOptionsConfig> = {
   /** `steno keys create EMAIL [--name N]` */
   usage: string
   summary: string
-  options: ParseArgsOptionsConfig
-  /** One line an option, for --help. */
+  options: Options
+  /** One line per option, for --help. */
   help?: Record<string, string>
-  run(positionals: string[], values: Values): Promise<void>
+  run(positionals: string[], values: ValuesOf<Options>): Promise<void>
+}
+
+export type Command = {
+  usage: string
+  summary: string
+  /** Parses the arguments, then acts or prints its help. */
+  run(args: string[]): Promise<void>
 }
 
 /** Wrong usage: exit code 2. Any other error: exit code 1. */
 export class UsageError extends Error {}
 
-/** Runs one command and gives its exit code. Errors are one clear line on stderr. */
-export async function runCommand(command: Command, args: string[]): Promise<number> {
+export function command<const Options extends ParseArgsOptionsConfig>(
+  definition: Definition<Options>,
+): Command {
+  const { usage, summary } = definition
+  return {
+    usage,
+    summary,
+    async run(args) {
+      const { positionals, values } = parse(definition.options, args)
+      if (values.help) console.log(helpOf(definition))
+      else await definition.run(positionals, values)
+    },
+  }
+}
+
+/** Runs a command and gives its exit code. An error is printed to stderr. */
+export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
-    const { positionals, values } = parse(command, args)
-    if (values.help) {
-      console.log(helpOf(command))
-      return 0
-    }
-    await command.run(positionals, values)
+    await run(args)
     return 0
   } catch (error) {
-    const message = reasonOf(error)
-    for (const line of message.split('\n')) console.error(`steno: ${line}`)
+    for (const line of reasonOf(error).split('\n')) console.error(`steno: ${line}`)
     if (!(error instanceof UsageError)) return 1
-    console.error(`usage: ${command.usage}`)
+    console.error(`usage: ${usage}`)
     return 2
   }
 }
 
-/** Prints records as one JSON document, or as the lines that people read. */
-export function print(values: Values, record: unknown, lines: () => string | string[]): void {
-  if (values.json) console.log(JSON.stringify(record))
+/** Prints a record as one JSON document, or as lines for people. */
+export function print(
+  { json }: { json?: boolean | undefined },
+  record: unknown,
+  lines: () => string | string[],
+): void {
+  if (json) console.log(JSON.stringify(record))
   else for (const line of [lines()].flat()) console.log(line)
 }
 
-/** The positionals that must be there, by name. */
-export function need(positionals: string[], ...names: string[]): string[] {
+/** The positionals, which must be as many as these names. */
+export function need<const Names extends string[]>(
+  positionals: string[],
+  ...names: Names
+): { [Index in keyof Names]: string } {
   if (positionals.length !== names.length) {
     throw new UsageError(`${names.length === 0 ? 'no argument' : names.join(' and ')} expected`)
   }
-  return positionals
+  return positionals as { [Index in keyof Names]: string }
 }
 
-function parse(command: Command, args: string[]) {
+function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { ...command.options, help: { type: 'boolean', short: 'h' } },
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: true,
-    }) as { positionals: string[]; values: Values }
+    }) as { positionals: string[]; values: ValuesOf<Options> & { help?: boolean } }
   } catch (error) {
     throw new UsageError(reasonOf(error))
   }
 }
 
-export function helpOf(command: Command): string {
-  const rows = Object.entries(command.help ?? {}).map(([name, line]) => `  --${name.padEnd(26)} ${line}`)
-  return [`usage: ${command.usage}`, '', command.summary, ...(rows.length > 0 ? ['', ...rows] : [])].join(
-    '\n',
-  )
+function helpOf({
+  usage,
+  summary,
+  help = {},
+}: Pick<Definition<ParseArgsOptionsConfig>, 'usage' | 'summary' | 'help'>): string {
+  const rows = Object.entries(help).map(([name, line]) => `  --${name.padEnd(26)} ${line}`)
+  return [`usage: ${usage}`, '', summary, ...(rows.length > 0 ? ['', ...rows] : [])].join('\n')
 }

@@ -1,23 +1,27 @@
-// Every command of the program. Each is loaded only when it is called: a child never loads the server.
+// Every command of the program. Each is loaded when it is called: a child process never loads the server.
 
 import type { Command } from './command.ts'
 
+const accounts = () => import('./accounts.ts')
+const keys = () => import('./keys.ts')
+const models = () => import('./models.ts')
+
 export const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
-  'accounts create': async () => (await import('./accounts.ts')).createAccount,
-  'accounts list': async () => (await import('./accounts.ts')).listAccounts,
-  'accounts show': async () => (await import('./accounts.ts')).showAccount,
-  'accounts webhook': async () => (await import('./accounts.ts')).setWebhook,
-  'accounts credit': async () => (await import('./accounts.ts')).creditAccount,
-  'keys create': async () => (await import('./keys.ts')).createKey,
-  'keys list': async () => (await import('./keys.ts')).listKeys,
-  'keys revoke': async () => (await import('./keys.ts')).revokeKey,
+  'accounts create': async () => (await accounts()).create,
+  'accounts list': async () => (await accounts()).list,
+  'accounts show': async () => (await accounts()).show,
+  'accounts webhook': async () => (await accounts()).webhook,
+  'accounts credit': async () => (await accounts()).credit,
+  'keys create': async () => (await keys()).create,
+  'keys list': async () => (await keys()).list,
+  'keys revoke': async () => (await keys()).revoke,
   transcribe: async () => (await import('./transcribe.ts')).transcribe,
-  'models list': async () => (await import('./models.ts')).list,
-  'models pull': async () => (await import('./models.ts')).pull,
-  'models verify': async () => (await import('./models.ts')).verify,
-  'models remove': async () => (await import('./models.ts')).remove,
-  'runtime pull': async () => (await import('./runtime.ts')).pullRuntime,
+  'models list': async () => (await models()).list,
+  'models pull': async () => (await models()).pull,
+  'models verify': async () => (await models()).verify,
+  'models remove': async () => (await models()).remove,
+  'runtime pull': async () => (await import('./runtime.ts')).pull,
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
@@ -28,7 +32,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/** What the program starts itself as; not for people. */
+/** The entry points of the child processes. People do not call them. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   media: async () => (await import('../media/child/main.ts')).media,

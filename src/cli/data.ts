@@ -1,4 +1,4 @@
-// The database for a command that runs beside a server, or before the first one.
+// The database for a command. A server may run on it at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import { makeDataDir } from '../db/data-dir.ts'

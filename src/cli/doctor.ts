@@ -11,7 +11,7 @@ import { installedModel, voicesOf } from '../engine/models/store.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import { hasCuda, pocketClip, pocketModel } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
@@ -94,9 +94,9 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   },
 }
 
-export const doctor: Command = {
+export const doctor = command({
   usage: 'steno doctor [--json]',
-  summary: 'Check everything the service needs; ends by transcribing a built-in clip.',
+  summary: 'Check everything the service needs; at the end transcribe a built-in clip.',
   options: { json: { type: 'boolean' } },
   help: { json: 'one JSON document' },
   async run(positionals, values) {
@@ -121,7 +121,7 @@ export const doctor: Command = {
     const bad = findings.filter(({ ok }) => !ok)
     if (bad.length > 0) throw new Error(`these checks failed: ${bad.map(({ check }) => check).join(', ')}`)
   },
-}
+})
 
 async function builtInClip(): Promise<Clip> {
   const clip = pocketClip()

@@ -1,4 +1,5 @@
-// `keys create ana@example.org` → the command `keys create` and its arguments; anything unknown → the overview.
+// Finds a command by its words: `keys create ana@example.org` is `keys create` with one argument. For anything unknown
+// it gives the overview.
 
 import { type Command, UsageError } from './command.ts'
 
@@ -9,31 +10,28 @@ export async function find(
   name: string,
   args: string[],
 ): Promise<{ command: Command; args: string[] }> {
-  const long = commands[`${name} ${args[0] ?? ''}`]
-  if (long) return { command: await long(), args: args.slice(1) }
-  const short = commands[name]
-  if (short) return { command: await short(), args }
+  const ofTwoWords = commands[`${name} ${args[0] ?? ''}`]
+  if (ofTwoWords) return { command: await ofTwoWords(), args: args.slice(1) }
+  const ofOneWord = commands[name]
+  if (ofOneWord) return { command: await ofOneWord(), args }
   return { command: overview(commands, name, args), args: [] }
 }
 
+/** The list of all commands, or of those that begin with `name`. Unless help was asked for, a usage error. */
 function overview(commands: Commands, name: string, args: string[]): Command {
-  const family = Object.keys(commands).filter(each => each.startsWith(`${name} `))
-  const asked =
-    ['help', '--help', '-h'].includes(name) ||
-    (family.length > 0 && args.some(each => /^(--help|-h)$/.test(each)))
+  const all = Object.entries(commands)
+  const family = all.filter(([command]) => command.startsWith(`${name} `))
+  const isFamily = family.length > 0
+  const isHelp =
+    ['help', '--help', '-h'].includes(name) || (isFamily && args.some(arg => /^(--help|-h)$/.test(arg)))
   return {
-    usage: family.length > 0 ? `steno ${name} COMMAND` : 'steno COMMAND [OPTIONS]',
+    usage: isFamily ? `steno ${name} COMMAND` : 'steno COMMAND [OPTIONS]',
     summary: 'A transcription service in one file.',
-    options: {},
     run: async () => {
-      if (!asked)
-        throw new UsageError(family.length > 0 ? `${name} needs a command` : `there is no command ${name}`)
-      const shown = family.length > 0 ? family : Object.keys(commands)
+      if (!isHelp) throw new UsageError(isFamily ? `${name} needs a command` : `there is no command ${name}`)
       console.log('usage: steno COMMAND [OPTIONS]\n')
-      for (const each of shown) {
-        const command = await commands[each]!()
-        console.log(`  ${each.padEnd(18)} ${command.summary}`)
-      }
+      for (const [command, load] of isFamily ? family : all)
+        console.log(`  ${command.padEnd(18)} ${(await load()).summary}`)
       console.log('\nsteno COMMAND --help says more.')
     },
   }

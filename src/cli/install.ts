@@ -2,33 +2,33 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
-import { type Command, need } from './command.ts'
+import { command, need } from './command.ts'
 import { unitText } from './unit.ts'
 
 const binary = '/usr/local/bin/steno'
 const environmentFile = '/etc/steno.env'
 const unitFile = '/etc/systemd/system/steno.service'
 
-export const install: Command = {
+export const install = command({
   usage: 'steno install [--dry-run] [--data-dir /var/lib/steno] [--root DIR]',
   summary: 'Install this program as a systemd service with a user of its own.',
   options: { 'dry-run': { type: 'boolean' }, 'data-dir': { type: 'string' }, root: { type: 'string' } },
   help: {
     'dry-run': 'print the unit and do nothing',
-    'data-dir': 'where everything is kept (/var/lib/steno)',
-    root: 'write the files below DIR, as for an image, and start nothing',
+    'data-dir': 'the data folder (/var/lib/steno)',
+    root: 'write the files below DIR, for an image, and start nothing',
   },
   async run(positionals, values) {
     need(positionals)
-    const dataDir = resolve(String(values['data-dir'] ?? '/var/lib/steno'))
-    // A unit would read a space as the end, a per cent sign as a specifier.
+    const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
+    // In a unit a space ends the value, and a per cent sign begins a specifier.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
       console.log(unit.trimEnd())
       return
     }
-    const root = values.root === undefined ? null : resolve(String(values.root))
+    const root = values.root === undefined ? null : resolve(values.root)
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
 
@@ -50,7 +50,7 @@ export const install: Command = {
     must('systemctl', 'restart', 'steno')
     console.log('steno runs; journalctl -u steno shows its address and, the first time, its API key')
   },
-}
+})
 
 /** A program that runs cannot be written over, but its name can be given to another file. */
 function putProgram(from: string, to: string): void {

@@ -1,49 +1,48 @@
-import { createKey as addKey, revokeKey as endKey, type Key, listKeys as keysOf } from '../accounts/key.ts'
+import { createKey, type Key, listKeys, revokeKey } from '../accounts/key.ts'
 import { limits } from '../limits.ts'
 import { mustFind } from './accounts.ts'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 import { withData } from './data.ts'
 
-export const createKey: Command = {
+export const create = command({
   usage: 'steno keys create EMAIL [--name N] [--json]',
-  summary: 'Make an API key and print it, for the only time.',
+  summary: 'Create an API key and print it. It is not shown again.',
   options: { json: { type: 'boolean' }, name: { type: 'string' } },
   help: { name: 'what the key is for' },
   async run(positionals, values) {
-    const [email = ''] = need(positionals, 'EMAIL')
-    const name = typeof values.name === 'string' ? values.name : null
+    const [email] = need(positionals, 'EMAIL')
     const record = withData((db, secrets) => {
       const account = mustFind(db, email)
       if (account.verifiedAt === null) throw new Error(`${email} is not verified yet`)
-      const made = addKey(db, secrets, account.id, { name })
+      const made = createKey(db, secrets, account.id, { name: values.name ?? null })
       if (!made) throw new Error(`${email} has ${limits.activeKeysMax} active keys already; revoke one first`)
       return { key_id: made.id, key: made.key, account_id: account.id }
     })
     print(values, record, () => record.key)
   },
-}
+})
 
-export const listKeys: Command = {
+export const list = command({
   usage: 'steno keys list EMAIL [--json]',
   summary: 'List the keys of an account.',
   options: { json: { type: 'boolean' } },
   async run(positionals, values) {
-    const [email = ''] = need(positionals, 'EMAIL')
-    const keys = withData(db => keysOf(db, mustFind(db, email).id))
+    const [email] = need(positionals, 'EMAIL')
+    const keys = withData(db => listKeys(db, mustFind(db, email).id))
     print(values, keys.map(recordOf), () => keys.map(lineOf))
   },
-}
+})
 
-export const revokeKey: Command = {
+export const revoke = command({
   usage: 'steno keys revoke KEY_ID [--json]',
-  summary: 'Revoke a key. Jobs it started go on.',
+  summary: 'Revoke a key. Jobs that it started continue.',
   options: { json: { type: 'boolean' } },
   async run(positionals, values) {
-    const [id = ''] = need(positionals, 'KEY_ID')
-    if (!withData(db => endKey(db, id))) throw new Error(`there is no key ${id}`)
+    const [id] = need(positionals, 'KEY_ID')
+    if (!withData(db => revokeKey(db, id))) throw new Error(`there is no key ${id}`)
     print(values, { key_id: id, revoked: true }, () => `${id} revoked`)
   },
-}
+})
 
 function recordOf(key: Key) {
   return {

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
-import { type Command, need } from './command.ts'
+import { command, need } from './command.ts'
 
-/** What a binary was built from; the build puts it here. */
+/** The notices of a binary; the build puts them here. */
 declare const STENO_NOTICES: string | undefined
 
-export const licenses: Command = {
+export const licenses = command({
   usage: 'steno licenses',
-  summary: 'Print the licences of everything in it.',
+  summary: 'Print the licences of everything in this program.',
   options: {},
   async run(positionals) {
     need(positionals)
     console.log(await notices())
   },
-}
+})
 
 async function notices(): Promise<string> {
   if (typeof STENO_NOTICES === 'string') return STENO_NOTICES

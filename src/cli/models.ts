@@ -10,10 +10,10 @@ import {
 } from '../engine/models/store.ts'
 import { hubFrom } from '../net/hub.ts'
 import { barOf, openBar } from './bar.ts'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
 
-export const list: Command = {
+export const list = command({
   usage: 'steno models list [--json]',
   summary: 'Show every known model and the size of those that are installed.',
   options: { json: { type: 'boolean' } },
@@ -28,18 +28,18 @@ export const list: Command = {
       }),
     )
   },
-}
+})
 
-export const pull: Command = {
+export const pull = command({
   usage: 'steno models pull ID',
   summary:
     'Download a model from the hub, or resume the download; with the voice models, if they are missing.',
   options: {},
   async run(positionals) {
-    const [id] = need(positionals, 'ID') as [string]
+    const [id] = need(positionals, 'ID')
     for (const required of requiredModels(id, modelsDir(configOf()))) await pullOne(required)
   },
-}
+})
 
 async function pullOne(id: string): Promise<void> {
   const config = configOf()
@@ -58,7 +58,7 @@ async function pullOne(id: string): Promise<void> {
   )
 }
 
-export const verify: Command = {
+export const verify = command({
   usage: 'steno models verify [ID]',
   summary: 'Check the files of one model, or of all that are installed.',
   options: {},
@@ -74,17 +74,17 @@ export const verify: Command = {
       else console.log(`${id}: not as published: ${wrong.join(', ')}`)
       broken += wrong?.length ?? 0
     }
-    if (broken > 0) throw new Error('remove and pull what is not as published')
+    if (broken > 0) throw new Error('some files are not as published: remove the model and pull it again')
   },
-}
+})
 
-export const remove: Command = {
+export const remove = command({
   usage: 'steno models remove ID',
   summary: 'Delete a model from this machine.',
   options: {},
   async run(positionals) {
-    const [id] = need(positionals, 'ID') as [string]
+    const [id] = need(positionals, 'ID')
     if (!removeModel(modelsDir(configOf()), id)) throw new Error(`there is no model ${id} here`)
     console.log(`${id} removed`)
   },
-}
+})

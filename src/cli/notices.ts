@@ -1,4 +1,4 @@
-// The licences of everything in the binary: of each package that the lockfile has installed, and of the native parts.
+// The licences of everything in the binary: the installed packages and the native parts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,10 +13,10 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** A package made for the build, but a file of it is in the binary. */
+/** Development packages of which a file is in the binary. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
-/** What no package.json tells: parts inside native files, with where their source is. */
+/** Parts inside native files, which no package.json names, with the place of their source. */
 const native: Notice[] = [
   {
     title: 'FFmpeg (in node-av)',
@@ -73,7 +73,7 @@ export function noticesOf(root: string): string {
   const overview = sections.map(({ title, licence }) => `${title.padEnd(40)} ${licence}`)
   const rule = '-'.repeat(80)
   return [
-    'What this program is made of, and under which licences.',
+    'The parts of this program and their licences.',
     '',
     ...overview,
     ...sections.flatMap(({ title, licence, text }) => [
@@ -87,30 +87,30 @@ export function noticesOf(root: string): string {
   ].join('\n')
 }
 
-/** Every package that the program's own packages lead to, as they are installed here. */
+/** Every installed package that the dependencies of the program lead to. */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // A part for another machine.
+      // An optional package for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }
     if (found.has(folder)) return
     const about = JSON.parse(read(join(folder, 'package.json'))) as Package
     found.set(folder, { folder, about })
-    for (const each of Object.keys(about.dependencies ?? {})) {
-      visit(folder, each, !(each in (about.optionalDependencies ?? {})))
+    for (const dependency of Object.keys(about.dependencies ?? {})) {
+      visit(folder, dependency, !(dependency in (about.optionalDependencies ?? {})))
     }
-    for (const each of Object.keys(about.optionalDependencies ?? {})) visit(folder, each, false)
+    for (const dependency of Object.keys(about.optionalDependencies ?? {})) visit(folder, dependency, false)
   }
   const { dependencies = {} } = JSON.parse(read(join(root, 'package.json'))) as Package
   for (const name of [...Object.keys(dependencies), ...carriedFromDevelopment]) visit(root, name, true)
   return [...found.values()].toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
 }
 
-/** As a module is looked for: beside the one that asks, then one folder up, to the root. */
+/** Resolves like a module: in the folder that asks, then one folder up, to the root. */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name)
@@ -121,8 +121,8 @@ function resolvePackage(root: string, from: string, name: string): string | null
 
 function licenceText(folder: string): string | null {
   const names = readdirSync(folder, { withFileTypes: true })
-    .filter(each => each.isFile() && /^(licen[cs]e|copying|notice|third.?party)/i.test(each.name))
-    .map(each => each.name)
+    .filter(entry => entry.isFile() && /^(licen[cs]e|copying|notice|third.?party)/i.test(entry.name))
+    .map(({ name }) => name)
     .toSorted()
   return names.length > 0 ? names.map(name => read(join(folder, name)).trim()).join('\n\n') : null
 }

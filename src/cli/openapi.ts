@@ -4,10 +4,10 @@ import { openRateLimiter } from '../api/rate-limit.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'
-import { type Command, need } from './command.ts'
+import { command, need } from './command.ts'
 import { configOf } from './settings.ts'
 
-export const openapi: Command = {
+export const openapi = command({
   usage: 'steno openapi',
   summary: 'Print the OpenAPI document.',
   options: { json: { type: 'boolean' } },
@@ -17,7 +17,7 @@ export const openapi: Command = {
     const baseUrl = config.baseUrl ?? listeningUrl(config)
     console.log(JSON.stringify(describe(openApp(unopened(config)), baseUrl), null, 2))
   },
-}
+})
 
 /** A service whose routes can be described, not run: it has no data folder and no engine. */
 function unopened(config: Config): Service {

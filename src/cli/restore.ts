@@ -5,15 +5,15 @@ import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { databasePath, openDb } from '../db/db.ts'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
 
-export const restore: Command = {
+export const restore = command({
   usage: 'steno restore FILE [--json]',
   summary: 'Put a backup, FILE and FILE.key, into an empty data folder.',
   options: { json: { type: 'boolean' } },
   async run(positionals, values) {
-    const [file = ''] = need(positionals, 'FILE')
+    const [file] = need(positionals, 'FILE')
     const { dataDir } = configOf()
     const pairs = [
       { from: `${file}.key`, to: secretPath(dataDir) },
@@ -26,32 +26,32 @@ export const restore: Command = {
     checkDatabase(file)
 
     makeDataDir(dataDir)
-    // The key first: a server that finds no database makes one, and one that finds no key makes a key that opens nothing.
+    // The key first: a server that starts in between would create a key that opens nothing in this database.
     for (const { from, to } of pairs) place(from, to)
     openSecrets(dataDir)
     openDb(dataDir).close()
     print(
       values,
       { data_dir: dataDir },
-      () => `${dataDir}: restored; jobs that were under way go on from here`,
+      () => `${dataDir}: restored; unfinished jobs continue at the next start`,
     )
   },
-}
+})
 
 function checkDatabase(file: string): void {
-  let told: unknown
+  let result: unknown
   try {
     const db = new Database(file, { readonly: true })
     try {
-      told = db.query<{ quick_check: string }, []>('pragma quick_check').get()?.quick_check
-      if (told === 'ok') db.query('select 1 from migrations').get()
+      result = db.query<{ quick_check: string }, []>('pragma quick_check').get()?.quick_check
+      if (result === 'ok') db.query('select 1 from migrations').get()
     } finally {
       db.close()
     }
   } catch (error) {
-    told = reasonOf(error)
+    result = reasonOf(error)
   }
-  if (told !== 'ok') throw new Error(`${file} is no sound backup: ${told}`)
+  if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
 }
 
 function place(from: string, to: string): void {

@@ -2,9 +2,9 @@ import { formatSize } from '../base/units.ts'
 import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/models/cuda.ts'
 import { publicSource } from '../net/nuget.ts'
 import { barOf, openBar } from './bar.ts'
-import { type Command, need, UsageError } from './command.ts'
+import { command, need, UsageError } from './command.ts'
 
-export const pullRuntime: Command = {
+export const pull = command({
   usage: 'steno runtime pull cuda [--from FILE | --source URL]',
   summary: 'Download what ONNX Runtime needs to work on an NVIDIA GPU.',
   options: { from: { type: 'string' }, source: { type: 'string' } },
@@ -15,13 +15,13 @@ export const pullRuntime: Command = {
   async run(positionals, { from, source = publicSource }) {
     const [provider] = need(positionals, 'cuda')
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
-    const folder = typeof from === 'string' ? await installCuda(from) : await pullFrom(String(source))
+    const folder = from === undefined ? await pullFrom(source) : await installCuda(from)
     console.log(`the CUDA provider is in ${folder}`)
     const missing = missingForCuda()
     if (missing.length > 0)
       console.log(`this machine still lacks ${missing.join(', ')}: ${installHint(missing)}`)
   },
-}
+})
 
 async function pullFrom(source: string): Promise<string> {
   const bar = openBar()

@@ -5,10 +5,10 @@ import { setDataDir } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
-import { type Command, need } from './command.ts'
+import { command, need } from './command.ts'
 import { configOf, settingFlags, settingHelp } from './settings.ts'
 
-export const serve: Command = {
+export const serve = command({
   usage: 'steno serve [--port 8080] [--data-dir ./steno-data] …',
   summary: 'Run the service.',
   options: settingFlags,
@@ -19,19 +19,19 @@ export const serve: Command = {
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
     setDataDir(config.dataDir)
     const running = await startService(config)
-    const key = welcome(running)
+    const key = createFirstAccount(running)
     console.log(`steno listens on ${running.listening}`)
     if (key) console.log(`API key of local@localhost, shown this once: ${key}`)
     log.info('listening', { address: running.listening, data_dir: config.dataDir })
-    await untilToldToStop()
+    await untilStopSignal()
     log.info('stopping')
     await running.close()
     log.info('stopped')
   },
-}
+})
 
-/** The very first start makes an account to try things with. */
-function welcome({ service: { db, secrets } }: Running): string | null {
+/** The first start creates an account and gives its key. */
+function createFirstAccount({ service: { db, secrets } }: Running): string | null {
   return db.tx(() => {
     if (listAccounts(db).length > 0) return null
     const account = createAccount(db, { email: 'local@localhost', passwordHash: null, verified: true })
@@ -41,13 +41,13 @@ function welcome({ service: { db, secrets } }: Running): string | null {
   })
 }
 
-/** A second signal means now. */
-function untilToldToStop(): Promise<void> {
+/** A second signal exits at once. */
+function untilStopSignal(): Promise<void> {
   return new Promise(resolve => {
-    let told = false
+    let isStopping = false
     const stop = () => {
-      if (told) process.exit(1)
-      told = true
+      if (isStopping) process.exit(1)
+      isStopping = true
       resolve()
     }
     process.on('SIGTERM', stop)

@@ -1,12 +1,10 @@
-// Settings for a command: the environment, and for `serve` a flag for each.
+// The settings of a command come from the environment; `serve` has a flag for each too.
 
-import type { ParseArgsOptionsConfig } from 'node:util'
 import { type Config, flagOf, readConfig, settings } from '../config.ts'
-import type { Values } from './command.ts'
 
 const rows = Object.values(settings)
 
-export const settingFlags: ParseArgsOptionsConfig = Object.fromEntries(
+export const settingFlags: Record<string, { type: 'string' }> = Object.fromEntries(
   rows.map(({ variable }) => [flagOf(variable), { type: 'string' as const }]),
 )
 
@@ -18,11 +16,11 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 )
 
 /** A flag wins over its variable. */
-export function configOf(values: Values = {}): Config {
+export function configOf(flags: Record<string, string | undefined> = {}): Config {
   const given = Object.fromEntries(
     rows.flatMap(({ variable }) => {
-      const value = values[flagOf(variable)]
-      return typeof value === 'string' ? [[variable, value]] : []
+      const value = flags[flagOf(variable)]
+      return value === undefined ? [] : [[variable, value]]
     }),
   )
   return readConfig({ ...process.env, ...given })

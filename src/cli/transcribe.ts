@@ -10,31 +10,33 @@ import type { Media } from '../media/media.ts'
 import { type ExportFormat, formats } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { type Bar, barOf, openBar } from './bar.ts'
-import { type Command, UsageError, type Values } from './command.ts'
+import { command, UsageError, type ValuesOf } from './command.ts'
 import { configOf } from './settings.ts'
 
 const extensions = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const
 type Format = keyof typeof extensions
 
-export const transcribe: Command = {
+const options = {
+  language: { type: 'string' },
+  diarize: { type: 'boolean', default: false },
+  speakers: { type: 'string' },
+  'no-align': { type: 'boolean', default: false },
+  format: { type: 'string', default: 'text' },
+  output: { type: 'string', short: 'o' },
+} as const
+
+export const transcribe = command({
   usage:
     'steno transcribe FILE… [--language de] [--diarize] [--speakers N] [--no-align] [--format text|srt|vtt|json] [-o OUT]',
   summary: 'Transcribe files of this machine, without a server.',
-  options: {
-    language: { type: 'string' },
-    diarize: { type: 'boolean' },
-    speakers: { type: 'string' },
-    'no-align': { type: 'boolean' },
-    format: { type: 'string', default: 'text' },
-    output: { type: 'string', short: 'o' },
-  },
+  options,
   help: {
-    language: 'what is spoken; detected when not given',
+    language: 'the spoken language; detected by default',
     diarize: 'tell speakers apart',
     speakers: `how many speakers to expect, 1 to ${limits.speakerCountMax}; needs --diarize`,
-    'no-align': 'no time for each word',
+    'no-align': 'no times of words',
     format: 'text, srt, vtt or json',
-    'output, -o': 'a file, or a folder for several; standard output when not given',
+    'output, -o': 'a file, or a folder for several; standard output by default',
   },
   async run(files, values) {
     const task = readTask(files, values)
@@ -54,7 +56,7 @@ export const transcribe: Command = {
       await engine.close()
     }
   },
-}
+})
 
 type Task = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
   format: Format
@@ -62,15 +64,13 @@ type Task = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'ali
   outputFor: (file: string) => string | null
 }
 
-function readTask(files: string[], values: Values): Task {
+function readTask(files: string[], values: ValuesOf<typeof options>): Task {
   if (files.length === 0) throw new UsageError('a file is needed')
   const missing = files.find(file => !existsSync(file) || !statSync(file).isFile())
   if (missing !== undefined) throw new Error(`there is no file ${missing}`)
-  const language = (values.language as string | undefined) ?? null
+  const { language = null, format, output = null, diarize } = values
   if (language !== null && !isLanguage(language)) throw new UsageError(`${language} is not a language code`)
-  const format = values.format as string
   if (!isFormat(format)) throw new UsageError(`${format} is not text, srt, vtt or json`)
-  const output = (values.output as string | undefined) ?? null
   const isFolder = output !== null && existsSync(output) && statSync(output).isDirectory()
   if (output !== null && !isFolder && files.length > 1) {
     throw new UsageError(`${output} is not a folder, and there are ${files.length} files`)
@@ -79,16 +79,16 @@ function readTask(files: string[], values: Values): Task {
   return {
     language,
     format,
-    diarize: values.diarize === true,
+    diarize,
     speakerCount: speakersOf(values),
-    align: values['no-align'] !== true || values.diarize === true,
+    align: !values['no-align'] || diarize,
     outputFor: file => (isFolder ? join(output, name(file)) : output),
   }
 }
 
-function speakersOf({ speakers, diarize }: Values): number | null {
+function speakersOf({ speakers, diarize }: ValuesOf<typeof options>): number | null {
   if (speakers === undefined) return null
-  if (diarize !== true) throw new UsageError('--speakers needs --diarize')
+  if (!diarize) throw new UsageError('--speakers needs --diarize')
   const count = Number(speakers)
   if (!Number.isInteger(count) || count < 1 || count > limits.speakerCountMax) {
     throw new UsageError(`--speakers is a whole number from 1 to ${limits.speakerCountMax}`)
@@ -114,11 +114,10 @@ async function transcribeFile(file: string, { engine, media, bar, task }: Tools)
 }
 
 async function write(transcript: Transcript, file: string, { format, outputFor }: Task): Promise<void> {
-  const written =
-    format === 'json' ? `${JSON.stringify(transcript, null, 2)}\n` : exported(transcript, format)
+  const text = format === 'json' ? `${JSON.stringify(transcript, null, 2)}\n` : exported(transcript, format)
   const path = outputFor(file)
-  if (path === null) process.stdout.write(written)
-  else await Bun.write(path, written)
+  if (path === null) process.stdout.write(text)
+  else await Bun.write(path, text)
 }
 
 function exported(transcript: Transcript, format: ExportFormat): string {

@@ -1,4 +1,4 @@
-// The systemd unit: a user of its own, a file system that is read-only but for the data folder, and still CUDA.
+// The systemd unit: a user of its own, a read-only file system except for the data folder, and access to the GPU.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
@@ -17,7 +17,7 @@ EnvironmentFile=-${environmentFile}
 WorkingDirectory=${dataDir}
 Restart=on-failure
 RestartSec=2
-# Only the server is told to stop; it ends its children itself.
+# Only the server gets the signal to stop; it ends its children itself.
 KillMode=mixed
 TimeoutStopSec=60
 LimitNOFILE=65536
@@ -46,7 +46,7 @@ LockPersonality=yes
 SystemCallArchitectures=native
 UMask=0077
 # Compiled JavaScript is memory that is written and then run, so MemoryDenyWriteExecute cannot be set. PrivateDevices
-# would hide the graphics cards: they alone are let through.
+# would hide the GPUs; this policy allows them and no other device.
 DevicePolicy=closed
 DeviceAllow=char-nvidia* rw
 DeviceAllow=char-drm rw

@@ -3,16 +3,16 @@ import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { type Command, need, UsageError } from './command.ts'
+import { command, need, UsageError } from './command.ts'
 
-export const upgrade: Command = {
+export const upgrade = command({
   usage: 'steno upgrade --from FILE',
-  summary: 'Put another build in the place of this program, and keep this one as steno.old.',
+  summary: 'Replace this program by another build, and keep this one as steno.old.',
   options: { from: { type: 'string' } },
   help: { from: 'the new program' },
   async run(positionals, values) {
     need(positionals)
-    if (typeof values.from !== 'string') throw new UsageError('--from FILE expected')
+    if (values.from === undefined) throw new UsageError('--from FILE expected')
     const from = resolve(values.from)
     if (!existsSync(from)) throw new Error(`there is no file ${from}`)
     if (!isCompiled()) throw new Error('a checkout is upgraded with git')
@@ -27,11 +27,11 @@ export const upgrade: Command = {
     linkSync(here, `${here}.old`)
     draft.replace()
     console.log(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
-    console.log('A service that runs goes on as it was until it is restarted: systemctl restart steno')
+    console.log('A running service stays as it was until its restart: systemctl restart steno')
   },
-}
+})
 
-/** What the program says of itself, asked of the very copy that will be put in place. */
+/** The versions that the program prints, or null when it is no steno. */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
     const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], {
@@ -43,7 +43,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // It cannot be run, or says something else.
+    // It cannot be run, or prints something else.
     return null
   }
 }

@@ -2,14 +2,14 @@ import { FFMPEG_VERSION } from '../../node_modules/node-av/dist/ffmpeg/version.j
 import av from '../../node_modules/node-av/package.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
 import steno from '../../package.json'
-import { type Command, need, print } from './command.ts'
+import { command, need, print } from './command.ts'
 
-/** The commit a binary was built from; the build puts it here. */
+/** The commit of a binary; the build puts it here. */
 declare const STENO_COMMIT: string | undefined
 
-export const version: Command = {
+export const version = command({
   usage: 'steno version [--json]',
-  summary: 'Print the versions of everything in it.',
+  summary: 'Print the version of this program and of its parts.',
   options: { json: { type: 'boolean' } },
   async run(positionals, values) {
     need(positionals)
@@ -23,4 +23,4 @@ export const version: Command = {
     }
     print(values, versions, () => Object.entries(versions).map(([name, value]) => `${name} ${value}`))
   },
-}
+})

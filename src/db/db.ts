@@ -24,7 +24,7 @@ export type Db = {
   probe(): void
   /** Writes what the log holds into the file and empties the log, so that deleted text is nowhere on disk. */
   checkpoint(): void
-  /** A consistent copy into a file that must not exist yet. */
+  /** A consistent copy into a file that is new or empty. */
   copyTo(path: string): void
   close(): void
 }

@@ -38,12 +38,12 @@ test.skipIf(!builtIn)(
   60_000,
 )
 
-test('the disk needs room for one file of the largest size that is set', async () => {
+test('the disk check asks for room for one file of the configured maximum', async () => {
   const { of } = await doctor({ STENO_MAX_FILE_SIZE: '8000TB' })
   expect(of('disk space')).toMatchObject({ ok: false, found: expect.stringContaining('8000 TB') })
 }, 60_000)
 
-test('what is wrong is named and the exit code says so', async () => {
+test('a failed check is named and sets the exit code', async () => {
   await Bun.write(join(folder, 'data'), 'a file where the folder should be')
   const { code, of } = await doctor({ STENO_MODEL: join(folder, 'no-model') })
   expect(code).toBe(1)

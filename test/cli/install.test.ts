@@ -30,7 +30,7 @@ test('a checkout is not installed, and a folder that a unit would misread is ref
 
 const analyze = Bun.which('systemd-analyze')
 test.skipIf(analyze === null)(
-  `systemd takes every line of it${analyze ? '' : ' (SKIPPED: there is no systemd-analyze here)'}`,
+  `systemd accepts every line of the unit${analyze ? '' : ' (SKIPPED: there is no systemd-analyze here)'}`,
   async () => {
     const unit = join(folder, 'steno.service')
     const place = { binary: process.execPath, dataDir: folder, environmentFile: join(folder, 'env') }

@@ -25,14 +25,14 @@ test('every package the program is made of is named with its licence', async () 
   }
 })
 
-test('the walk goes beyond what is named, and leaves out what only builds and tests', () => {
+test('dependencies of dependencies are listed, and development packages are not', () => {
   const names = listPackages(root).map(({ about }) => about.name)
   expect(names.length).toBeGreaterThan(Object.keys(steno.dependencies).length)
   expect(names).not.toContain('typescript')
   expect(names).not.toContain('smtp-server')
 })
 
-test('every package states its licence, and none a licence that nobody has looked at', () => {
+test('every package states a licence from the reviewed list', () => {
   const known = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'MIT-0']
   known.push('MPL-2.0', 'BlueOak-1.0.0', 'Unlicense', '(MIT OR CC0-1.0)')
   const strange = listPackages(root)

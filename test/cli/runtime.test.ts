@@ -84,7 +84,7 @@ function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   }
 }
 
-test('the provider is fetched, checked, put beside the library, and what it lacks is named', async () => {
+test('the provider is fetched, checked, put beside the library, and missing libraries are named', async () => {
   using served = startSource({ breaks: [1000, 50_000] })
   const { code, out } = await run('--source', served.source)
   expect([code, served.ranges]).toEqual([0, ['all', 'bytes=1000-', 'bytes=51000-']])
@@ -141,7 +141,7 @@ test('bytes that do not have the hash of the source are not installed', async ()
   expect(readdirSync(join(folder, 'native'))).toEqual([])
 }, 30_000)
 
-test('a source that is none, and a file that is not there, are one clear line', async () => {
+test('a server that is no NuGet source, and a missing file, are errors of one line', async () => {
   using nothing = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
   const { code, err } = await run('--source', `http://127.0.0.1:${nothing.port}/`)
   expect([code, err]).toEqual([1, `steno: http://127.0.0.1:${nothing.port}/ is no NuGet source\n`])
@@ -151,7 +151,7 @@ test('a source that is none, and a file that is not there, are one clear line', 
   })
 })
 
-test('the names that a library asks the loader for are read from it', () => {
+test('the names of needed libraries are read from an ELF file', () => {
   const names = neededLibraries(carriedRuntime())
   expect(names).toContain('libstdc++.so.6')
   expect(names).toContain('libc.so.6')

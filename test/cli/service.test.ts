@@ -92,7 +92,7 @@ test('accounts and keys made beside a running server work at once, and stop at o
   ])
 })
 
-test('what must not be is refused with one clear line', async () => {
+test('an invalid request is refused with an error of one line', async () => {
   const data = join(folder, 'refused')
   const run = (...args: string[]) => findCommand(data, ...args)
   await run('accounts', 'create', 'a@example.org')
@@ -123,7 +123,7 @@ test('what must not be is refused with one clear line', async () => {
   expect(sixth.err).toContain('5 active keys')
 })
 
-test('a data folder that cannot be is named, with the setting that names another', async () => {
+test('an unusable data folder is named, with the setting for another', async () => {
   const inTheWay = join(folder, 'a-file')
   await Bun.write(inTheWay, '')
   for (const args of [['serve'], ['accounts', 'list'], ['doctor']]) {
@@ -133,7 +133,7 @@ test('a data folder that cannot be is named, with the setting that names another
   }
 })
 
-test('a backup of a running server is of use in an empty folder', async () => {
+test('a backup of a running server is restored into an empty folder', async () => {
   const data = join(folder, 'backed-up')
   const server = await serve(data)
   const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
@@ -168,7 +168,7 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
   expect(existsSync(data)).toBe(false)
 })
 
-test('a second server on the same folder is told that one is running', async () => {
+test('a second server on the same folder is refused', async () => {
   const data = join(folder, 'locked')
   await serve(data)
   const second = Bun.spawnSync(selfCommand('serve', '--port', '0'), { env: environment(data) })
@@ -205,7 +205,7 @@ test('settings may stand in a .env file of the working folder; the environment w
   expect(stderr.toString()).not.toContain('STENO_PORT')
 })
 
-test('SIGTERM lets a request in flight finish, then the server is gone with 0', async () => {
+test('SIGTERM lets a request in flight finish, then the server exits with 0', async () => {
   const server = await serve(join(folder, 'stop'))
   const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
   const body = '{"filename": "a.mp3"}'
@@ -234,7 +234,7 @@ test('SIGTERM lets a request in flight finish, then the server is gone with 0', 
   expect(await gone).toBe(0)
 })
 
-test('help says what there is', async () => {
+test('help lists the commands', async () => {
   const help = await findCommand(folder, 'help')
   for (const each of [
     'serve',
