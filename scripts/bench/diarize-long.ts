@@ -1,5 +1,7 @@
-// Ten minutes, two hours and ten hours of two voices: time must grow with the length, memory must not. Beside it
-// what recognition takes for the same sound. STENO_BENCH_MINUTES names other lengths: `10,120`.
+// Diarization of ten minutes, two hours and ten hours of two speakers: CPU time must grow with the length, memory must
+// not. Beside it: recognition of the same sound.
+//
+// STENO_BENCH_MINUTES: other lengths, `10,120`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,8 +9,8 @@ import { join } from 'node:path'
 import { clips, pocket, voices } from '../../test/support/engine-room.ts'
 import { ask } from './support/children.ts'
 import { twoVoices } from './support/clips.ts'
+import type { DiarizeAnswer, DiarizeOrder } from './support/diarize-sound.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
-import type { TellOrder, Told } from './support/tell-apart.ts'
 
 export const bench = { name: 'diarization: long files', run }
 
@@ -28,8 +30,8 @@ async function run(): Promise<string[][]> {
     const rounds = (length: number) => Math.round((length * 60 * 16_000) / samples.length)
     let first = 0
     for (const length of minutes) {
-      const order: TellOrder = { sound, repeat: rounds(length), threads: 2 }
-      const { cpuMs, clusterMs, peakBytes, speakers } = await ask<Told>('tell-apart.ts', order)
+      const order: DiarizeOrder = { sound, repeat: rounds(length), threads: 2 }
+      const { cpuMs, clusterMs, peakBytes, speakers } = await ask<DiarizeAnswer>('diarize-sound.ts', order)
       first ||= cpuMs / length
       rows.push([
         `${length}`,
@@ -52,9 +54,9 @@ async function run(): Promise<string[][]> {
     const alone = await ask<Heard>('hear.ts', base)
     const both = await ask<Heard>('hear.ts', { ...base, diarize: true })
     const added = both.cpuMs - alone.cpuMs
-    rows.push([`${minutes[0]}, pocket recogniser without`, '', (alone.cpuMs / 1000).toFixed(1)])
+    rows.push([`${minutes[0]}, recognition alone`, '', (alone.cpuMs / 1000).toFixed(1)])
     rows.push([
-      `${minutes[0]}, and with it`,
+      `${minutes[0]}, recognition and diarization`,
       '',
       (both.cpuMs / 1000).toFixed(1),
       '',

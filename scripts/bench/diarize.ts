@@ -1,7 +1,8 @@
-// Who speaks when, against the truth: the project's conversation and, where they are, the sketches beside it. Words
-// are those the pocket recogniser got right; theirs is the speaker that the turns gave them.
+// Diarization against the truth, on the clips of the project and on further ones where they are found. The words are
+// those that the pocket model recognised correctly; each has the speaker that the turns gave it.
 
 import { join } from 'node:path'
+import { sampleRate } from '../../src/engine/audio.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../src/engine/onnx/runtime.ts'
@@ -37,7 +38,7 @@ async function run(): Promise<string[][]> {
       clip.name,
       `${countOf(said)} of ${countOf(clip.truth)}`,
       percent(rate),
-      ...[missed, added, confused].map(each => percent(each / speech)),
+      ...[missed, added, confused].map(seconds => percent(seconds / speech)),
       percent(jaccard),
       clip.words.length > 0 ? percent(await wordsRight(models, clip)) : '-',
     ])
@@ -78,13 +79,13 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
   return diarization.finish(null).turns
 }
 
-/** Of the words that were heard right, those whose speaker is right as well. */
+/** The share of correct speakers among the words that were recognised correctly. */
 async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
   const order = { path, durationMs: 0, language: null, diarize: true, speakerCount: null, align: true }
   const quiet = { onSamples: async () => {}, onWarning: () => {} }
   const { utterances } = await transcribe(models, soundOf(path), order, quiet)
-  const heard = utterances.flatMap(each => each.words)
-  const plain = (each: { word: string }) => plainWords(each.word).join('')
+  const heard = utterances.flatMap(utterance => utterance.words)
+  const plain = ({ word }: { word: string }) => plainWords(word).join('')
   const { pairs } = compareWords(words.map(plain), heard.map(plain))
   const said = utterances.map(({ start, end, speaker }) => ({ from: start, to: end, speaker: speaker! }))
   const { matched } = score(truth, said, 0)
@@ -94,12 +95,12 @@ async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): P
 
 function segments(turns: readonly Turn[]): Segment[] {
   return turns.map(({ from, to, speaker }) => ({
-    from: from / 16_000,
-    to: to / 16_000,
+    from: from / sampleRate,
+    to: to / sampleRate,
     speaker: `${speaker}`,
   }))
 }
 
 function countOf(said: readonly Segment[]): number {
-  return new Set(said.map(each => each.speaker)).size
+  return new Set(said.map(segment => segment.speaker)).size
 }

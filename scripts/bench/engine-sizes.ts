@@ -1,6 +1,7 @@
-// Whisper's real dimensions with random weights and a fixed number of tokens: what a window costs, how much of that is
-// ONNX Runtime's own, what the same takes through the npm package's sessions, and what telling speakers apart adds.
-// STENO_BENCH_SIZES names some: `tiny,base`.
+// The cost of a window with Whisper's real dimensions, random weights and a fixed number of tokens. Beside it: the share
+// of ONNX Runtime, the cost through the sessions of the npm package, and what diarization adds.
+//
+// STENO_BENCH_SIZES: the sizes to measure, `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,15 +9,16 @@ import { join } from 'node:path'
 import { clips, pocket, voices } from '../../test/support/engine-room.ts'
 import { ask } from './support/children.ts'
 import { twoVoices } from './support/clips.ts'
+import type { DiarizeAnswer, DiarizeOrder } from './support/diarize-sound.ts'
 import type { Pace, PaceOrder } from './support/pace.ts'
 import { sizes, writeRandomModel } from './support/random-model.ts'
-import type { TellOrder, Told } from './support/tell-apart.ts'
 
 export const bench = { name: 'engine: real dimensions, random weights', run }
 
 const wanted = (process.env.STENO_BENCH_SIZES ?? Object.keys(sizes).join()).split(',')
-/** What somebody says in 30 s. */
+/** The text of about 30 s of speech. */
 const tokens = 100
+/** Windows that are decoded together. */
 const rows = 8
 
 async function run(): Promise<string[][]> {
@@ -35,13 +37,13 @@ async function run(): Promise<string[][]> {
   if (!pocket || !voices || !clips) return [...table, ['-', 'skipped: the pocket models are not here']]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   try {
-    const apart = await apartMs(folder)
+    const diarizeMs = await diarizationMs(folder)
     for (const name of wanted) {
       for (const int8 of [true, false]) {
-        const place = join(folder, `${name}${int8}`)
-        await writeRandomModel(place, pocket, sizes[name]!, int8)
+        const modelFolder = join(folder, `${name}${int8}`)
+        await writeRandomModel(modelFolder, pocket, sizes[name]!, int8)
         const order: PaceOrder = {
-          folder: place,
+          folder: modelFolder,
           variant: int8 ? '_quantized' : '',
           rows,
           tokens,
@@ -59,9 +61,9 @@ async function run(): Promise<string[][]> {
           `${(ours.decodeMs / ours.bareMs).toFixed(3)} ×`,
           `${(theirs.decodeMs / ours.decodeMs).toFixed(2)} ×`,
           (ours.peakBytes / 1024 ** 2).toFixed(0),
-          `${((100 * apart) / window).toFixed(0)} %`,
+          `${((100 * diarizeMs) / window).toFixed(0)} %`,
         ])
-        rmSync(place, { recursive: true })
+        rmSync(modelFolder, { recursive: true })
       }
     }
     return table
@@ -70,11 +72,11 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** CPU milliseconds that telling two voices apart takes for 30 s. */
-async function apartMs(folder: string): Promise<number> {
+/** CPU milliseconds of diarization for 30 s of two speakers. */
+async function diarizationMs(folder: string): Promise<number> {
   const sound = join(folder, 'sound.f32')
   const samples = await twoVoices(clips!)
   await Bun.write(sound, samples)
-  const order: TellOrder = { sound, repeat: 60, threads: 2 }
-  return ((await ask<Told>('tell-apart.ts', order)).cpuMs * 30 * 16_000) / (60 * samples.length)
+  const order: DiarizeOrder = { sound, repeat: 60, threads: 2 }
+  return ((await ask<DiarizeAnswer>('diarize-sound.ts', order)).cpuMs * 30 * 16_000) / (60 * samples.length)
 }

@@ -1,4 +1,4 @@
-// Runs a child that prints one JSON document last, and gives that document.
+// Runs a child process whose last line of output is a JSON document, and gives that document.
 
 import { join } from 'node:path'
 

@@ -1,43 +1,45 @@
-// Scores who-spoke-when against the truth: diarization error rate and Jaccard error rate, exactly, over the
-// stretches between all the edges.
+// Scores diarization against the truth: diarization error rate and Jaccard error rate, exact, over the pieces between
+// all edges of segments.
 
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
-  /** Seconds of speech in the truth that count, two at once counted twice. */
+  /** Scored seconds of speech in the truth. Speech of two at once counts twice. */
   speech: number
   missed: number
   false: number
   confused: number
-  /** Missed, false and confused by speech. */
+  /** The sum of missed, false and confused, divided by speech. */
   rate: number
-  /** Mean over the speakers of the truth of what their union with their match does not share. */
+  /** The mean Jaccard distance between each speaker of the truth and their match. */
   jaccard: number
   /** Speaker of the truth to speaker of the hypothesis. */
   matched: Map<string, string>
 }
 
-/** `collar` seconds on either side of every edge of the truth do not count. */
+/** `collar` seconds before and after every edge of the truth are not scored. */
 export function score(truth: readonly Segment[], said: readonly Segment[], collar = 0.25): Score {
   const pieces = piecesOf(truth, said, collar)
-  const [names, labels] = [namesOf(truth), namesOf(said)]
+  const names = namesOf(truth)
+  const labels = namesOf(said)
   const shared = names.map(name =>
-    labels.map(label => sum(pieces, each => Number(each.truth.has(name) && each.said.has(label)))),
+    labels.map(label => sum(pieces, piece => Number(piece.truth.has(name) && piece.said.has(label)))),
   )
   const matched = new Map(
     bestMatch(shared).flatMap((label, name) =>
       label >= 0 && shared[name]![label]! > 0 ? [[names[name]!, labels[label]!] as const] : [],
     ),
   )
-  const right = (each: Piece) => [...each.truth].filter(name => each.said.has(matched.get(name) ?? '')).length
-  const speech = sum(pieces, each => each.truth.size)
-  const missed = sum(pieces, each => Math.max(0, each.truth.size - each.said.size))
-  const added = sum(pieces, each => Math.max(0, each.said.size - each.truth.size))
-  const confused = sum(pieces, each => Math.min(each.truth.size, each.said.size) - right(each))
+  const right = (piece: Piece) =>
+    [...piece.truth].filter(name => piece.said.has(matched.get(name) ?? '')).length
+  const speech = sum(pieces, piece => piece.truth.size)
+  const missed = sum(pieces, piece => Math.max(0, piece.truth.size - piece.said.size))
+  const added = sum(pieces, piece => Math.max(0, piece.said.size - piece.truth.size))
+  const confused = sum(pieces, piece => Math.min(piece.truth.size, piece.said.size) - right(piece))
   const jaccards = names.map(name => {
     const label = matched.get(name) ?? ''
-    const both = sum(pieces, each => Number(each.truth.has(name) && each.said.has(label)))
-    const either = sum(pieces, each => Number(each.truth.has(name) || each.said.has(label)))
+    const both = sum(pieces, piece => Number(piece.truth.has(name) && piece.said.has(label)))
+    const either = sum(pieces, piece => Number(piece.truth.has(name) || piece.said.has(label)))
     return either > 0 ? 1 - both / either : 0
   })
   return {
@@ -46,7 +48,7 @@ export function score(truth: readonly Segment[], said: readonly Segment[], colla
     false: added,
     confused,
     rate: speech > 0 ? (missed + added + confused) / speech : 0,
-    jaccard: jaccards.reduce((total, each) => total + each, 0) / Math.max(1, jaccards.length),
+    jaccard: jaccards.reduce((total, distance) => total + distance, 0) / Math.max(1, jaccards.length),
     matched,
   }
 }
@@ -55,39 +57,39 @@ type Piece = { seconds: number; truth: Set<string>; said: Set<string> }
 
 function piecesOf(truth: readonly Segment[], said: readonly Segment[], collar: number): Piece[] {
   const zones = truth
-    .flatMap(each => [each.from, each.to])
+    .flatMap(({ from, to }) => [from, to])
     .map(edge => ({ from: edge - collar, to: edge + collar }))
     .toSorted((one, other) => one.from - other.from)
-  const edges = [...truth, ...said, ...zones].flatMap(each => [each.from, each.to])
+  const edges = [...truth, ...said, ...zones].flatMap(({ from, to }) => [from, to])
   const sorted = [...new Set(edges)].toSorted((one, other) => one - other)
   const pieces: Piece[] = []
   const opens = [
-    ...truth.map(each => ({ each, kind: 'truth' as const })),
-    ...said.map(each => ({ each, kind: 'said' as const })),
-  ].toSorted((one, other) => one.each.from - other.each.from)
+    ...truth.map(segment => ({ segment, kind: 'truth' as const })),
+    ...said.map(segment => ({ segment, kind: 'said' as const })),
+  ].toSorted((one, other) => one.segment.from - other.segment.from)
   let open: typeof opens = []
   let [next, zone] = [0, 0]
   for (const [at, from] of sorted.entries()) {
     const to = sorted[at + 1]
     if (to === undefined) break
-    while (next < opens.length && opens[next]!.each.from <= from) open.push(opens[next++]!)
-    open = open.filter(({ each }) => each.to > from)
+    while (next < opens.length && opens[next]!.segment.from <= from) open.push(opens[next++]!)
+    open = open.filter(({ segment }) => segment.to > from)
     while (zone < zones.length && zones[zone]!.to <= from) zone++
     const middle = (from + to) / 2
     if (zones[zone] && zones[zone]!.from < middle && middle < zones[zone]!.to) continue
     const speakers = (kind: string) =>
-      new Set(open.filter(each => each.kind === kind).map(({ each }) => each.speaker))
+      new Set(open.filter(item => item.kind === kind).map(({ segment }) => segment.speaker))
     pieces.push({ seconds: to - from, truth: speakers('truth'), said: speakers('said') })
   }
   return pieces
 }
 
 function namesOf(segments: readonly Segment[]): string[] {
-  return [...new Set(segments.map(each => each.speaker))]
+  return [...new Set(segments.map(segment => segment.speaker))]
 }
 
 function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number {
-  return pieces.reduce((total, each) => total + each.seconds * weight(each), 0)
+  return pieces.reduce((total, piece) => total + piece.seconds * weight(piece), 0)
 }
 
 /** The Hungarian method: for each row the column that makes the sum greatest, -1 where there are too few. */

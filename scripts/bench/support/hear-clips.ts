@@ -1,4 +1,4 @@
-// A child of the benches: the engine's own pipeline over several files of samples, the language left to it.
+// A child process of the benches: the engine's pipeline over files of samples, with language detection.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'

@@ -1,4 +1,4 @@
-// A child of the benches: telling voices apart alone, over a file of samples said `repeat` times over.
+// A child process of the benches: diarization alone, over a file of samples that is repeated `repeat` times.
 
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
@@ -7,12 +7,13 @@ import { Diarization } from '../../../src/engine/who/diarize.ts'
 import { openVoices } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 
-export type TellOrder = { sound: string; repeat: number; threads: number }
-export type Told = { cpuMs: number; clusterMs: number; peakBytes: number; speakers: number }
+export type DiarizeOrder = { sound: string; repeat: number; threads: number }
+export type DiarizeAnswer = { cpuMs: number; clusterMs: number; peakBytes: number; speakers: number }
 
-if (import.meta.main) console.log(JSON.stringify(await tellApart(JSON.parse(process.argv[2]!) as TellOrder)))
+if (import.meta.main)
+  console.log(JSON.stringify(await diarize(JSON.parse(process.argv[2] ?? '') as DiarizeOrder)))
 
-async function tellApart({ sound, repeat, threads }: TellOrder): Promise<Told> {
+async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<DiarizeAnswer> {
   const voices = openVoices(openRuntime(runtimeLibrary(), threads), voicesFor('pocket', '') as VoiceFiles)
   const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
   const diarization = new Diarization(voices)
@@ -27,6 +28,6 @@ async function tellApart({ sound, repeat, threads }: TellOrder): Promise<Told> {
     cpuMs: ms(before, after),
     clusterMs: ms(heard, after),
     peakBytes: peakBytes(),
-    speakers: new Set(turns.map(each => each.speaker)).size,
+    speakers: new Set(turns.map(turn => turn.speaker)).size,
   }
 }
