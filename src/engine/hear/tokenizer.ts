@@ -1,9 +1,11 @@
-// Token ids to text: the half of byte-level BPE that recognition needs. Text is never encoded to tokens here, since
-// prompts consist of special tokens whose ids are looked up; so no tokenizer library is needed.
+// Text to token ids and back, through the library of the tokenizer files' own authors, and tokens to words.
 
+import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
+  /** The ids of a text, without special tokens around it. */
+  encode(text: string): number[]
   /** Text of ordinary tokens; special tokens and time tokens have none. */
   decode(ids: readonly number[]): string
   /** Id of a special token by its name, such as `<|transcribe|>`; null when the model has none. */
@@ -12,21 +14,19 @@ export type Tokenizer = {
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
+/** `json` is the tokenizer.json of a model. */
 export function readTokenizer(json: string): Tokenizer {
-  const file = JSON.parse(json) as {
-    model: { vocab: Record<string, number> }
-    added_tokens: { id: number; content: string }[]
+  // The library would remove spaces before punctuation, which are part of the text.
+  const library = new Library(JSON.parse(json), { clean_up_tokenization_spaces: false })
+  const added = library.get_added_tokens_decoder()
+  const specials = new Map(Array.from(added, ([id, { content }]) => [content, id]))
+  const hasText = (id: number) => !added.has(id) && library.id_to_token(id) !== undefined
+  const decode = (ids: readonly number[]) => {
+    const textIds = ids.filter(hasText)
+    return textIds.length === 0 ? '' : library.decode(textIds)
   }
-  const specials = new Map(file.added_tokens.map(({ content, id }) => [content, id]))
-  const specialIds = new Set(specials.values())
-  const bytes: Uint8Array[] = []
-  const byteOf = bytesByCharacter()
-  for (const [characters, id] of Object.entries(file.model.vocab)) {
-    if (!specialIds.has(id))
-      bytes[id] = Uint8Array.from(characters, character => byteOf.get(character) ?? questionMark)
-  }
-  const decode = (ids: readonly number[]) => decodeBytes(ids.map(id => bytes[id]))
   return {
+    encode: text => library.encode(text, { add_special_tokens: false }).ids,
     decode,
     special: name => specials.get(name) ?? null,
     words: (ids, language) => {
@@ -34,10 +34,6 @@ export function readTokenizer(json: string): Tokenizer {
       return writtenWithoutSpaces(language) ? characters : joinAtSpaces(characters)
     },
   }
-}
-
-function decodeBytes(parts: readonly (Uint8Array | undefined)[]): string {
-  return Buffer.concat(parts.filter(bytes => bytes !== undefined)).toString('utf8')
 }
 
 /** Runs of tokens that decode to whole characters. One character may span several tokens, at most 8 here. */
@@ -67,17 +63,4 @@ function joinAtSpaces(characters: readonly { text: string; ids: number[] }[]) {
     }
   }
   return words
-}
-
-const questionMark = 63
-
-/** GPT-2's alphabet: a printable byte is its own character, and the other 68 have characters from 256 on. */
-function bytesByCharacter(): Map<string, number> {
-  const alphabet = new Map<string, number>()
-  let next = 256
-  for (let byte = 0; byte < 256; byte++) {
-    const printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
-    alphabet.set(String.fromCharCode(printable ? byte : next++), byte)
-  }
-  return alphabet
 }

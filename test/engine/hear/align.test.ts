@@ -1,25 +1,10 @@
 import { expect, test } from 'bun:test'
 import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
-import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
+import { tokenizerOf } from '../../support/tokenizer.ts'
 
 /** One token a word, the ids in order. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
-const tokenizer = readTokenizer(
-  JSON.stringify({
-    model: { vocab: Object.fromEntries(words.map((word, id) => [inVocabulary(word), id])) },
-    added_tokens: [],
-  }),
-)
-
-/** The spelling of a word in the vocabulary: bytes that cannot be printed are characters from 256 on. */
-function inVocabulary(word: string): string {
-  const printable = (byte: number) =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
-  const others = Array.from({ length: 256 }, (_, byte) => byte).filter(byte => !printable(byte))
-  return [...Buffer.from(word)]
-    .map(byte => String.fromCharCode(printable(byte) ? byte : 256 + others.indexOf(byte)))
-    .join('')
-}
+const tokenizer = tokenizerOf(words)
 
 /** The attention of an ideal head: high at the token's own frames and near zero elsewhere. */
 function attendTo(frames: number, from: number, to: number): Float32Array {

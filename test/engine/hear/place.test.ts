@@ -1,18 +1,13 @@
 import { expect, test } from 'bun:test'
 import { samplesPerFrame } from '../../../src/engine/audio.ts'
 import { placeInRecording } from '../../../src/engine/hear/place.ts'
-import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
+import { tokenizerOf } from '../../support/tokenizer.ts'
 
-const words = ['Ġone', 'Ġtwo.', 'Ġthree', 'Ġfour.']
+const words = [' one', ' two.', ' three', ' four.']
 const [end, firstTimestamp] = [90, 100]
-const tokenizer = readTokenizer(
-  JSON.stringify({
-    model: { vocab: Object.fromEntries(words.map((word, id) => [word, id])) },
-    added_tokens: [],
-  }),
-)
+const tokenizer = tokenizerOf(words)
 // The parts of a model that placing reads.
 const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
 

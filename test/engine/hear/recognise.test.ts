@@ -2,17 +2,12 @@ import { expect, test } from 'bun:test'
 import type { Batch, Decoder } from '../../../src/engine/hear/decoder.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
-import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 import type { Facts, Whisper } from '../../../src/engine/hear/whisper.ts'
+import { tokenizerOf } from '../../support/tokenizer.ts'
 
-const words = Array.from({ length: 20 }, (_, id) => `Ġ${String.fromCharCode(97 + id).repeat(3)}`)
+const words = Array.from({ length: 20 }, (_, id) => ` ${String.fromCharCode(97 + id).repeat(3)}`)
 const [end, noSpeech, vocabulary] = [20, 21, 24]
-const tokenizer = readTokenizer(
-  JSON.stringify({
-    model: { vocab: Object.fromEntries(words.map((word, id) => [word, id])) },
-    added_tokens: [],
-  }),
-)
+const tokenizer = tokenizerOf(words)
 const facts: Partial<Facts> = {
   vocabulary,
   positions: 448,

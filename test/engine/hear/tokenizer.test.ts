@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 import { pocket, unless } from '../../support/engine-room.ts'
+import { inVocabulary } from '../../support/tokenizer.ts'
 
 const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
@@ -9,21 +10,8 @@ const tokenizer = pocket ? readTokenizer(json) : null!
 
 /** One token for each byte, which splits every character that has more than one. */
 function byteIds(text: string): number[] {
-  const vocabulary = (JSON.parse(json) as { model: { vocab: Record<string, number> } }).model.vocab
-  const ids = new Map<number, number>()
-  for (const id of Object.values(vocabulary)) {
-    const bytes = Buffer.from(tokenizer.decode([id]), 'utf8')
-    if (bytes.length === 1) ids.set(bytes[0]!, id)
-  }
-  // A byte above 127 is no character alone. In the vocabulary it is a character of GPT-2's alphabet, where bytes that
-  // cannot be printed have the characters from 256 on; 33 of them are below 127.
-  const printable = (byte: number) => (byte >= 161 && byte <= 172) || byte >= 174
-  let next = 256 + 33
-  for (let byte = 127; byte < 256; byte++) {
-    const character = String.fromCharCode(printable(byte) ? byte : next++)
-    if (byte >= 128) ids.set(byte, vocabulary[character]!)
-  }
-  return [...Buffer.from(text)].map(byte => ids.get(byte)!)
+  const { model } = JSON.parse(json) as { model: { vocab: Record<string, number> } }
+  return Array.from(Buffer.from(text), byte => model.vocab[inVocabulary(Uint8Array.of(byte))] ?? -1)
 }
 
 test.skipIf(!pocket).each([
@@ -47,4 +35,52 @@ test.skipIf(!pocket)(`an incomplete character at the end loses no token${skipped
   const words = tokenizer.words(ids, 'en')
   expect(words.flatMap(each => each.ids)).toEqual(ids)
   expect(words[0]!.text.startsWith(' fin')).toBe(true)
+})
+
+test.skipIf(!pocket).each([
+  [" It's two o'clock, isn't it?", [467, 311, 732, 277, 6, 9023, 11, 1943, 380, 309, 30]],
+  [' Grüße aus Köln', [38908, 11451, 3437, 591, 13072, 77]],
+  ['今天下雨了。', [12074, 4438, 35339, 2289, 1543]],
+  [' नमस्ते', [8485, 101, 48521, 45938, 27099, 36158, 21981]],
+  [' привет, мир', [33879, 11, 20536]],
+  ['مرحبا بالعالم', [29973, 5016, 3555, 995, 20666, 3615, 45340]],
+  [' สวัสดี', [220, 13715, 7643, 5981, 13715, 9345, 6033]],
+  [' 👍🏽 ok', [36276, 235, 4222, 237, 121, 3133]],
+  ['  two  spaces\n', [220, 732, 220, 7673, 198]],
+])(`%p has the tokens that tiktoken gives it, and they decode to it${skipped}`, (text, ids) => {
+  expect(tokenizer.encode(text)).toEqual(ids)
+  expect(tokenizer.decode(ids)).toBe(text)
+})
+
+test.skipIf(!pocket)(`special tokens and ids outside the vocabulary have no text${skipped}`, () => {
+  expect(tokenizer.decode([50258, 50364, 2425, 50400, 50257, 99_999])).toBe(' Hello')
+  expect(tokenizer.decode([50258, 50364])).toBe('')
+  expect(tokenizer.decode([])).toBe('')
+})
+
+const languageCodes = [
+  'am',
+  'ar',
+  'bn',
+  'de',
+  'el',
+  'fa',
+  'gu',
+  'he',
+  'hi',
+  'hy',
+  'ja',
+  'ka',
+  'km',
+  'ko',
+  'lo',
+  'my',
+]
+
+test.skipIf(!pocket).each(languageCodes)(`%s: text decodes to itself after encoding${skipped}`, code => {
+  const names = new Intl.DisplayNames(code, { type: 'language' })
+  const text = languageCodes.map(other => names.of(other)).join(', ')
+  const ids = tokenizer.encode(text)
+  expect(tokenizer.decode(ids)).toBe(text)
+  expect(tokenizer.words(ids, code).flatMap(word => word.ids)).toEqual(ids)
 })
