@@ -92,7 +92,7 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // Nobody speaks after the end of the recording.
+      // There is no speech after the end of the recording.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
