@@ -296,7 +296,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   return { url, out: out.text, err: err.text, told: err.until, stop }
 }
 
-/** What a stream has said so far, and a way to wait for a word in it. */
+/** The text of a stream so far, and a way to wait for a word in it. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const waiting: { word: string; resolve: () => void }[] = []

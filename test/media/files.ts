@@ -1,4 +1,4 @@
-// How the tests of this room read a file, and what they start from.
+// Fixtures, and the ways in which the tests of this room read a file.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The files that fixtures/media/make.sh makes: every container that we take, with the codecs usual in it.
+// The files that fixtures/media/make.sh makes: every accepted container, with its usual codecs.
 
 /**
  * Codecs pad to whole blocks, and where the container cannot say so the padding is part of the sound. The

@@ -1,4 +1,4 @@
-// One mutant through inspection and decoding, as a job would go, and what came of it.
+// Inspects and decodes one damaged file, as a job would, and gives the outcome.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

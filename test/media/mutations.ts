@@ -1,4 +1,4 @@
-// Files that are almost right: seeded damage to the fixtures, the same on every machine.
+// Fixtures with seeded damage, the same on every machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -24,7 +24,7 @@ export function mutant(number: number): Mutant {
 type Random = () => number
 type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
-/** Where containers keep what they say of themselves. */
+/** The parts of a container that describe it. */
 const headBytes = 512
 /** Lengths, counts and times that programs trip over. */
 const temptations = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]

@@ -1,4 +1,4 @@
-// What the tests of children ask the system about processes.
+// Child processes, as the system lists them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 

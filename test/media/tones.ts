@@ -1,4 +1,4 @@
-// Finds tones in samples: what the fixtures hold, and whether it came out where it belongs.
+// Finds the tones of the fixtures in samples, and checks their times.
 
 import { expect } from 'bun:test'
 

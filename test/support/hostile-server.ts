@@ -1,4 +1,4 @@
-// A server that speaks HTTP by hand, byte for byte, so that it can speak it wrongly.
+// A server that writes HTTP byte for byte, so that it can break the protocol.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** What a path answers. `nth` counts the requests for it, from 1. */
+/** The answer of a path. `nth` counts its requests, from 1. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {

@@ -1,12 +1,12 @@
-// A model hub of a test's own: it knows a repository or more, and does to its transfers what the test says.
+// A model hub for tests: it has one or more repositories, and breaks its transfers as the test sets it up.
 
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /** Bytes after which a transfer is broken off, per request; the rest goes through. */
+  /** Bytes after which a transfer ends, one entry per request. Later transfers are whole. */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /** What is sent in place of a file's bytes, once each. */
+  /** Bytes that are sent in place of a file, once each. */
   forges?: Record<string, Uint8Array>
   token?: string
   /** Repositories besides the one, with their files. */

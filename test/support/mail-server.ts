@@ -1,4 +1,4 @@
-// A real SMTP server on loopback, and how it may misbehave.
+// A real SMTP server on loopback, with faults on request.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'

@@ -1,4 +1,4 @@
-// Media that says of itself what it is, so that most tests need no FFmpeg: `steno-test 11.700`.
+// Media files that state their own length, so that most tests need no FFmpeg: `steno-test 11.700`.
 
 import { readFileSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'

@@ -1,4 +1,4 @@
-// The most memory this process has held.
+// The peak memory of this process.
 
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-// The program as people run it: its own process, a folder of its own, nothing of our environment.
+// The program in a process of its own, without the environment of the tests.
 
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-// A strict reader of Prometheus' text form: whatever is not exactly as the format says is an error.
+// A strict parser of the text format of Prometheus.
 
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 export type Family = { help: string; kind: string; samples: Sample[] }

@@ -1,4 +1,4 @@
-// Sound made by arithmetic, the same at every run.
+// Computed sound, the same in every run.
 
 const rate = 16_000
 

@@ -1,4 +1,4 @@
-// Zip archives for tests, written the plain way.
+// Writes zip archives for tests.
 
 import { crc32, deflateRawSync } from 'node:zlib'
 

@@ -14,50 +14,77 @@ export function decodeSource(
   { durationMsMax, send }: Operation,
 ): DecodeResult {
   const output = new Output(send, samplesMax(durationMsMax))
-  const resampler = new Resampler(ffmpeg, samples => output.write(samples))
-  const timeline = new Timeline(source)
-  const held = new ffmpeg.Frame()
-  held.alloc()
-  let damaged = 0
-
-  const put = (frame: Frame, { silence, skip }: Placement) => {
-    const { length } = source.frameSpan(frame)
-    if (silence >= 1) {
-      resampler.flush()
-      output.writeSilence(Math.round(timeline.position - length) - output.written)
-    }
-    if (skip < length && !resampler.convert(frame, { skip })) {
-      damaged += 1
-      resampler.flush()
-      output.writeSilence(Math.round(timeline.position) - output.written)
-    }
-  }
-  const putHeld = (nextStart: number | null) => {
-    const placement = timeline.settle(nextStart)
-    if (placement) put(held, placement)
-  }
-  const use = (link: Source, frame: Frame) => {
-    const span = link.frameSpan(frame)
-    putHeld(span.start)
-    const placement = timeline.place(span, { exact: link.lost })
-    if (placement) put(frame, placement)
-    else {
-      held.unref()
-      held.ref(frame)
-    }
-    output.keepAlive()
-  }
-
+  const track = new Track(ffmpeg, source, output)
   const packet = new ffmpeg.Packet()
   packet.alloc()
+  let damaged = 0
   for (const link of linksOf(source)) {
-    while (link.read(packet)) link.decode(packet, frame => use(link, frame))
-    link.drain(frame => use(link, frame))
-    putHeld(null)
-    timeline.continue()
+    const add = (frame: Frame) => track.add(frame, link)
+    while (link.read(packet)) link.decode(packet, add)
+    link.drain(add)
+    track.endLink()
     damaged += link.damaged
   }
-  resampler.flush()
+  track.flush()
   output.flush()
-  return { samples: output.written, damaged }
+  return { samples: output.written, damaged: damaged + track.damaged }
+}
+
+/** Writes frames to the output, each at its place on the time line. */
+class Track {
+  /** Number of frames that could not be converted. */
+  damaged = 0
+  readonly #source: Source
+  readonly #output: Output
+  readonly #resampler: Resampler
+  readonly #timeline: Timeline
+  /** The frame whose place depends on the next one. */
+  readonly #held: Frame
+
+  constructor(ffmpeg: FFmpeg, source: Source, output: Output) {
+    this.#source = source
+    this.#output = output
+    this.#resampler = new Resampler(ffmpeg, samples => output.write(samples))
+    this.#timeline = new Timeline(source)
+    this.#held = new ffmpeg.Frame()
+    this.#held.alloc()
+  }
+
+  add(frame: Frame, link: Source): void {
+    const span = link.frameSpan(frame)
+    this.#write(this.#held, this.#timeline.settle(span.start))
+    const placement = this.#timeline.place(span, { exact: link.lost })
+    if (placement) this.#write(frame, placement)
+    else {
+      this.#held.unref()
+      this.#held.ref(frame)
+    }
+    this.#output.keepAlive()
+  }
+
+  /** The next frame is the first of another link. */
+  endLink(): void {
+    this.#write(this.#held, this.#timeline.settle(null))
+    this.#timeline.continue()
+  }
+
+  flush(): void {
+    this.#resampler.flush()
+  }
+
+  #write(frame: Frame, placement: Placement | null): void {
+    if (!placement) return
+    const { silence, skip } = placement
+    const { length } = this.#source.frameSpan(frame)
+    if (silence >= 1) this.#writeSilenceTo(this.#timeline.position - length)
+    if (skip < length && !this.#resampler.convert(frame, { skip })) {
+      this.damaged += 1
+      this.#writeSilenceTo(this.#timeline.position)
+    }
+  }
+
+  #writeSilenceTo(position: number): void {
+    this.#resampler.flush()
+    this.#output.writeSilence(Math.round(position) - this.#output.written)
+  }
 }

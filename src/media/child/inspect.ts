@@ -14,58 +14,81 @@ const headSamples = 30 * sampleRate
 const tailPackets = 32
 
 export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Operation): Inspection {
-  const timeline = new Timeline(source)
   const samplesMax = (durationMsMax / 1000) * sampleRate
-  const ring = Array.from({ length: tailPackets }, () => new ffmpeg.Packet())
-  for (const packet of ring) packet.alloc()
-  let frames = 0
+  const meter = new Meter(ffmpeg, source, samplesMax)
   let decoded: Pick<Inspection, 'sampleRate' | 'channels'> | null = null
-
   for (const link of linksOf(source)) {
-    measure(link)
+    meter.measure(link)
     decoded ??= { sampleRate: link.decoder.sampleRate, channels: link.decoder.channels }
-    timeline.settle(null)
-    timeline.continue()
-    if (timeline.position > samplesMax) break
+    if (meter.samples > samplesMax) break
   }
-  if (frames === 0 || !decoded) throw new Refused('undecodable')
+  if (meter.frames === 0 || !decoded) throw new Refused('undecodable')
   const { container, codec } = source
-  return { container, codec, ...decoded, durationMs: Math.round((timeline.position / sampleRate) * 1000) }
+  return { container, codec, ...decoded, durationMs: Math.round((meter.samples / sampleRate) * 1000) }
+}
 
-  function measure(link: Source): void {
-    const headEnd = timeline.position + headSamples
-    const use = (frame: Frame) => {
-      frames += 1
-      add(link, link.frameSpan(frame))
+/** Measures links, one after another, until there are more than `samplesMax`. */
+class Meter {
+  /** Number of decoded frames. */
+  frames = 0
+  readonly #ffmpeg: FFmpeg
+  readonly #timeline: Timeline
+  readonly #samplesMax: number
+  readonly #ring: Packet[]
+
+  constructor(ffmpeg: FFmpeg, source: Source, samplesMax: number) {
+    this.#ffmpeg = ffmpeg
+    this.#timeline = new Timeline(source)
+    this.#samplesMax = samplesMax
+    this.#ring = Array.from({ length: tailPackets }, () => new ffmpeg.Packet())
+    for (const packet of this.#ring) packet.alloc()
+  }
+
+  get samples(): number {
+    return this.#timeline.position
+  }
+
+  measure(link: Source): void {
+    this.#decodeEnds(link)
+    this.#timeline.settle(null)
+    this.#timeline.continue()
+  }
+
+  #decodeEnds(link: Source): void {
+    const headEnd = this.samples + headSamples
+    const add = (frame: Frame) => {
+      this.frames += 1
+      this.#add(link, link.frameSpan(frame))
     }
-    const first = packetAt(0)
+    const first = this.#packetAt(0)
     let more = link.read(first)
-    for (; more && timeline.position < headEnd; more = link.read(first)) link.decode(first, use)
-    link.drain(use)
+    for (; more && this.samples < headEnd; more = link.read(first)) link.decode(first, add)
+    link.drain(add)
     if (!more) return
-    for (const packet of countPackets(link)) link.decode(packet, use)
-    link.drain(use)
+    for (const packet of this.#countPackets(link)) link.decode(packet, add)
+    link.drain(add)
   }
 
   /** Counts each packet that leaves the ring. Gives those that are in it at the end of the file. */
-  function countPackets(link: Source): Packet[] {
+  #countPackets(link: Source): Packet[] {
     let read = 1
-    for (; timeline.position <= samplesMax; read++) {
-      const packet = packetAt(read)
+    for (; this.samples <= this.#samplesMax; read++) {
+      const packet = this.#packetAt(read)
       const isFull = read >= tailPackets
-      if (isFull && !packet.hasFlags(ffmpeg.AV_PKT_FLAG_DISCARD)) add(link, link.packetSpan(packet))
+      if (isFull && !packet.hasFlags(this.#ffmpeg.AV_PKT_FLAG_DISCARD))
+        this.#add(link, link.packetSpan(packet))
       if (!link.read(packet)) break
     }
     const oldest = Math.max(0, read - tailPackets + 1)
-    return Array.from({ length: read - oldest }, (_, index) => packetAt(oldest + index))
+    return Array.from({ length: read - oldest }, (_, index) => this.#packetAt(oldest + index))
   }
 
-  function packetAt(index: number): Packet {
-    return ring[index % tailPackets]!
+  #packetAt(index: number): Packet {
+    return this.#ring[index % tailPackets]!
   }
 
-  function add(link: Source, span: Span): void {
-    timeline.settle(span.start)
-    timeline.place(span, { exact: link.lost })
+  #add(link: Source, span: Span): void {
+    this.#timeline.settle(span.start)
+    this.#timeline.place(span, { exact: link.lost })
   }
 }
