@@ -89,8 +89,8 @@ class Supervisor implements Engine {
     await this.#retry(() => this.#chooseModel())
     const notice = this.notice()
     if (notice) log.warn('built-in model in use', { reason: notice })
-    await Promise.all(Array.from({ length: this.capacity }, () => this.#addWorker()))
-    if (notice) await this.#retryWantedModel()
+    const workers = Array.from({ length: this.capacity }, () => this.#addWorker())
+    await Promise.all(notice ? [...workers, this.#retryWantedModel()] : workers)
   }
 
   async #chooseModel(): Promise<boolean> {

@@ -216,6 +216,14 @@ test('the wanted model replaces the built-in one when it can be downloaded', asy
   expect(opened.notice()).toBe(null)
 })
 
+test('the wanted model is tried even while the built-in one cannot be loaded', async () => {
+  const wanted = { folder: join(folder, 'wanted'), name: 'base', voices, notice: null }
+  const answers = [{ folder, name: 'pocket', voices, notice: 'good for a try' }]
+  const opened = open('loads-wanted', { retryMs: 1, prepare: async () => answers.shift() ?? wanted })
+  await ready(opened)
+  expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
+})
+
 test('closing kills every worker', async () => {
   const opened = open('well', {}, { workers: 2 })
   const transcripts = await Promise.all([run(opened), run(opened)])

@@ -8,7 +8,8 @@ const send = (report: unknown): void => void process.send?.(report as Report)
 process.on('disconnect', () => process.exit(0))
 process.on('message', async (order: Order): Promise<void> => {
   if (order.kind === 'load') {
-    if (behaviour === 'cannot-load') return send({ kind: 'cannotLoad', message: 'cuda: no such provider' })
+    if (behaviour === 'cannot-load' || (behaviour === 'loads-wanted' && !order.folder.endsWith('wanted')))
+      return send({ kind: 'cannotLoad', message: 'cuda: no such provider' })
     if (behaviour === 'dies-loading') process.exit(7)
     if (behaviour === 'rubbish') {
       send(null)
