@@ -5,6 +5,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const KB = 1024
 const MB = 1024 ** 2
+const GB = 1024 ** 3
 
 export const limits = {
   // Media
@@ -16,6 +17,12 @@ export const limits = {
   mediaCpuMs: 30 * minute,
   /** What it may allocate beyond what it starts with. The index of a 10 h film takes about 150 MB of it. */
   mediaMemoryBytes: 640 * MB,
+  /** How much of a file is read to find its streams: in a broadcast one may begin late. */
+  mediaProbeBytes: 32 * MB,
+  /** The child reports that it lives when it has had nothing to send for this long. */
+  mediaAliveEveryMs: 1 * second,
+  /** Decoding may exceed the limit of an inspection by this much. Only wrong timestamps need more. */
+  mediaMarginMs: 1 * minute,
 
   // Requests
   bodyBytesMax: 100 * KB,
@@ -29,6 +36,9 @@ export const limits = {
   rateWindowMs: 1 * minute,
   /** A request whose bytes stop coming for this long is dropped. An upload of 5 GB may still take hours. */
   requestIdleMs: 60 * second,
+
+  // Uploads
+  uploadBufferBytes: 1 * MB,
 
   // Jobs
   /** Downloads and inspections that run beside one another; the rest wait their turn. */
@@ -113,6 +123,10 @@ export const limits = {
   /** Pause before a model that did not load is tried again; doubles. */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
+  /** The interval of progress reports. Each one lets the event loop of the child run. */
+  engineReportEveryMs: second / 4,
+  /** Memory for the decoder's cache of all rows of a batch. */
+  engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Models
   /** Tries in a row that bring no new byte of a file. */

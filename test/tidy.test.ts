@@ -2,14 +2,16 @@
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { settings } from '../src/config.ts'
-import { jobErrors, requestErrors } from '../src/errors.ts'
-import { limits } from '../src/limits.ts'
-
-const root = join(import.meta.dir, '..')
-
-type File = { path: string; text: string }
+import { join } from 'node:path'
+import {
+  cyclesOf,
+  importsOf,
+  listSources,
+  parse,
+  projectRoot,
+  roomOf,
+  type SourceFile,
+} from './support/source.ts'
 
 /** Imports point left along this line. Rooms of one step may not import each other, but for the pairs below. */
 const line: string[][] = [
@@ -26,7 +28,7 @@ const line: string[][] = [
   ['cli'],
   ['main'],
 ]
-const neighbours = new Set(['limits -> base', 'service -> sweeps', 'base -> limits'])
+const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
 /** What of a room the others may see. */
 const doors: Record<string, string[]> = {
@@ -40,23 +42,64 @@ const doors: Record<string, string[]> = {
     'models/cuda',
     'onnx/library',
   ],
-  media: ['formats', 'media', 'inspect', 'decode', 'child/main'],
+  media: ['formats', 'inspect', 'decode', 'child/main'],
 }
 
-const files = listFiles('src')
+/** The order inside the engine, by the same rule: folders and files. */
+const engineLine: string[][] = [
+  ['audio', 'protocol'],
+  ['onnx'],
+  ['models'],
+  ['hear', 'who'],
+  ['assemble'],
+  ['transcribe'],
+  ['load'],
+  ['child'],
+  ['worker'],
+  ['supervisor', 'once'],
+]
 
-test('imports point one way', () => {
+const files = listSources('src')
+
+test('imports of values point one way', () => {
   expect(files.flatMap(againstTheLine)).toEqual([])
-  const bad = { path: 'src/db/x.ts', text: "import { cancelJob } from '../jobs/job.ts'\ncancelJob()" }
+  const bad = parse('src/db/x.ts', "import { cancelJob } from '../jobs/job.ts'\ncancelJob()")
   expect(againstTheLine(bad)).toEqual(['src/db/x.ts imports src/jobs/job.ts'])
-  const typeOnly = { path: 'src/db/x.ts', text: "import type { Job } from '../jobs/job.ts'" }
+  const typeOnly = parse('src/db/x.ts', "import type { Job } from '../jobs/job.ts'")
   expect(againstTheLine(typeOnly)).toEqual([])
+})
+
+test('imports inside the engine point one way', () => {
+  expect(files.flatMap(againstTheEngine)).toEqual([])
+  const bad = parse('src/engine/onnx/x.ts', "import { y } from '../models/y.ts'; import { z } from './z.ts'")
+  expect(againstTheEngine(bad)).toEqual(['src/engine/onnx/x.ts imports src/engine/models/y.ts'])
+})
+
+test('no files import each other in a circle, types included', () => {
+  expect(cyclesOf(files, { types: true })).toEqual([])
+  const [a, b, c] = [
+    parse('src/a.ts', "import type { B } from './b.ts'"),
+    parse('src/b.ts', "export { x } from './c.ts'"),
+    parse('src/c.ts', "await import('./a.ts')"),
+  ]
+  expect(cyclesOf([a, b, c], { types: true })).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']])
+  expect(cyclesOf([a, b, c], { types: false })).toEqual([])
 })
 
 test('rooms with doors are entered by them', () => {
   expect(files.flatMap(pastTheDoors)).toEqual([])
-  const bad = { path: 'src/jobs/x.ts', text: "import { decode } from '../engine/decoder.ts'\ndecode()" }
+  const bad = parse('src/jobs/x.ts', "import { decode } from '../engine/decoder.ts'\ndecode()")
   expect(pastTheDoors(bad)).toEqual(['src/jobs/x.ts imports src/engine/decoder.ts'])
+})
+
+test('every door is used, and every pair of neighbours', () => {
+  const used = new Set(files.flatMap(entered).map(({ room, name }) => `${room}/${name}`))
+  const given = Object.entries(doors).flatMap(([room, names]) => names.map(name => `${room}/${name}`))
+  expect(given.filter(door => !used.has(door))).toEqual([])
+  const pairs = files.flatMap(file =>
+    loadedBy(file).map(target => `${roomOf(file.path)} -> ${roomOf(target)}`),
+  )
+  expect([...neighbours].filter(pair => !pairs.includes(pair))).toEqual([])
 })
 
 const confined: [string, RegExp, (path: string) => boolean][] = [
@@ -101,127 +144,59 @@ test('the confinements bite', () => {
   }
 })
 
-test('every error code is thrown somewhere', () => {
-  const all = files
-    .filter(({ path }) => path !== 'src/errors.ts')
-    .map(({ text }) => text)
-    .join('\n')
-  for (const name of [...Object.keys(requestErrors), ...Object.keys(jobErrors)]) {
-    expect([name, all.includes(`'${name}'`)]).toEqual([name, true])
-  }
-})
-
-test('every setting is used, and in the docs', () => {
-  const all = files
-    .filter(({ path }) => path !== 'src/config.ts')
-    .map(({ text }) => text)
-    .join('\n')
-  const docs = readFileSync(join(root, 'docs/settings.md'), 'utf8')
-  for (const [name, { variable }] of Object.entries(settings)) {
-    expect([name, new RegExp(`\\b${name}\\b`).test(all)]).toEqual([name, true])
-    expect(docs).toContain(`\`${variable}\``)
-  }
-})
-
-test('every limit is read in src', () => {
-  expect(unreadLimits(Object.keys(limits), files)).toEqual([])
-  const reader = { path: 'src/jobs/x.ts', text: 'wait(limits.waitMs)' }
-  expect(unreadLimits(['waitMs', 'wait', 'waitMsMax'], [reader])).toEqual(['wait', 'waitMsMax'])
-})
-
-test('every file of the api and of the commands is met by a test', () => {
-  const tests = listFiles('test')
-    .map(({ text }) => text)
-    .join('\n')
-  const shown = files.filter(({ path }) => /^src\/(api|cli)\//.test(path))
-  const routes = ['accounts', 'balance', 'uploads', 'transcribe', 'transcriptions', 'ops', 'introduction']
-  for (const route of routes) expect(shown.map(({ path }) => path)).toContain(`src/api/${route}.ts`)
-  for (const path of [
-    '/v1/accounts',
-    '/v1/balance',
-    '/v1/upload',
-    '/v1/transcribe',
-    '/v1/transcriptions',
-    '/v1/ready',
-  ]) {
-    expect(tests).toContain(path)
-  }
-  for (const command of [
-    'serve',
-    'accounts',
-    'keys',
-    'backup',
-    'openapi',
-    'transcribe',
-    'models',
-    'doctor',
-  ]) {
-    expect([command, tests.includes(`'${command}'`) || tests.includes(`cli/${command}`)]).toEqual([
-      command,
-      true,
-    ])
-  }
-})
-
-test('the readme is short, and its files exist', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+test('the README is short', () => {
+  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8')
   expect(readme.split('\n').length).toBeLessThanOrEqual(151)
-  const named = [...readme.matchAll(/`((?:src|models|docs)\/[\w/.-]+)`|\]\((\w[\w/.-]+)\)/g)].map(
-    match => match[1] ?? match[2]!,
-  )
-  expect(named.length).toBeGreaterThan(10)
-  for (const path of named)
-    expect([path, Bun.spawnSync(['test', '-e', path], { cwd: root }).exitCode]).toEqual([path, 0])
 })
 
-function unreadLimits(names: string[], files: File[]): string[] {
-  const all = files.map(({ text }) => text).join('\n')
-  return names.filter(name => !new RegExp(`\\blimits\\.${name}\\b`).test(all))
-}
-
-function againstTheLine(file: File): string[] {
+function againstTheLine(file: SourceFile): string[] {
   const from = roomOf(file.path)
-  return importsOf(file)
+  return loadedBy(file)
     .filter(target => {
       const to = roomOf(target)
-      return to !== from && stepOf(to) >= stepOf(from) && !neighbours.has(`${from} -> ${to}`)
+      return to !== from && stepOf(line, to) >= stepOf(line, from) && !neighbours.has(`${from} -> ${to}`)
     })
     .map(target => `${file.path} imports ${target}`)
 }
 
-function pastTheDoors(file: File): string[] {
-  return importsOf(file)
+function againstTheEngine(file: SourceFile): string[] {
+  const placeOf = (path: string) => /^src\/engine\/([a-z]+)/.exec(path)?.[1]
+  const from = placeOf(file.path)
+  return loadedBy(file)
     .filter(target => {
-      const room = roomOf(target)
-      const [, name = ''] = /^src\/[^/]+\/(.+)\.ts$/.exec(target) ?? []
-      return room !== roomOf(file.path) && doors[room] !== undefined && !doors[room].includes(name)
+      const to = placeOf(target)
+      return from && to && to !== from && stepOf(engineLine, to) >= stepOf(engineLine, from)
     })
     .map(target => `${file.path} imports ${target}`)
 }
 
-/** What a file loads of ours; imports of types alone are gone by then. */
-function importsOf({ path, text }: File): string[] {
-  return new Bun.Transpiler({ loader: 'ts' })
-    .scanImports(text)
-    .filter(each => each.path.startsWith('.') && each.path.endsWith('.ts'))
-    .map(each => relative(root, join(root, dirname(path), each.path)))
+function pastTheDoors(file: SourceFile): string[] {
+  return entered(file)
+    .filter(({ room, name }) => !doors[room]?.includes(name))
+    .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
-function roomOf(path: string): string {
-  return path.split('/')[1]!.replace(/\.ts$/, '')
+/** Files of rooms with doors that a file of another room loads. */
+function entered(file: SourceFile): { room: string; name: string }[] {
+  return loadedBy(file)
+    .map(target => ({
+      room: roomOf(target),
+      name: target.split('/').slice(2).join('/').replace(/\.ts$/, ''),
+    }))
+    .filter(({ room }) => room !== roomOf(file.path) && doors[room] !== undefined)
 }
 
-function stepOf(room: string): number {
-  const step = line.findIndex(rooms => rooms.includes(room))
+/** Files that an import of values loads. */
+function loadedBy(file: SourceFile): string[] {
+  return importsOf(file)
+    .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && path.endsWith('.ts'))
+    .map(({ path }) => path)
+}
+
+function stepOf(steps: string[][], room: string): number {
+  const step = steps.findIndex(rooms => rooms.includes(room))
   if (step < 0) throw new Error(`${room} has no place on the line`)
   return step
-}
-
-function listFiles(folder: string): File[] {
-  return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
-    .filter(path => !path.endsWith('.d.ts') && path !== 'test/tidy.test.ts')
-    .toSorted()
-    .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
 /** Without whole-line comments: prose may name what code must not do. */

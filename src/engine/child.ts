@@ -5,6 +5,7 @@ import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
 import { seconds } from './audio.ts'
 import { openModel } from './load.ts'
@@ -12,8 +13,6 @@ import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, transcribe } from './transcribe.ts'
 
 const lowestPriority = 19
-/** The interval of progress reports. Each one lets the event loop run. */
-const reportEveryMs = 250
 
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
@@ -49,7 +48,7 @@ async function work(
   const onSamples = async (samples: number) => {
     reached = Math.max(reached, samples)
     const now = performance.now()
-    if (now - reportedAt < reportEveryMs) return
+    if (now - reportedAt < limits.engineReportEveryMs) return
     reportedAt = now
     send({ kind: 'progress', id, seconds: seconds(reached) })
     await new Promise(resolve => setImmediate(resolve))

@@ -6,7 +6,6 @@ import { oneOf } from '../base/schema.ts'
 import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result } from '../transcripts/transcript.ts'
-import type { Job } from './job.ts'
 
 /** Why a job failed. */
 export const jobError = Type.Object(
@@ -52,7 +51,9 @@ export type JobError = Static<typeof jobError>
 export type JobEvent = keyof typeof events
 export type EventBody = Static<(typeof events)[JobEvent]>
 
-export function errorOf({ errorCode, errorMessage }: Job): JobError {
+type Outcome = { errorCode: JobErrorCode | null; errorMessage: string | null }
+
+export function errorOf({ errorCode, errorMessage }: Outcome): JobError {
   const code = errorCode ?? 'INTERNAL_ERROR'
   return { code, message: errorMessage ?? jobErrors[code] }
 }

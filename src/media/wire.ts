@@ -1,5 +1,6 @@
 // The protocol between the server and the child that reads a file: one order as an argument, then messages on stdout.
 // A message is a kind, a length and a body. The server trusts none of it.
+import { limits } from '../limits.ts'
 
 export type MediaOrder = {
   operation: 'inspect' | 'decode'
@@ -22,11 +23,9 @@ export type DecodeResult = {
 }
 
 export const sampleRate = 16_000
-/** Decoding may exceed the limit of an inspection by this much. Only wrong timestamps need more. */
-const marginMs = 60_000
 
 export function samplesMax(durationMsMax: number): number {
-  return ((durationMsMax + marginMs) / 1000) * sampleRate
+  return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
 /** `alive` is the heartbeat of a child that has nothing to send, `end` has the result. */

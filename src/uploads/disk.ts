@@ -2,10 +2,9 @@
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '../limits.ts'
 
 export type Received = { fileBytes: number; sha256: string }
-
-const bufferBytes = 1024 ** 2
 
 export function uploadPath(dataDir: string, uploadId: string): string {
   return join(dataDir, 'uploads', uploadId)
@@ -23,7 +22,7 @@ export async function receive(
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
   // Of all ways to write, a sink piles up the least when the disk is slower than the network.
-  const sink = Bun.file(path).writer({ highWaterMark: bufferBytes })
+  const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
   try {

@@ -1,5 +1,6 @@
 // The models that turn sound into words, loaded once for all jobs.
 
+import { limits } from '../../limits.ts'
 import { samplesPerFrame, windowSamples } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Decoder, makeDecoder } from './decoder.ts'
@@ -34,6 +35,6 @@ export function openSpeechModels(runtime: Runtime, whisper: Whisper, vadModel: U
 /** As many windows as help, within the memory that their cache may take. */
 function rowsFor({ facts, device }: Whisper): number {
   const cacheBytes = 2 * facts.layers * facts.width * 4 * (windowSamples / samplesPerFrame)
-  const budget = (device === 'cpu' ? 0.75 : 8) * 1024 ** 3
-  return Math.max(1, Math.min(16, Math.floor(budget / cacheBytes)))
+  const { cpu, gpu } = limits.engineCacheBytes
+  return Math.max(1, Math.min(16, Math.floor((device === 'cpu' ? cpu : gpu) / cacheBytes)))
 }

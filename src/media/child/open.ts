@@ -1,6 +1,7 @@
 // Opens a file with FFmpeg: only from a descriptor, only listed containers and codecs, the first audio stream.
 
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
+import { limits } from '../../limits.ts'
 import { Refused } from '../refusals.ts'
 import { shiftsOnly } from './edits.ts'
 import type { FFmpeg } from './ffmpeg.ts'
@@ -9,8 +10,7 @@ import { codecs, containers } from './readable.ts'
 /** An open file, and the offset at which the media begins. */
 export type Input = { file: number; from: number }
 
-/** Enough for broadcasts, in which a stream may begin late. Headers at the end of a file are found by seeking. */
-const probeBytes = 32 * 1024 ** 2
+/** Headers at the end of a file are found by seeking. */
 const probeMicroseconds = 60_000_000
 
 /** FFmpeg can open nothing by name: the file is an open descriptor. */
@@ -21,7 +21,7 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext
     protocol_whitelist: 'fd',
     format_whitelist: containers.join(','),
     codec_whitelist: codecs.join(','),
-    probesize: probeBytes,
+    probesize: limits.mediaProbeBytes,
     analyzeduration: probeMicroseconds,
     // The length is measured by reading, not estimated from the last packets.
     skip_estimate_duration_from_pts: 1,

@@ -1,10 +1,10 @@
 // Collects samples into messages of full size, up to a limit.
 
+import { limits } from '../../limits.ts'
 import { Refused } from '../refusals.ts'
 import { bodyBytesMax, type Send } from '../wire.ts'
 
 const silence = new Float32Array(4096)
-const aliveEveryMs = 1000
 
 export class Output {
   /** Samples so far, with those that still wait for a full message. */
@@ -40,7 +40,7 @@ export class Output {
 
   /** Parts without sound may take long. Without a message the server would take the child for hung. */
   keepAlive(): void {
-    if (Date.now() - this.#sentAt > aliveEveryMs) this.#write('alive', new Uint8Array(0))
+    if (Date.now() - this.#sentAt > limits.mediaAliveEveryMs) this.#write('alive', new Uint8Array(0))
   }
 
   flush(): void {

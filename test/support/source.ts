@@ -1,0 +1,99 @@
+// The source files of the project as syntax trees, and what they import. Rules and measurements read these.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+export const projectRoot = fileURLToPath(new URL('../../', import.meta.url))
+
+export type SourceFile = { path: string; text: string; tree: ts.SourceFile }
+
+export function parse(path: string, text: string): SourceFile {
+  return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) }
+}
+
+/** The TypeScript files below the folder; fixtures and declarations are left out. */
+export function listSources(folder: string, root = projectRoot): SourceFile[] {
+  return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
+    .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
+    .toSorted()
+    .map(path => parse(path, readFileSync(join(root, path), 'utf8')))
+}
+
+export function nodesOf(file: SourceFile): ts.Node[] {
+  const nodes: ts.Node[] = []
+  const visit = (node: ts.Node) => {
+    nodes.push(node)
+    ts.forEachChild(node, visit)
+  }
+  visit(file.tree)
+  return nodes
+}
+
+/** The folder below src, or the file itself. */
+export function roomOf(path: string): string {
+  return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+}
+
+export type Import = { path: string; typeOnly: boolean }
+
+/** What a file takes from other files of the project, dynamic imports included. */
+export function importsOf(file: SourceFile): Import[] {
+  return nodesOf(file).flatMap(node => {
+    const found = importOf(node)
+    if (!found?.path.startsWith('.')) return []
+    return [{ ...found, path: join(dirname(file.path), found.path) }]
+  })
+}
+
+function importOf(node: ts.Node): Import | null {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { path: node.moduleSpecifier.text, typeOnly: bringsTypesOnly(node) }
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { path: node.moduleSpecifier.text, typeOnly: node.isTypeOnly }
+  }
+  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return null
+  const [target] = node.arguments
+  return target && ts.isStringLiteral(target) ? { path: target.text, typeOnly: false } : null
+}
+
+function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
+  if (!importClause) return false
+  if (importClause.isTypeOnly) return true
+  const { name, namedBindings } = importClause
+  if (name || !namedBindings || !ts.isNamedImports(namedBindings)) return false
+  return namedBindings.elements.every(element => element.isTypeOnly)
+}
+
+/** Groups of files that reach one another by imports (Tarjan's strongly connected components). */
+export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
+  const known = new Set(files.map(({ path }) => path))
+  const edges = new Map(
+    files.map(file => {
+      const targets = importsOf(file).filter(({ typeOnly }) => types || !typeOnly)
+      return [file.path, targets.map(({ path }) => path).filter(path => known.has(path))]
+    }),
+  )
+  const order = new Map<string, number>()
+  const stack: string[] = []
+  const cycles: string[][] = []
+  const visit = (path: string): number => {
+    const index = order.size
+    order.set(path, index)
+    let lowest = index
+    stack.push(path)
+    for (const target of edges.get(path) ?? []) {
+      if (!order.has(target)) lowest = Math.min(lowest, visit(target))
+      else if (stack.includes(target)) lowest = Math.min(lowest, order.get(target) ?? 0)
+    }
+    if (lowest === index) {
+      const group = stack.splice(stack.indexOf(path))
+      if (group.length > 1 || edges.get(path)?.includes(path)) cycles.push(group.toSorted())
+    }
+    return lowest
+  }
+  for (const { path } of files) if (!order.has(path)) visit(path)
+  return cycles
+}

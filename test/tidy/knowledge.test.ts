@@ -1,0 +1,178 @@
+// What is declared in a table is used, and each thing is declared once. Each rule is proven on a sample that breaks it.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { openApp } from '../../src/api/app.ts'
+import type { Service } from '../../src/api/service.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { settings } from '../../src/config.ts'
+import { jobErrors, requestErrors } from '../../src/errors.ts'
+import { limits } from '../../src/limits.ts'
+import { defaults } from '../support/defaults.ts'
+import {
+  importsOf,
+  listSources,
+  nodesOf,
+  parse,
+  projectRoot,
+  roomOf,
+  type SourceFile,
+} from '../support/source.ts'
+
+const sources = listSources('src')
+const tests = listSources('test')
+
+test('every error code is given to an error somewhere', () => {
+  const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
+  expect(without(codes, thrownCodes(sources))).toEqual([])
+  const sample = parse(
+    'src/x.ts',
+    "fails: ['A']; new ApiError(x ? 'B' : 'C'); fail({ code: 'D' }); isCode('E')",
+  )
+  expect(thrownCodes([sample])).toEqual(new Set(['B', 'C', 'D']))
+})
+
+test('every setting is read from the configuration, and in the docs', () => {
+  expect(without(Object.keys(settings), readSettings(sources))).toEqual([])
+  const docs = readFileSync(join(projectRoot, 'docs/settings.md'), 'utf8')
+  for (const { variable } of Object.values(settings)) expect(docs).toContain(`\`${variable}\``)
+  const sample = parse('src/x.ts', 'config.host; const { port } = settings; const { log } = console; model()')
+  expect(readSettings([sample])).toEqual(new Set(['host', 'port']))
+})
+
+test('every limit is read in src', () => {
+  expect(without(Object.keys(limits), propertiesOf('limits', sources))).toEqual([])
+  const sample = parse('src/x.ts', 'wait(limits.waitMs)')
+  expect(without(['waitMs', 'wait', 'waitMsMax'], propertiesOf('limits', [sample]))).toEqual([
+    'wait',
+    'waitMsMax',
+  ])
+})
+
+test('every command is run by a test', () => {
+  expect(Object.keys(commands).filter(name => !isRun(name, tests))).toEqual([])
+  const direct = parse('test/x.ts', "run('keys', 'list'); steno(['models', 'pull', name]) // doctor")
+  const bound = parse('test/y.ts', "const run = (...args) => find(dir, 'runtime', ...args); run('pull')")
+  const names = ['keys list', 'keys', 'models pull', 'runtime pull', 'doctor', 'models remove', 'keys pull']
+  expect(names.filter(name => !isRun(name, [direct, bound]))).toEqual([
+    'doctor',
+    'models remove',
+    'keys pull',
+  ])
+})
+
+test('every route is asked by a test', () => {
+  const app = openApp({ config: { ...defaults, baseUrl: '' } } as unknown as Service)
+  const texts = tests.filter(({ path }) => path !== 'test/support/corpus.ts').map(({ text }) => text)
+  expect(app.routes.map(({ path }) => path).filter(path => !isAsked(path, texts))).toEqual([])
+  expect(isAsked('/v1/x/:id/end', ["get('/v1/x')", "post('/v1/x/')", "'/v1/x/7/end2'"])).toBe(false)
+  expect(isAsked('/v1/x/:id/end', ["post('/v1/x/7/end')"])).toBe(true)
+})
+
+test('every file is part of the program', () => {
+  expect(unreached(sources, ['src/main.ts'])).toEqual([])
+  const files = [
+    parse('src/a.ts', "await import('./b.ts')"),
+    parse('src/b.ts', ''),
+    parse('src/c.ts', "import './a.ts'"),
+  ]
+  expect(unreached(files, ['src/a.ts'])).toEqual(['src/c.ts'])
+})
+
+test('no room exports a type name twice', () => {
+  expect(typesTwice(sources)).toEqual([])
+  const sample = parse('src/a/x.ts', 'export type A = 1; type B = 2')
+  const other = parse('src/a/b/y.ts', 'export interface A {}; export type B = 2')
+  const elsewhere = parse('src/c/z.ts', 'export type A = 3')
+  expect(typesTwice([sample, other, elsewhere])).toEqual(['a: A'])
+})
+
+function without(names: string[], found: Set<string>): string[] {
+  return names.filter(name => !found.has(name))
+}
+
+/** Texts in the first argument of an error, or in a field `code`. */
+function thrownCodes(files: SourceFile[]): Set<string> {
+  const nodes = files.filter(({ path }) => path !== 'src/errors.ts').flatMap(nodesOf)
+  const places = nodes.flatMap(node => {
+    if (ts.isNewExpression(node) && /^(ApiError|JobFailure)$/.test(node.expression.getText()))
+      return node.arguments?.slice(0, 1) ?? []
+    return ts.isPropertyAssignment(node) && node.name.getText() === 'code' ? [node.initializer] : []
+  })
+  return new Set(places.flatMap(textsIn))
+}
+
+function textsIn(node: ts.Node): string[] {
+  if (ts.isStringLiteral(node)) return [node.text]
+  if (!ts.isConditionalExpression(node)) return []
+  return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)]
+}
+
+/** `config.NAME`, NAME taken out of `config` or of a parameter that is a Config, or a field `setting: 'NAME'`. */
+function readSettings(files: SourceFile[]): Set<string> {
+  const readers = files.filter(({ path }) => path !== 'src/config.ts')
+  const taken = readers.flatMap(nodesOf).flatMap(node => {
+    if (!ts.isObjectBindingPattern(node)) return []
+    const { initializer, type } = node.parent as ts.VariableDeclaration | ts.ParameterDeclaration
+    const origin = `${initializer?.getText() ?? ''} ${type?.getText() ?? ''}`
+    if (!/\b(config|settings|Config|\w*Settings)\b/.test(origin)) return []
+    return node.elements.map(element => (element.propertyName ?? element.name).getText())
+  })
+  const named = readers
+    .flatMap(nodesOf)
+    .filter(node => ts.isPropertyAssignment(node) && node.name.getText() === 'setting')
+    .flatMap(node => textsIn((node as ts.PropertyAssignment).initializer))
+  const read = ['config', 'settings', 'options'].flatMap(of => [...propertiesOf(of, readers)])
+  return new Set([...read, ...taken, ...named])
+}
+
+/** NAME of every `of.NAME`. */
+function propertiesOf(of: string, files: SourceFile[]): Set<string> {
+  const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
+  const isOf = ({ expression }: ts.PropertyAccessExpression) => expression.getText().split('.').at(-1) === of
+  return new Set(reads.filter(isOf).map(({ name }) => name.text))
+}
+
+/** The words of the command stand side by side in a call or a list; or the first before `...`, the second elsewhere. */
+function isRun(command: string, files: SourceFile[]): boolean {
+  const [first = '', second] = command.split(' ')
+  return files.some(file => {
+    const lists = nodesOf(file).filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))
+    const words = lists.map(list => (ts.isCallExpression(list) ? list.arguments : list.elements).map(wordOf))
+    const has = (a: string, b: string) =>
+      words.some(list => list.some((word, at) => word === a && list[at + 1] === b))
+    if (second === undefined) return words.some(list => list.includes(first))
+    return has(first, second) || (has(first, '...') && words.some(list => list[0] === second))
+  })
+}
+
+function wordOf(node: ts.Expression): string {
+  if (ts.isSpreadElement(node)) return '...'
+  return ts.isStringLiteral(node) ? node.text : ''
+}
+
+function isAsked(path: string, texts: string[]): boolean {
+  const pattern = path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^\\s\'"`/]+')
+  return texts.some(text => new RegExp(`${pattern}[\\s'"\`?]`).test(text))
+}
+
+function unreached(files: SourceFile[], from: string[]): string[] {
+  const reached = new Set(from)
+  for (const path of reached) {
+    const file = files.find(each => each.path === path)
+    for (const target of file ? importsOf(file) : []) reached.add(target.path)
+  }
+  return files.map(({ path }) => path).filter(path => !reached.has(path))
+}
+
+function typesTwice(files: SourceFile[]): string[] {
+  const names = files.flatMap(file =>
+    nodesOf(file)
+      .filter(node => ts.isTypeAliasDeclaration(node) || ts.isInterfaceDeclaration(node))
+      .filter(node => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))
+      .map(node => `${roomOf(file.path)}: ${node.name.text}`),
+  )
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
+}

@@ -1,0 +1,114 @@
+// What is written: paths that are named exist, and numbers stand where they are decided. Each rule is proven on a sample.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
+
+const tracked = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: projectRoot })
+  .stdout.toString()
+  .trimEnd()
+  .split('\n')
+const folders = new Set(
+  tracked.flatMap(path => path.split('/').map((_, at, parts) => parts.slice(0, at).join('/'))),
+)
+
+test('every path that a document or a comment names exists', () => {
+  const documents = tracked.filter(path => path.endsWith('.md') && !path.startsWith('test/fixtures/'))
+  const texts = documents.map((path): [string, string] => [
+    path,
+    readFileSync(join(projectRoot, path), 'utf8'),
+  ])
+  const comments = ['src', 'test', 'scripts'].flatMap(folder => listSources(folder)).map(commentsOf)
+  expect([...texts, ...comments].flatMap(missingPaths)).toEqual([])
+  const sample: [string, string] = [
+    'x',
+    'see src/main.ts, `src/nowhere`, gate.ts, lost.ts and https://a.example/b.ts',
+  ]
+  expect(missingPaths(sample)).toEqual(['x: src/nowhere', 'x: lost.ts'])
+})
+
+test('16 kHz is written in two files alone', () => {
+  const homes = ['src/engine/audio.ts', 'src/media/wire.ts']
+  const writes = (file: SourceFile) =>
+    nodesOf(file).some(node => ts.isNumericLiteral(node) && Number(node.text) === 16_000)
+  const sources = listSources('src')
+  expect(sources.filter(writes).map(({ path }) => path)).toEqual(homes)
+  expect(writes(parse('src/x.ts', 'const rate = 16_000'))).toBe(true)
+})
+
+test('durations and sizes are decided in limits.ts and config.ts', () => {
+  const homes = ['src/limits.ts', 'src/config.ts', 'src/base/units.ts']
+  const sources = listSources('src').filter(({ path }) => !homes.includes(path))
+  expect(sources.flatMap(bareAmounts)).toEqual([])
+  const lines = [
+    'const waitMs = 250',
+    'const size = 4 * 1024 ** 2',
+    'setTimeout(go, 500)',
+    'const f = (atMs = 5) => 1',
+  ]
+  const fine = [
+    'const markBytes = 8',
+    'const totalMs = 0',
+    'const ms = seconds * 1000',
+    'setTimeout(go, pauseMs)',
+  ]
+  expect(bareAmounts(parse('x', lines.join('\n')))).toEqual(lines.map((_, at) => `x:${at + 1}`))
+  expect(bareAmounts(parse('x', fine.join('\n')))).toEqual([])
+})
+
+function commentsOf({ path, text }: SourceFile): [string, string] {
+  const comments = text.match(/(?<!:)\/\/.*$|\/\*\*[\s\S]*?\*\//gm) ?? []
+  return [path, comments.join('\n')]
+}
+
+/** Paths from the root of the project, and names of TypeScript files in whatever folder. */
+function missingPaths([place, text]: [string, string]): string[] {
+  const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
+  const named =
+    plain.match(/(?<![\w/.-])(?:src|test|scripts|models|docs)\/[\w./-]*\w|(?<![\w*./-])\w[\w./-]*\.ts\b/g) ??
+    []
+  const exists = (path: string) =>
+    tracked.includes(path) ||
+    folders.has(path) ||
+    tracked.some(each => each.endsWith(`/${path}`) || each.startsWith(`${path}.`))
+  return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
+}
+
+/** What formats and protocols fix is no decision. */
+const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
+
+/** Numbers under a name in milliseconds or, from a kilobyte on, in bytes; powers of 1024; delays of a timer. */
+function bareAmounts(file: SourceFile): string[] {
+  return nodesOf(file)
+    .filter(node => isNamedAmount(node) || isPowerOf1024(node) || isDelay(node))
+    .filter(node => !fixedByFormat.includes(constantOf(node)))
+    .map(node => `${file.path}:${file.tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
+    .filter((place, at, places) => places.indexOf(place) === at)
+}
+
+/** The name of the constant whose value the node is part of. */
+function constantOf(node: ts.Node): string {
+  const declaration = ts.findAncestor(node, ts.isVariableDeclaration)
+  return declaration?.name.getText() ?? ''
+}
+
+function isNamedAmount(node: ts.Node): boolean {
+  const isNamed = ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isPropertyAssignment(node)
+  if (!isNamed || !node.initializer || !/^[\d_]+$/.test(node.initializer.getText())) return false
+  const amount = Number(node.initializer.getText().replaceAll('_', ''))
+  const name = node.name.getText()
+  return (/Ms(Max|Min)?$/.test(name) && amount > 0) || (/Bytes(Max|Min)?$/.test(name) && amount >= 1024)
+}
+
+function isPowerOf1024(node: ts.Node): boolean {
+  return ts.isBinaryExpression(node) && /^1024 \*\* \d$|^\d+ \* 1024$/.test(node.getText())
+}
+
+function isDelay(node: ts.Node): boolean {
+  if (!ts.isCallExpression(node)) return false
+  if (!/^(setTimeout|setInterval|Bun\.sleep|AbortSignal\.timeout)$/.test(node.expression.getText()))
+    return false
+  return node.arguments.some(argument => ts.isNumericLiteral(argument))
+}
