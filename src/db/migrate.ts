@@ -1,15 +1,17 @@
-// Numbered migrations, applied once each, in order, in one transaction with the record of it.
+// Numbered migrations: each is applied once, in order, in one transaction with its record.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
 
-/** One that shipped is never edited; a change is a new row. */
-const migrations = [{ name: '001_init', sql: init }]
+type Migration = { name: string; sql: string }
 
-export function migrate(sql: Database, nowMs: number): void {
+/** A migration that shipped is never edited. A change is a new one. */
+const shipped: Migration[] = [{ name: '001_init', sql: init }]
+
+export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {
   sql.run('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
   const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()
-  const unknown = applied.find(({ name }) => !migrations.some(each => each.name === name))
+  const unknown = applied.find(({ name }) => !migrations.some(known => known.name === name))
   if (unknown) throw new Error(`the database was made by a newer steno (it has ${unknown.name})`)
 
   for (const { name, sql: statements } of migrations.slice(applied.length)) {

@@ -1,9 +1,11 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/db/data-dir.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
+import { migrate } from '../../src/db/migrate.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -44,6 +46,31 @@ test('a transaction is all of it or nothing', () => {
   expect(db.list('select * from accounts')).toEqual([])
   db.tx(() => add('a'))
   expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
+})
+
+test('a later migration is applied once, to the rows of the earlier one', () => {
+  const sql = new Database(':memory:')
+  const people = {
+    name: '001_people',
+    sql: "create table people (name text) strict; insert into people values ('ana'), ('ben');",
+  }
+  const ages = {
+    name: '002_ages',
+    sql: 'alter table people add column age integer; update people set age = 30;',
+  }
+  migrate(sql, 1000, [people])
+  migrate(sql, 2000, [people, ages])
+  migrate(sql, 3000, [people, ages])
+  expect(sql.query('select name, age from people').all()).toEqual([
+    { name: 'ana', age: 30 },
+    { name: 'ben', age: 30 },
+  ])
+  expect(sql.query('select name, applied_at as at from migrations').all()).toEqual([
+    { name: '001_people', at: 1000 },
+    { name: '002_ages', at: 2000 },
+  ])
+  expect(() => migrate(sql, 4000, [people])).toThrow('newer steno (it has 002_ages)')
+  sql.close()
 })
 
 test('opening again migrates nothing twice; a newer database is refused', () => {
