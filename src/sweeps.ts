@@ -1,4 +1,4 @@
-// Periodic work: a table that croner reads. Each row may run at any time and twice; none waits for another.
+// Periodic work, as a table. A sweep may run at any time, and twice; none depends on another.
 
 import { Cron } from 'croner'
 import { purgeVerifications } from './accounts/verification.ts'
@@ -10,62 +10,69 @@ import { removeOldMedia } from './jobs/media-files.ts'
 import { removeUnusedBytes } from './uploads/store.ts'
 import { purgeExpiredUploads } from './uploads/upload.ts'
 
-type Sweep = { name: string; run: (service: Service) => void }
+type Sweeps = Record<string, (service: Service) => void>
 
-export const sweeps: Sweep[] = [
-  { name: 'fail stuck jobs', run: ({ runner }) => runner.failStuckJobs() },
-  { name: 'give waiting jobs to engines', run: ({ runner }) => runner.pump() },
-  {
-    name: 'drop bytes of uploads nobody used',
-    run: ({ db, config }) => removeUnusedBytes(db, config.dataDir),
-  },
-  {
-    name: 'drop old source media',
-    run: ({ db, config }) =>
-      removeOldMedia(db, config.dataDir, { endedBefore: db.now() - config.mediaRetentionMs }),
-  },
-  {
-    name: 'forget deleted jobs',
-    run: ({ db, config }) => purgeJobs(db, { deletedBefore: db.now() - config.deletedRetentionMs }),
-  },
-  {
-    name: 'forget expired uploads',
+const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
+  /** Timeouts and retention, every STENO_SWEEP_EVERY. */
+  sweepEvery: {
+    'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
+    'give waiting jobs to engines': ({ runner }) => runner.pump(),
+    'remove bytes of expired uploads': ({ db, config }) => removeUnusedBytes(db, config.dataDir),
+    'remove old media': ({ db, config }) =>
+      removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
+    'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
     // Kept as long as deleted jobs: until then the caller is told that the upload expired.
-    run: ({ db, config }) => purgeExpiredUploads(db, { expiredBefore: db.now() - config.deletedRetentionMs }),
+    'purge expired uploads': ({ db, config }) =>
+      purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
+    // Last, so that deleted text leaves the write-ahead log too.
+    'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  {
-    name: 'forget idempotent replies',
-    run: ({ db, config }) => purgeReplies(db, { createdBefore: db.now() - config.idempotencyTtlMs }),
+  /** The window of the rate limits. */
+  minute: {
+    'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  { name: 'forget verification links', run: ({ db }) => purgeVerifications(db) },
-  { name: 'forget quiet callers', run: ({ rateLimiter }) => rateLimiter.sweep() },
-  // Deleted text leaves the write-ahead log too.
-  { name: 'empty the write-ahead log', run: ({ db }) => db.checkpoint() },
-]
+  /** Rows that are ignored from the moment they expire. */
+  hour: {
+    'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
+    'purge verification links': ({ db }) => purgeVerifications(db),
+  },
+}
+
+/** A longer interval would overflow, and fire every millisecond. */
+const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
-  /** All sweeps, once, now. */
+  /** Runs every sweep once, now. */
   run(): void
   stop(): void
 }
 
 export function startSweeps(service: Service): Sweeper {
-  const run = () => {
-    for (const sweep of sweeps) {
-      try {
-        sweep.run(service)
-      } catch (error) {
-        log.error('sweep failed', { sweep: sweep.name, ...errorFields(error) })
-      }
+  const options = { unref: true }
+  // croner counts in whole seconds; STENO_SWEEP_EVERY may be shorter.
+  const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
+  const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
+  const crons = [
+    new Cron('* * * * *', options, () => run(service, sweeps.minute)),
+    new Cron('0 * * * *', options, () => run(service, sweeps.hour)),
+  ]
+  return {
+    run: () => {
+      for (const due of Object.values(sweeps)) run(service, due)
+    },
+    stop() {
+      clearInterval(timer)
+      for (const cron of crons) cron.stop()
+    },
+  }
+}
+
+function run(service: Service, due: Sweeps): void {
+  for (const [name, sweep] of Object.entries(due)) {
+    try {
+      sweep(service)
+    } catch (error) {
+      log.error('sweep failed', { sweep: name, ...errorFields(error) })
     }
   }
-  const everyMs = service.config.sweepEveryMs
-  // croner counts in whole seconds; only tests and impatient operators want less.
-  if (everyMs < 1000) {
-    const timer = setInterval(run, everyMs).unref()
-    return { run, stop: () => clearInterval(timer) }
-  }
-  const options = { interval: Math.round(everyMs / 1000), protect: true, unref: true }
-  const cron = new Cron('* * * * * *', options, run)
-  return { run, stop: () => cron.stop() }
 }

@@ -62,8 +62,10 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
   )
 }
 
-export function purgeReplies(db: Db, { createdBefore }: { createdBefore: number }): void {
-  db.run('delete from idempotent_replies where created_at <= $createdBefore', { createdBefore })
+export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
+  db.run('delete from idempotent_replies where created_at <= $createdBefore', {
+    createdBefore: db.now() - keptMs,
+  })
 }
 
 function nameOf({ accountId, endpoint, key }: Claim): string {

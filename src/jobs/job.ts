@@ -242,12 +242,12 @@ export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   )
 }
 
-/** Deletes the rows of jobs that were deleted before this time, and of the uploads they used. */
-export function purgeJobs(db: Db, { deletedBefore }: { deletedBefore: number }): void {
+/** Deletes the rows of jobs that were deleted this long ago, and of the uploads they used. */
+export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
       'delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore returning upload_id as uploadId',
-      { deletedBefore },
+      { deletedBefore: db.now() - keptMs },
     )
     for (const { uploadId } of purged) if (uploadId) purgeUpload(db, uploadId)
   })

@@ -21,9 +21,10 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
   db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
 }
 
-/** Removes the media of jobs that ended before this time. */
-export function removeOldMedia(db: Db, dataDir: string, { endedBefore }: { endedBefore: number }): void {
-  for (const job of listJobsWithOldMedia(db, { endedBefore })) removeMedia(db, dataDir, job)
+/** Removes the media of jobs that ended this long ago. */
+export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
+  for (const job of listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs }))
+    removeMedia(db, dataDir, job)
 }
 
 /** Removes drafts and files of no row, which a killed process leaves. Gives how many. */

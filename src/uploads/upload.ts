@@ -79,9 +79,11 @@ export function forgetBytes(db: Db, id: string): void {
   db.run('update uploads set file_bytes = null where id = $id', { id })
 }
 
-/** Deletes the rows of uploads that expired unused. */
-export function purgeExpiredUploads(db: Db, { expiredBefore }: { expiredBefore: number }): void {
-  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', { expiredBefore })
+/** Deletes the rows of uploads that expired unused, this long ago. */
+export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
+  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
+    expiredBefore: db.now() - keptMs,
+  })
 }
 
 export function purgeUpload(db: Db, id: string): void {

@@ -1,0 +1,50 @@
+import { afterEach, expect, spyOn, test } from 'bun:test'
+import { readConfig } from '../src/config.ts'
+import { type Running, startService } from '../src/service.ts'
+import { steeredEngine } from './support/engine.ts'
+import { temporaryFolder } from './support/folder.ts'
+
+let running: Running | null = null
+
+afterEach(() => running?.close())
+
+async function start(sweepEvery: string): Promise<Running> {
+  const config = readConfig({
+    STENO_PORT: '0',
+    STENO_DATA_DIR: temporaryFolder(),
+    STENO_SWEEP_EVERY: sweepEvery,
+  })
+  running = await startService(config, { engine: steeredEngine() })
+  return running
+}
+
+test('a sweep comes every STENO_SWEEP_EVERY, also when that is less than a second', async () => {
+  const { service } = await start('5ms')
+  let runs = 0
+  await new Promise<void>(resolve => {
+    service.runner.failStuckJobs = () => {
+      runs += 1
+      if (runs === 3) resolve()
+    }
+  })
+})
+
+test('an interval that a timer cannot hold becomes the longest one that it can', async () => {
+  const timers = spyOn(globalThis, 'setInterval')
+  await start('60d')
+  expect(timers.mock.calls.map(([, everyMs]) => everyMs)).toContain(2 ** 31 - 1)
+  timers.mockRestore()
+})
+
+test('a sweep that fails does not keep the others from running', async () => {
+  const { service, sweeper } = await start('1d')
+  let pumped = false
+  service.runner.failStuckJobs = () => {
+    throw new Error('broken')
+  }
+  service.runner.pump = () => {
+    pumped = true
+  }
+  sweeper.run()
+  expect(pumped).toBe(true)
+})
