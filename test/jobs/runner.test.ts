@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { release } from '../../src/accounts/ledger.ts'
 import { speech } from '../support/media.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, steered } from '../support/service.ts'
 
-test('a charge that cannot be settled fails the job as a billing error', async () => {
+steered('a charge that cannot be settled fails the job as a billing error', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(60))
@@ -14,35 +14,41 @@ test('a charge that cannot be settled fails the job as a billing error', async (
   expect(await ana.balance()).toMatchObject({ balance_cents: 1000, reserved_cents: 0 })
 })
 
-test('a transcript that cannot be stored fails the job as an internal error, and charges nothing', async () => {
-  const service = await startTestService()
-  const ana = service.account('ana')
-  const id = await ana.transcribe(speech(60))
-  const task = await service.engine.given(1)
-  service.db.run(
-    "create trigger disk_full before insert on transcripts begin select raise(abort, 'disk full'); end",
-  )
-  service.engine.finish(task)
-  expect((await ana.until(id, 'failed')).error.code).toBe('INTERNAL_ERROR')
-  expect(await ana.balance()).toMatchObject({ balance_cents: 1000, reserved_cents: 0 })
-})
+steered(
+  'a transcript that cannot be stored fails the job as an internal error, and charges nothing',
+  async () => {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const id = await ana.transcribe(speech(60))
+    const task = await service.engine.given(1)
+    service.db.run(
+      "create trigger disk_full before insert on transcripts begin select raise(abort, 'disk full'); end",
+    )
+    service.engine.finish(task)
+    expect((await ana.until(id, 'failed')).error.code).toBe('INTERNAL_ERROR')
+    expect(await ana.balance()).toMatchObject({ balance_cents: 1000, reserved_cents: 0 })
+  },
+)
 
-test('a job that was interrupted, and cancelled before an engine is ready, never reaches an engine', async () => {
-  const service = await startTestService()
-  const ana = service.account('ana')
-  const interrupted = await ana.transcribe(speech(60))
-  await service.engine.given(1)
-  const waiting = await ana.transcribe(speech(30))
-  await ana.until(waiting, 'pending')
-  await service.stop()
+steered(
+  'a job that was interrupted, and cancelled before an engine is ready, never reaches an engine',
+  async () => {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const interrupted = await ana.transcribe(speech(60))
+    await service.engine.given(1)
+    const waiting = await ana.transcribe(speech(30))
+    await ana.until(waiting, 'pending')
+    await service.stop()
 
-  service.engine.setReady(false)
-  const again = await startTestService({ dataDir: service.dataDir, parts: { engine: service.engine } })
-  const send = (method: string, path: string) =>
-    again.fetch(path, { method, headers: { Authorization: `Bearer ${ana.key}` } })
-  expect((await send('POST', `/v1/transcribe/${interrupted}/cancel`)).status).toBe(200)
-  service.engine.setReady(true)
-  const { input } = await service.engine.given(2)
-  expect(input.durationMs).toBe(30_000)
-  expect((await send('GET', `/v1/transcribe/${interrupted}`)).body.error.code).toBe('CANCELLED')
-})
+    service.engine.setReady(false)
+    const again = await startTestService({ dataDir: service.dataDir, parts: { engine: service.engine } })
+    const send = (method: string, path: string) =>
+      again.fetch(path, { method, headers: { Authorization: `Bearer ${ana.key}` } })
+    expect((await send('POST', `/v1/transcribe/${interrupted}/cancel`)).status).toBe(200)
+    service.engine.setReady(true)
+    const { input } = await service.engine.given(2)
+    expect(input.durationMs).toBe(30_000)
+    expect((await send('GET', `/v1/transcribe/${interrupted}`)).body.error.code).toBe('CANCELLED')
+  },
+)
