@@ -51,7 +51,7 @@ export class Draft implements Disposable {
     return true
   }
 
-  /** Puts the draft in place of what is there. A folder that was there is moved away first, never half removed. */
+  /** Puts the draft in place, also where a file or a folder is already. */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)
@@ -63,7 +63,8 @@ export class Draft implements Disposable {
   }
 }
 
-function replaceFolder(path: string, target: string): void {
+/** Renames a folder to `target`. A folder that is there is renamed first and then removed, so never half of it is left. */
+export function replaceFolder(path: string, target: string): void {
   for (;;) {
     using old = new Draft(target)
     try {

@@ -2,9 +2,10 @@
 // whole folder into place, with a lock file that records the commit and the files.
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
+import { replaceFolder } from '../../base/whole-file.ts'
 import { limits } from '../../limits.ts'
 import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
@@ -74,8 +75,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   }
   const lock = { id, repository, revision, files }
   await Bun.write(join(draft, lockName), `${JSON.stringify(lock, null, 2)}\n`)
-  rmSync(folder, { recursive: true, force: true })
-  renameSync(draft, folder)
+  replaceFolder(draft, folder)
   return lock
 }
 
