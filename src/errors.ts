@@ -1,6 +1,6 @@
-// Every code a caller can meet. Two tables: what a request is answered with, and how a job can fail.
+// The error codes of the API: those of requests, and those of failed jobs.
 
-/** Ordered by status; where several apply, the order of checks in api/gate.ts decides. */
+/** Ordered by status. Where several apply, the order of the checks in api/gate.ts decides. */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
   INVALID_FILENAME: { status: 400, message: 'The filename is not valid.' },
@@ -49,7 +49,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** Thrown anywhere under a request; api/envelope.ts turns it into the answer. */
+/** The refusal of a request. api/envelope.ts turns it into the answer. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -61,7 +61,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Why a job ends as failed. The message is shown to the caller: no path, no stack, no secret. */
+/** The failure of a job. The caller sees the message: it holds no path, no stack and no secret. */
 export class JobFailure extends Error {
   constructor(
     readonly code: JobErrorCode,

@@ -55,7 +55,7 @@ export const accounts = (service: Service) =>
       { visitor: true, detail: about({ hide: true }) },
     )
 
-/** The mail goes out behind the answer, so that its duration tells nobody whether the address is known. */
+/** Does not wait for the mail: the time of the answer must not tell whether the address is known. */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,
   email: string,

@@ -1,4 +1,4 @@
-// The HTTP application: what every request passes before its route, and what every answer carries.
+// The HTTP application: the hooks around every route, and the routes.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { log } from '../base/log.ts'
@@ -10,7 +10,7 @@ import { callerIp } from './client-ip.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
-import { description } from './introduction.ts'
+import { introduction } from './introduction.ts'
 import { ops } from './ops.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
@@ -25,7 +25,7 @@ export function openApp(service: Service): AnyElysia {
   const counters = openRequestCounters(metrics)
 
   const app: AnyElysia = new Elysia({
-    // Fields that are not known are refused, not dropped; /v1/balance/ is not /v1/balance.
+    // Unknown fields are refused, not dropped. /v1/balance/ is not /v1/balance.
     normalize: false,
     strictPath: true,
     serve: {
@@ -45,8 +45,8 @@ export function openApp(service: Service): AnyElysia {
       set.headers.Link = `<${service.baseUrl()}/v1/openapi.json>; rel="service-desc"`
       set.headers['X-Request-Id'] = requestId
       if (config.denyIps.has(ip)) throw new ApiError('FORBIDDEN')
-      // Elysia would answer HEAD by the GET route.
-      if (request.method === 'HEAD') throw unrouted(request)
+      // Elysia would send HEAD to the GET route.
+      if (request.method === 'HEAD') throw unrouted(app, request)
     })
 
     .onError(({ error, code, set, requestState, request }) => {
@@ -58,7 +58,7 @@ export function openApp(service: Service): AnyElysia {
         return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
       }
       const answer = toApiError(
-        code === 'NOT_FOUND' ? unrouted(request) : error,
+        code === 'NOT_FOUND' ? unrouted(app, request) : error,
         code,
         requestState.requestId,
       )
@@ -72,22 +72,21 @@ export function openApp(service: Service): AnyElysia {
     })
 
     .onAfterResponse(({ request, route, set, requestState }) => {
+      const shownRoute = route ?? 'none'
       const ms = performance.now() - requestState.startedAt
       const status = Number(set.status ?? 200)
-      counters.count(route ?? 'none', request.method, status, ms / 1000)
+      counters.count(shownRoute, request.method, status, ms / 1000)
       if (request.method === 'GET' && status < 500) return
-      const { requestId } = requestState
-      const method = methodName(request.method)
       log.info('request', {
-        request_id: requestId,
-        method,
-        route: route ?? 'none',
+        request_id: requestState.requestId,
+        method: methodName(request.method),
+        route: shownRoute,
         status,
         ms: Math.round(ms),
       })
     })
 
-    .use(description(service, () => app))
+    .use(introduction(service, () => app))
     .use(accounts(service))
     .use(balance(service))
     .use(uploads(service))
@@ -95,24 +94,26 @@ export function openApp(service: Service): AnyElysia {
     .use(transcriptions(service))
     .use(ops(service))
 
-  const unrouted = (request: Request): ApiError => {
-    const methods = listMethods(app, new URL(request.url).pathname)
-    // The router takes an address as it was written, the list as it is meant: /v1/x/../balance is not /v1/balance.
-    return methods.length === 0 || methods.includes(request.method)
-      ? new ApiError('NOT_FOUND')
-      : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
-  }
   return app
 }
 
-/** Unique within the life of a process, and hardly ever the same across two. */
+/** The refusal of an address that has no route, or none for this method. */
+function unrouted(app: AnyElysia, request: Request): ApiError {
+  const methods = listMethods(app, new URL(request.url).pathname)
+  // URL resolves /v1/x/../balance to /v1/balance, the router does not: that address does not exist.
+  return methods.length === 0 || methods.includes(request.method)
+    ? new ApiError('NOT_FOUND')
+    : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
+}
+
+/** Ids are unique within a process, and start with the time at which it started. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0
   return () => `${start}-${(count++).toString(36)}`
 }
 
-/** The methods that an address takes; none when there is nothing at it. */
+/** The methods of the routes at this path; none when there is no route. */
 function listMethods(app: AnyElysia, pathname: string): string[] {
   return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
 }

@@ -1,9 +1,9 @@
-// Whose request this is, as far as the network tells.
+// The address of the caller, behind trusted proxies.
 
 import { isIP } from 'node:net'
 import { type Nets, plainAddress } from '../net/nets.ts'
 
-/** The address of the caller: the right-most of X-Forwarded-For that is no proxy of ours, if a proxy of ours is calling. */
+/** The right-most address of X-Forwarded-For that is no trusted proxy; the header counts only from a trusted proxy. */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
   if (forwardedFor === null || !trustProxy.has(address)) return address

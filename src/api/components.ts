@@ -15,7 +15,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // Its place in the order is before those of its parts.
+      // Reserves its place in the order, before those of its parts.
       schemas[name] = {}
       schemas[name] = plain(schema)
     }

@@ -1,4 +1,4 @@
-// Where a page ended, sealed so that it only fits the list it came from.
+// The cursor of a page: the place of its last item, signed for the list it belongs to.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
@@ -7,8 +7,8 @@ import type { ListFilter, Place } from '../jobs/list.ts'
 const purpose = 'cursor'
 const signatureLength = 32
 
-/** All that a cursor belongs to: another account, filter or order is another list. */
-export type ListKey = { accountId: string; filter: ListFilter }
+/** Another account, filter or order is another list. */
+type ListKey = { accountId: string; filter: ListFilter }
 
 export function writeCursor(secrets: Secrets, key: ListKey, { createdAt, seq }: Place): string {
   const place = `${createdAt}.${seq}`

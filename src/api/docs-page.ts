@@ -1,4 +1,4 @@
-// The OpenAPI document as a page to read. /docs#CODE is where every error points.
+// The OpenAPI document as an HTML page. The docs_url of every error points to /docs#CODE.
 
 import { keyStart } from '../accounts/key.ts'
 import { jobErrors, requestErrors } from '../errors.ts'
@@ -28,7 +28,7 @@ export function docsPage(description: object): Response {
   const body = [
     `<p>${escapeHtml(info.description)} Version ${info.version}; as a document for machines: <a href="/v1/openapi.json">openapi.json</a>.</p>`,
     `<p>Send your key as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>.</p>`,
-    ...[...byTag].map(([tag, each]) => `<h2>${escapeHtml(tag)}</h2>${each.map(operationHtml).join('')}`),
+    ...[...byTag].map(([tag, tagged]) => `<h2>${escapeHtml(tag)}</h2>${tagged.map(operationHtml).join('')}`),
     '<h2>Shapes</h2>',
     ...Object.entries(components.schemas).map(([name, schema]) => schemaHtml(name, schema)),
     '<h2 id="errors">Errors of a request</h2>',
@@ -69,10 +69,10 @@ function operationHtml({
     operation.parameters
       ? rows(
           ['Parameter', 'In', 'Meaning'],
-          operation.parameters.map(each => [
-            `<code>${escapeHtml(each.name)}</code>${each.required ? ' *' : ''}`,
-            each.in,
-            escapeHtml(each.description ?? ''),
+          operation.parameters.map(parameter => [
+            `<code>${escapeHtml(parameter.name)}</code>${parameter.required ? ' *' : ''}`,
+            parameter.in,
+            escapeHtml(parameter.description ?? ''),
           ]),
         )
       : '',

@@ -1,23 +1,23 @@
-// Whatever goes wrong under a request becomes the one envelope here.
+// Turns any error of a request into the error envelope of the API.
 
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 
-/** Fields whose absence or shape has a code of its own. */
+/** Fields that have an error code of their own. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 export function envelope({ code, message }: ApiError, baseUrl: string): object {
   return { error: { code, message, docs_url: `${baseUrl}/docs#${code}` } }
 }
 
-/** What to answer; anything nobody meant to happen is logged and stays ours. */
+/** An unexpected error is logged, and the caller sees only INTERNAL_ERROR. */
 export function toApiError(error: unknown, elysiaCode: string | number, requestId: string): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof Error && error.cause instanceof ApiError) return error.cause
   if (elysiaCode === 'VALIDATION') return invalid(error as ValidationError)
   if (elysiaCode === 'PARSE') return new ApiError('INVALID_REQUEST', 'The body could not be read.')
-  log.error('request broke', { request_id: requestId, ...errorFields(error) })
+  log.error('request failed', { request_id: requestId, ...errorFields(error) })
   return new ApiError('INTERNAL_ERROR')
 }
 
@@ -27,7 +27,7 @@ export function statusOf(code: RequestErrorCode): number {
 
 type Problem = { path: string; message: string; schema: { description?: string } }
 
-/** A sentence that names the field. A key that does not belong there is named before anything else. */
+/** The message names the field. An unknown field is named before any other problem. */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
     throw new Error(`the answer does not have its declared shape: ${error.message}`)
@@ -46,7 +46,7 @@ function wanted(problem: Problem | undefined): string {
   return description ? `is not valid: ${description.replace(/\.$/, '')}` : 'is missing or not valid'
 }
 
-/** A caller's own word, echoed only as far as it is readable. */
+/** A caller's own text is echoed as printable ASCII, and cut. */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
 }

@@ -1,4 +1,4 @@
-// The transcript as something other than JSON.
+// The export of a transcript: the options of its query, and the answer.
 
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'

@@ -1,5 +1,5 @@
-// Everything between a request and its handler, in the order the contract gives: address, caller's quota, key,
-// key's quota, body, idempotency. A route says which of it applies with one word and the name of its quota.
+// The checks between a request and its handler, in the order of the contract: quota of the address, key, quota of the
+// key, body, idempotency. A route names its checks with one word, and its quota.
 
 import { Elysia } from 'elysia'
 import { findKey } from '../accounts/key.ts'
@@ -11,12 +11,12 @@ import { quotaHeaders, refusal } from './rate-limit.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
-export type Caller = {
+type Caller = {
   accountId: string
   keyId: string
 }
 
-/** What is known of a request on its way; made anew for each in app.ts. */
+/** The state of one request. app.ts makes one for each. */
 export type RequestState = {
   requestId: string
   startedAt: number
@@ -27,8 +27,8 @@ export type RequestState = {
 }
 
 /**
- * What the gate's hooks take of Elysia's context. They name each thing in their parameters: Elysia reads them, and
- * makes cookies, headers and all the rest for a hook that takes the context whole.
+ * The part of Elysia's context that the hooks use. Each hook destructures it in its parameters: Elysia reads those, and
+ * computes cookies, headers and the rest for a hook that takes the whole context.
  */
 type GateContext = {
   request: Request
@@ -36,7 +36,7 @@ type GateContext = {
   requestState: RequestState
 }
 
-/** Before anything is known. */
+/** The state before any check. */
 export const emptyState: RequestState = {
   requestId: '',
   startedAt: 0,
@@ -46,7 +46,7 @@ export const emptyState: RequestState = {
   rawBody: new Uint8Array(),
 }
 
-/** A reply that was given before, on its way out past everything else. */
+/** Thrown to send a stored reply again, past the handler. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -67,7 +67,7 @@ export const gate = (service: Service) => {
     if (perIp && !perIp.allowed) throw refusal(perIp, service.db.now())
   }
 
-  /** Per address first, then the key, then per key. A refused request counts nowhere. */
+  /** A refused request counts towards no quota. */
   function admit(
     { request, set, requestState }: GateContext,
     rate: RateName,
@@ -94,7 +94,7 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** As takeBody, but the key is claimed before the body is there: "still running" begins with the first byte. */
+  /** Claims the Idempotency-Key before it reads the body: the request counts as running from its first byte. */
   async function takeIdempotentBody(
     request: Request,
     requestState: RequestState,
@@ -130,7 +130,7 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** For everybody, without a quota of its own. */
+    /** No key, and no quota but that of the address. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -138,13 +138,13 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** For everybody, counted by address. */
+    /** No key; the quota is counted by address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: false }),
     }),
-    /** For everybody, with a JSON body. */
+    /** No key; the quota is counted by address; a JSON body. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -152,14 +152,14 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** For an account, by its key. */
+    /** An API key. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: true }),
-      resolve: ({ requestState }: GateContext) => ({ caller: requestState.caller! }),
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For an account, with a JSON body and an Idempotency-Key if the caller likes. */
+    /** An API key, a JSON body, and optionally an Idempotency-Key. */
     submit: (rate: RateName) => ({
       detail: about({
         rate,
@@ -172,7 +172,7 @@ export const gate = (service: Service) => {
         return takeIdempotentBody(request, requestState, rate)
       },
       resolve: ({ requestState }: GateContext) => ({
-        caller: requestState.caller!,
+        caller: callerOf(requestState),
         once: <Made extends object>(work: () => Made) => once(requestState, work),
       }),
     }),
@@ -187,6 +187,11 @@ function authenticate({ db, baseUrl }: Service, request: Request): Caller {
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge)
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge)
   return { accountId: key.accountId, keyId: key.id }
+}
+
+function callerOf({ caller }: RequestState): Caller {
+  if (!caller) throw new Error('the request was not authenticated')
+  return caller
 }
 
 function readKey(headers: Headers): string {

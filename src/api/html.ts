@@ -1,4 +1,4 @@
-// The few pages that people see. No script, nothing from elsewhere: they work behind any wall.
+// HTML pages. They have no scripts and load nothing, so they work without a network.
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }

@@ -1,14 +1,14 @@
-// The same key and body twice is one request: the first reply is kept and given again.
+// Idempotency keys: the first reply to a key and a body is kept, and sent again to the same request.
 
 import { sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** A key while its request runs. */
+/** An Idempotency-Key that a running request holds. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** Requests under way in this process; a restart ends them all, and frees their keys. */
+/** Keys of running requests. They are in memory only: a restart ends the requests too. */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -36,7 +36,7 @@ export function freeKey(claim: Claim): void {
   running.delete(nameOf(claim))
 }
 
-/** The reply that was given before, or null. Throws when it was to another body. */
+/** The stored reply, or null. Throws when it answered another body. */
 export function findReply(
   db: Db,
   claim: Claim,
@@ -53,7 +53,7 @@ export function findReply(
   return row.reply
 }
 
-/** Belongs into the transaction that does what the reply says. */
+/** Call it inside the transaction that does the work. */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)

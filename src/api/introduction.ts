@@ -1,4 +1,4 @@
-// What the service says of itself: GET /v1 for programs that meet it, the OpenAPI document, the page for people.
+// The service describes itself: GET /v1, the OpenAPI document, the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { keyStart } from '../accounts/key.ts'
@@ -12,8 +12,8 @@ import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** `whole` is the app these routes end up in, asked only once it is complete. */
-export const description = (service: Service, whole: () => AnyElysia) => {
+/** `whole` gives the app that these routes belong to. It is called when the app is complete. */
+export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
   const openapi = () => (document ??= describe(whole(), service.baseUrl()))
 
@@ -26,7 +26,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
         ({ set }) => {
           set.headers['Access-Control-Allow-Origin'] = '*'
           set.headers['Access-Control-Expose-Headers'] = '*'
-          return introduction(service, whole())
+          return introductionOf(service, whole())
         },
         {
           open: 'service',
@@ -43,7 +43,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
       )
 
       .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-      // Where a 401 points. Keys are made by whoever runs the service, so there is no authorization server to name.
+      // The WWW-Authenticate header points here. The operator makes the keys: there is no authorization server.
       .get(
         '/.well-known/oauth-protected-resource',
         () => ({
@@ -66,7 +66,7 @@ export const description = (service: Service, whole: () => AnyElysia) => {
   )
 }
 
-function introduction({ baseUrl, config, rateLimiter, engine }: Service, app: AnyElysia) {
+function introductionOf({ baseUrl, config, rateLimiter, engine }: Service, app: AnyElysia) {
   const { ready, message, model, device, diarization } = engine.state()
   return {
     name: 'steno',

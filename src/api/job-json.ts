@@ -1,4 +1,4 @@
-// A job as callers see it.
+// The JSON of a job in the API.
 
 import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
@@ -26,7 +26,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
   }
 }
 
-/** The result goes out as it is stored: a transcript of ten hours is not read only to be written again. */
+/** Inserts the result as it is stored: parsing and writing a transcript of ten hours again would be slow. */
 export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
   const listed = JSON.stringify(listedJob(job))
   return resultJson === null
@@ -40,7 +40,7 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** The row keeps what was reserved; a failed job costs nothing. */
+/** The row of a failed job keeps what was reserved, but the job costs nothing. */
 function costCents(job: Job): number | null {
   if (job.state === 'failed') return 0
   return job.costUnits === null ? null : centsOf(job.costUnits)

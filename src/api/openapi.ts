@@ -56,7 +56,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
   }
 }
 
-/** What the plugin makes of a route. */
+/** The plugin's operation of a route, as far as it is used. */
 type Operation = { parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[] }
 type Collected = { paths: Record<string, Record<string, object>> }
 

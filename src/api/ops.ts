@@ -9,7 +9,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** For whoever runs the service: not counted against anybody's quota. */
+/** Endpoints for the operator. They count towards no quota. */
 export const ops = (service: Service) =>
   new Elysia({ tags: ['Operations'] })
     .decorate('requestState', emptyState)

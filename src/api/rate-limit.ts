@@ -1,4 +1,4 @@
-// Rate limits: a sliding window of one minute per caller, and the headers that tell of it.
+// Rate limits: a sliding window of one minute per caller, and its headers.
 
 import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
@@ -9,24 +9,24 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** When the newest counted request leaves the window, and with it all of them. */
+  /** When the newest counted request leaves the window: the full quota is back. */
   resetAtMs: number
-  /** When the oldest does: the first moment at which one more is allowed. */
+  /** When the oldest one leaves it: one more request is allowed. */
   retryAtMs: number
 }
 
 export type RateLimiter = {
-  /** Null when nothing is limited. */
+  /** Null when rate limits are off. */
   limitOf(name: RateName): number | null
-  /** Counts a request if there is room for it. */
+  /** Counts a request, if the quota allows it. Null when rate limits are off. */
   take(name: RateName, who: string): Quota | null
-  /** The request just counted was refused after all. */
+  /** Removes the newest request of the caller: another check refused it. */
   giveBack(name: RateName, who: string): void
-  /** Forgets callers that have been quiet for a window. */
+  /** Removes callers without a request in the window. */
   sweep(): void
 }
 
-/** Times of counted requests, oldest first, from `head` on. */
+/** The times of counted requests, oldest first. Those before `head` have expired. */
 type Window = { times: number[]; head: number }
 
 export function openRateLimiter(rateLimits: RateLimits, clock: Clock): RateLimiter {
@@ -76,9 +76,7 @@ function count(window: Window): number {
 
 /** Expired times are removed in batches: amortised constant cost. */
 function dropOld(window: Window, now: number): void {
-  while (window.head < window.times.length && window.times[window.head]! <= now - limits.rateWindowMs) {
-    window.head += 1
-  }
+  while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1
   if (window.head * 2 > window.times.length) {
     window.times.splice(0, window.head)
     window.head = 0
@@ -87,7 +85,7 @@ function dropOld(window: Window, now: number): void {
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-/** The policy always; what is left of it only once a request was counted, `RateLimit` only for a key. */
+/** The remaining quota is shown for a counted request, and `RateLimit` only for one with a key. */
 export function quotaHeaders(
   rateLimiter: RateLimiter,
   rate: RateName | null,
@@ -96,8 +94,8 @@ export function quotaHeaders(
   const perIp = rateLimiter.limitOf('ip')
   if (perIp === null) return {}
   const ipPolicy = `"ip";q=${perIp};w=${windowSeconds}`
-  if (rate === null) return { 'RateLimit-Policy': ipPolicy }
-  const limit = rateLimiter.limitOf(rate)!
+  const limit = rate === null ? null : rateLimiter.limitOf(rate)
+  if (limit === null) return { 'RateLimit-Policy': ipPolicy }
   const headers: Record<string, string> = {
     'RateLimit-Policy': `"endpoint";q=${limit};w=${windowSeconds}, ${ipPolicy}`,
     'X-RateLimit-Limit': `${limit}`,

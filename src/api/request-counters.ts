@@ -1,12 +1,12 @@
-// How many requests, and how long they took. Each series is looked up once; after that a request costs two additions.
+// Metrics of requests: their number and duration. Each series is looked up once, then a request costs two additions.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
-export type RequestCounters = { count(route: string, method: string, status: number, seconds: number): void }
+type RequestCounters = { count(route: string, method: string, status: number, seconds: number): void }
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A caller may send any word as a method; metrics and log know the usual ones. */
+/** A caller may send any method: unusual ones share a name, which bounds the number of series. */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'
 }

@@ -1,4 +1,4 @@
-// What a route declares beyond its shapes, and the list of routes that callers may know.
+// The details that a route declares beside its shapes, and the list of public routes.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -9,7 +9,7 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The gate sets these four from the word by which the route names its checks. */
+  /** The gate sets these four. */
   rate?: RateName
   keyed?: boolean
   idempotent?: boolean
@@ -22,7 +22,7 @@ export type RouteDetail = {
   otherBodies?: Record<string, string>
   /** The request body is a file. */
   requestBytes?: boolean
-  /** The answer of success, where it is not 200 without headers of its own. */
+  /** The answer of success, unless it is 200 and has no headers of its own. */
   success?: { status: number; description: string; headers?: string[] }
   /** Descriptions of other statuses that carry a shape of their own. */
   also?: Record<number, string>

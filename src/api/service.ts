@@ -1,4 +1,4 @@
-// What the routes and the sweeps receive: the open parts of a running service.
+// The parts of a running service, as the routes and the sweeps receive them.
 
 import type { Mailer } from '../accounts/mail.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -20,6 +20,6 @@ export type Service = {
   mailer: Mailer
   rateLimiter: RateLimiter
   metrics: Metrics
-  /** A reason against it, or null. */
+  /** Gives the reason why the address is refused, or null. */
   checkWebhookUrl: (url: string) => Promise<string | null>
 }

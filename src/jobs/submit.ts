@@ -1,4 +1,4 @@
-// What a caller asks for, checked beyond its shape, and turned into a job.
+// Turns a submission into a job, after the checks that its shape cannot express.
 
 import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
@@ -13,7 +13,7 @@ import { createJob } from './job.ts'
 /** The body of POST /v1/transcribe. Null means the same as not given. */
 export type Submission = Static<typeof transcribeRequest>
 
-/** Everything that can be wrong with a submission by itself. The webhook's name may have to be resolved. */
+/** Checks that need no database. The host name of the webhook may have to be resolved. */
 export async function checkSubmission(
   submission: Submission,
   checkWebhookUrl: (url: string) => Promise<string | null>,
@@ -27,7 +27,7 @@ export async function checkSubmission(
   if (refused !== null) throw invalid(refused)
 }
 
-/** Gives the id of the new job. Throws an ApiError, and changes nothing, when the account or the upload does not allow it. */
+/** Gives the id of the new job. Throws an ApiError, and changes nothing, when account or upload do not allow it. */
 export function submitJob(
   db: Db,
   { accountId, keyId }: { accountId: string; keyId: string },

@@ -1,4 +1,4 @@
-// Where subtitles break. A cue never holds more than one utterance or speaker.
+// Cuts a transcript into the cues of subtitles. A cue belongs to one utterance and one speaker.
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'
@@ -15,7 +15,7 @@ export type CueOptions = {
   stripChars: string
 }
 
-/** A word as a cue shows it. An empty text is a word that was stripped away: its sentence still ends there. */
+/** A word as a cue shows it. A word that was stripped away has an empty text, and may still end a sentence. */
 type Spoken = {
   text: string
   spaced: boolean
@@ -27,7 +27,7 @@ type Spoken = {
 
 type OpenCue = Cue & { words: number; characters: number }
 
-/** Cues in order of their start. Times are whole milliseconds; every end lies after its start. */
+/** Cues in order of their start. Times are whole milliseconds, and every end lies after its start. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   const clean = cleaner(options.stripChars)
   const cues = transcript.utterances
@@ -36,7 +36,7 @@ export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   return giveLength(cues)
 }
 
-/** Without words the utterance is one word that no limit can break. */
+/** An utterance without words becomes one word, which no limit can break. */
 function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)
   const words = utterance.words ?? []
@@ -71,18 +71,18 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
   const { maxWords, maxChars, maxDurationMs, sentenceAware, stripChars } = options
   const cues: Cue[] = []
   let cue: OpenCue | null = null
-  const spacesStay = !stripChars.includes(' ')
+  const keepsSpaces = !stripChars.includes(' ')
   let spaced = false
   for (const word of words) {
-    spaced ||= word.spaced && spacesStay
+    spaced ||= word.spaced && keepsSpaces
     if (word.text !== '') {
       const characters = length(word.text)
-      const room = characters + (spaced ? 1 : 0)
+      const added = characters + (spaced ? 1 : 0)
       if (
         cue === null ||
         cue.speaker !== word.speaker ||
         cue.words + 1 > maxWords ||
-        cue.characters + room > maxChars ||
+        cue.characters + added > maxChars ||
         word.endMs - cue.startMs > maxDurationMs
       ) {
         const { startMs, endMs, speaker, text } = word
@@ -94,7 +94,7 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
         cue.text += spaced ? ` ${word.text}` : word.text
         cue.endMs = Math.max(cue.endMs, word.endMs)
         cue.words += 1
-        cue.characters += room
+        cue.characters += added
       }
       spaced = false
     }
@@ -103,7 +103,7 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
   return cues.map(({ startMs, endMs, speaker, text }) => ({ startMs, endMs, speaker, text }))
 }
 
-/** Players skip a cue without length: it gets some, up to where its speaker goes on. */
+/** Players skip a cue without length. It gets a minimum length, at most up to the next cue of its speaker. */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()
   for (const cue of cues.toReversed()) {
@@ -117,7 +117,7 @@ function giveLength(cues: Cue[]): Cue[] {
   return cues
 }
 
-/** Characters as people count them in a limit: a surrogate pair is one. */
+/** Counts code points: a surrogate pair is one character. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count += 1

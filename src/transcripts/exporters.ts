@@ -1,4 +1,4 @@
-// What a transcript can be written as, besides JSON.
+// Writes a transcript as SubRip, WebVTT or plain text.
 
 import { type Cue, type CueOptions, cutCues } from './cues.ts'
 import { cleaner, findPieces, fold, joinPieces, type Piece } from './pieces.ts'
@@ -52,23 +52,25 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
   return shown.join('\n')
 }
 
-/** One an utterance, in order of their start; the full transcript knows whether white space parts them. */
+/** One paragraph per utterance, in order of start. The full transcript shows whether white space separates them. */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)
-  const spacesStay = !stripChars.includes(' ')
-  const texts = utterances.map(({ text }) => text ?? '')
-  const spaced = findPieces(texts, full_transcript ?? '').map(piece => piece.spaced && spacesStay)
+  const keepsSpaces = !stripChars.includes(' ')
+  const found = findPieces(
+    utterances.map(({ text }) => text ?? ''),
+    full_transcript ?? '',
+  )
   return utterances
-    .map(({ start, speaker }, index) => ({
+    .map(({ start, speaker, text }, index) => ({
       startMs: Number.isFinite(start) ? Math.max(0, start * 1000) : 0,
       speaker,
-      pieces: [{ text: clean(texts[index]!), spaced: spaced[index]! }],
+      pieces: [{ text: clean(text ?? ''), spaced: keepsSpaces && found[index]?.spaced === true }],
     }))
     .filter(({ pieces: [piece] }) => piece?.text !== '')
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** What one speaker says until another does. */
+/** Joins the paragraphs of one speaker until another one speaks. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {
@@ -84,7 +86,7 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
   return includeSpeakers === 'true'
 }
 
-/** The label of the JSON is `SPEAKER 1`; people read `Speaker 1`. */
+/** JSON has the label `SPEAKER 1`, exports show `Speaker 1`. */
 function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
@@ -105,7 +107,7 @@ function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
   return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
 }
 
-/** SubRip knows no escape: a line with this arrow would be taken for a line of times. */
+/** SubRip has no escapes, and a line with this arrow is read as a line of times. */
 function withoutArrow(text: string): string {
   return text.replace(/-{2,}>/g, '->')
 }
@@ -113,7 +115,7 @@ function withoutArrow(text: string): string {
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 function escaped(text: string): string {
-  return text.replace(/[&<>]/g, character => escapes[character]!)
+  return text.replace(/[&<>]/g, character => escapes[character] ?? character)
 }
 
 function pad(number: number, digits: number): string {

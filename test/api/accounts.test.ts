@@ -8,7 +8,7 @@ import { startTestService, steered, type TestService } from '../support/service.
 const email = 'ana@example.org'
 const password = 'correct horse battery'
 
-test('a sign-up is mailed a link, which verifies the account once', async () => {
+test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const answer = await signUp(service, { email, password })
   expect(answer.status).toBe(202)
@@ -25,7 +25,7 @@ test('a sign-up is mailed a link, which verifies the account once', async () => 
   expect((await service.fetch('/verify')).status).toBe(410)
 })
 
-test('the answer for an address that is taken is the same, and its owner gets no mail', async () => {
+test('an address that is taken gets the same answer, and no mail', async () => {
   const service = await startTestService()
   const fresh = await signUp(service, { email, password })
   await service.fetch(pathOf((await mailedLinks(service, 1))[0]!))
@@ -36,7 +36,7 @@ test('the answer for an address that is taken is the same, and its owner gets no
   expect(links).toHaveLength(2)
 })
 
-test('only the password of the link that is followed counts', async () => {
+test('the password of the followed link becomes the password of the account', async () => {
   const service = await startTestService()
   await signUp(service, { email, password: 'the first password' })
   const [first = ''] = await mailedLinks(service, 1)
@@ -52,7 +52,7 @@ test('only the password of the link that is followed counts', async () => {
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
 })
 
-steered('a link is good for a day', async () => {
+steered('a link expires after a day', async () => {
   const service = await startTestService()
   await signUp(service, { email, password })
   const [link = ''] = await mailedLinks(service, 1)
@@ -75,14 +75,14 @@ test.each([
   expect(answer.body.error.message).toContain(named)
 })
 
-test('ten sign-ups a minute from one address', async () => {
+test('an address may sign up ten times a minute', async () => {
   const service = await startTestService()
   for (let count = 0; count < 10; count++) expect((await signUp(service, {})).status).toBe(400)
   expect((await signUp(service, {})).status).toBe(429)
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server the link is printed once, for whoever runs the service.
+  // Without a mail server the link is printed once, for the operator.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {

@@ -11,7 +11,7 @@ const two: Transcript = {
   utterances: [said('SPEAKER 1', 0, ['Good', 'morning,', 'Ben.']), said('SPEAKER 2', 3, ['Hello!'])],
 }
 
-steered('a completed job is also SubRip, WebVTT and text', async () => {
+steered('a completed job can be exported as SubRip, WebVTT and text', async () => {
   const { get } = await completed(two)
   expect(await get('format=srt')).toEqual([
     200,
@@ -30,7 +30,7 @@ steered('a completed job is also SubRip, WebVTT and text', async () => {
   ])
 })
 
-steered('every parameter reaches the export it applies to', async () => {
+steered('every parameter changes the exports that it applies to', async () => {
   const { get } = await completed(two)
   const body = async (query: string) => (await get(query))[2]
   expect(await body('format=srt&include_speakers=false')).not.toContain('Speaker')
@@ -58,14 +58,14 @@ steered.each([
   'include_speakers=maybe',
   'include_timestamps=1',
   `strip_chars=${'x'.repeat(33)}`,
-])('%s is refused by name', async query => {
+])('%s is refused, and the message names the parameter', async query => {
   const { ana, id } = await completed(two)
   const { status, body } = await ana.get(`/v1/transcribe/${id}?format=srt&${query}`)
   expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])
   expect(body.error.message).toContain(query.split('=')[0]!)
 })
 
-test('an export needs a completed job, json does not', async () => {
+test('an export needs a completed job, JSON does not', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe()

@@ -1,4 +1,4 @@
-// Bad input of every kind, from a seed: whatever comes in, what goes out is an answer of the contract.
+// Random bad input, from a seed. Every answer must be one of the contract.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -129,7 +129,7 @@ const headerNames = [
 ]
 
 steered(
-  'whatever is asked, the answer is one of the contract',
+  'random requests get answers of the contract',
   async () => {
     const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
     const ana = service.account('ana')
@@ -150,7 +150,7 @@ steered(
   60_000,
 )
 
-test('JSON of every shape gets the envelope', async () => {
+test('bodies that are no valid object get the error envelope', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   const bodies = [
@@ -185,7 +185,7 @@ test('JSON of every shape gets the envelope', async () => {
   }
 })
 
-test('rubbish on the wire does not hurt the next caller', async () => {
+test('invalid HTTP does not disturb the next request', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   const random = seeded(seed)
@@ -212,7 +212,7 @@ test('rubbish on the wire does not hurt the next caller', async () => {
   }
 })
 
-test('an address is taken as it is written, however it is written', async () => {
+test('a path is not normalised', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   const cases: [string, number][] = [

@@ -5,7 +5,7 @@ import { type Answer, startTestService, steered } from '../support/service.ts'
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-test('a key is taken from either header, with or without Bearer', async () => {
+test('both headers take a key, with or without Bearer', async () => {
   const service = await startTestService()
   const { key } = service.account('ana')
   const headers: Record<string, string>[] = [
@@ -27,7 +27,7 @@ test('Authorization wins over X-Api-Key', async () => {
   expect(answer.status).toBe(401)
 })
 
-test('a missing, malformed, unknown or revoked key is told so, with a challenge', async () => {
+test('a missing, malformed, unknown or revoked key gets 401 with a challenge', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const ask = async (headers: Record<string, string>) => {
@@ -46,7 +46,7 @@ test('a missing, malformed, unknown or revoked key is told so, with a challenge'
   expect(await ask({ 'X-Api-Key': ana.key })).toEqual([401, 'API_KEY_REVOKED'])
 })
 
-test('every answer tells its quota and where the description is', async () => {
+test('every answer has its quota and a link to the description in its headers', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const answer = await ana.get('/v1/balance')
@@ -60,7 +60,7 @@ test('every answer tells its quota and where the description is', async () => {
   })
 })
 
-test('GET /v1 and POST /v1/accounts know no key, so they send no RateLimit', async () => {
+test('GET /v1 and POST /v1/accounts take no key and send no RateLimit', async () => {
   const service = await startTestService()
   for (const answer of [
     await service.fetch('/v1'),
@@ -76,7 +76,7 @@ test('GET /v1 and POST /v1/accounts know no key, so they send no RateLimit', asy
   }
 })
 
-test('405 names the methods, 404 and 405 carry the quota of the address alone', async () => {
+test('405 names the methods; 404 and 405 show only the quota of the address', async () => {
   const service = await startTestService()
   const ask = (method: string, path: string) => service.fetch(path, { method })
   for (const [method, path, allow] of [
@@ -100,7 +100,7 @@ test('405 names the methods, 404 and 405 carry the quota of the address alone', 
   }
 })
 
-steered('the quota of an endpoint belongs to the key and slides', async () => {
+steered('the quota of an endpoint belongs to the key, and its window slides', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'jobs.cancel=2' } })
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const cancel = (who: typeof ana) => who.post('/v1/transcribe/x/cancel')
@@ -121,21 +121,21 @@ steered('the quota of an endpoint belongs to the key and slides', async () => {
   expect((await cancel(ana)).status).toBe(429)
 })
 
-test('refused requests count nowhere', async () => {
+test('refused requests count towards no quota', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=5,balance.get=2' } })
   const ana = service.account('ana')
   const statuses: number[] = []
   for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
   expect(statuses).toEqual([200, 200, 429, 429, 429])
-  // Two of five are counted for the address: three more fit.
+  // Two of five requests are counted for the address, so three more are allowed.
   for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })
 
-steered('over the cap of an address nothing is told of the key', async () => {
+steered('above the quota of the address no header shows the quota of the key', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
-  // Whatever is answered counts: an unknown path, a missing key, a wrong method.
+  // Every answered request counts: an unknown path, a missing key, a wrong method.
   await service.fetch('/nowhere')
   await service.fetch('/v1/balance')
   await service.fetch('/v1/balance', { method: 'PUT' })
@@ -149,7 +149,7 @@ steered('over the cap of an address nothing is told of the key', async () => {
     expect((await service.fetch(path)).status).toBe(200)
 })
 
-test('with limits off no header speaks of them', async () => {
+test('without rate limits no header shows them', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   for (const answer of [
@@ -161,7 +161,7 @@ test('with limits off no header speaks of them', async () => {
   }
 })
 
-test('a denied address gets nothing but 403', async () => {
+test('a denied address gets only 403', async () => {
   const service = await startTestService({ settings: { STENO_DENY_IPS: '127.0.0.0/8' } })
   for (const path of ['/v1', '/nowhere', '/v1/health']) {
     const answer = await service.fetch(path)
@@ -170,7 +170,7 @@ test('a denied address gets nothing but 403', async () => {
   }
 })
 
-test('the caller behind a trusted proxy is who the proxy says', async () => {
+test('X-Forwarded-For from a trusted proxy gives the address of the caller', async () => {
   const settings = { STENO_TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8', STENO_DENY_IPS: '192.0.2.0/24' }
   const service = await startTestService({ settings })
   const status = async (forwarded: string) =>
@@ -181,13 +181,13 @@ test('the caller behind a trusted proxy is who the proxy says', async () => {
   expect(await status('nonsense')).toBe(200)
 })
 
-test('nobody is believed about others without being trusted', async () => {
+test('X-Forwarded-For from anywhere else is ignored', async () => {
   const service = await startTestService({ settings: { STENO_DENY_IPS: '192.0.2.0/24' } })
   const answer = await service.fetch('/v1/health', { headers: { 'X-Forwarded-For': '192.0.2.1' } })
   expect(answer.status).toBe(200)
 })
 
-steered('the order of checks is the one of the contract', async () => {
+steered('the checks run in the order of the contract', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'uploads.create=1' } })
   const ana = service.account('ana', { credit: 0 })
   const large = 'x'.repeat(limits.bodyBytesMax + 1)
@@ -209,7 +209,7 @@ steered('the order of checks is the one of the contract', async () => {
   expect(await code({ ...key, ...json }, '{"filename": "a.mp3"}')).toBe('ZERO_BALANCE')
 })
 
-test('a body needs its type, and an empty one is not valid', async () => {
+test('a body needs the type application/json and a JSON object', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const wrong = await ana.post('/v1/upload', '{}', { 'Content-Type': 'text/plain' })
@@ -246,7 +246,7 @@ test('a body over 100 KB is refused, declared or not', async () => {
   expect([streamed.status, streamed.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
 })
 
-test('cancel and delete do not look at a body', async () => {
+test('cancel and delete ignore a body', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const cancel = await ana.post('/v1/transcribe/x/cancel', 'what is this', { 'Content-Type': 'text/plain' })

@@ -8,7 +8,7 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const body = '{"url": "https://media.example/a.mp3"}'
 const keyed = (key: string) => ({ 'Idempotency-Key': key })
 
-test('the same key and body are one job, replayed byte for byte', async () => {
+test('the same key and body give one job, and the same reply to the byte', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))
@@ -21,7 +21,7 @@ test('the same key and body are one job, replayed byte for byte', async () => {
   expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(1)
 })
 
-test('without a key each submission is a job of its own', async () => {
+test('without a key each submission creates a job', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   await ana.post('/v1/transcribe', body)
@@ -29,7 +29,7 @@ test('without a key each submission is a job of its own', async () => {
   expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(2)
 })
 
-test('another body under the key is a conflict, even if it means the same', async () => {
+test('another body under the same key is a conflict, even with the same meaning', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   await ana.post('/v1/transcribe', body, keyed('a'))
@@ -56,7 +56,7 @@ test('a request that fails frees the key', async () => {
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).status).toBe(200)
 })
 
-steered('a key is good for a day', async () => {
+steered('a key expires after a day', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))
@@ -77,7 +77,7 @@ test.each([
   expect((await service.account('ana').post('/v1/transcribe', body, keyed(key))).status).toBe(status)
 })
 
-test('while the first request is still running the key is locked', async () => {
+test('the key is locked while its first request runs', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { port, hostname } = new URL(service.url)
@@ -87,7 +87,7 @@ test('while the first request is still running the key is locked', async () => {
     `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  // The slow request takes the key as soon as its head is there; until then ours, with another body, is answered.
+  // The slow request holds the key once its headers have arrived. Until then a request with another body is answered.
   let locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   while (locked.status === 400) locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   expect([locked.status, locked.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_LOCKED'])
@@ -101,7 +101,7 @@ test('while the first request is still running the key is locked', async () => {
   expect(first).toEndWith(replay.text)
 })
 
-test('a request whose caller went away frees the key', async () => {
+test('a broken connection frees the key', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { port, hostname } = new URL(service.url)

@@ -13,7 +13,7 @@ type Anything = any
 
 const root = join(import.meta.dir, '../..')
 
-steered('GET /v1 tells a stranger what this is, from any page', async () => {
+steered('GET /v1 describes the service without a key, to a page of any origin', async () => {
   const service = await startTestService()
   const { status, body, headers } = await service.fetch('/v1')
   expect(status).toBe(200)
@@ -34,7 +34,7 @@ steered('GET /v1 tells a stranger what this is, from any page', async () => {
   }
 })
 
-test('the document is valid OpenAPI 3.1, needs no key, and every reference in it leads somewhere', async () => {
+test('the document is valid OpenAPI 3.1, needs no key, and all of its references resolve', async () => {
   const document = await readDocument()
   expect(document.openapi).toStartWith('3.1')
   expect(document.info.version).toBe('1.0.0')
@@ -52,7 +52,7 @@ test('the document is valid OpenAPI 3.1, needs no key, and every reference in it
   expect(JSON.stringify(document)).not.toContain('nullable')
 })
 
-test('every endpoint of the service is described, with its parameters, bounds and errors', async () => {
+test('the document has every endpoint with its parameters, bounds and errors', async () => {
   const { paths } = await readDocument()
   const operations = Object.entries(paths as Anything).flatMap(([path, methods]: Anything) =>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
@@ -140,7 +140,7 @@ test('the document lists the error codes of jobs, and the headers that let any p
   })
 })
 
-test('events are described with their fields', async () => {
+test('the document has every event with its fields', async () => {
   const { webhooks, components } = await readDocument()
   expect(Object.keys(webhooks)).toEqual([
     'transcription.processing',
@@ -174,7 +174,7 @@ test('a client generated from the document needs no hand-written type', async ()
   }
 }, 60_000)
 
-test('/docs can be read without a network, and every error has its place there', async () => {
+test('/docs loads nothing from a network, and has an anchor for every error', async () => {
   const service = await startTestService()
   const { text, headers } = await service.fetch('/docs')
   expect(headers.get('content-type')).toContain('text/html')
@@ -188,7 +188,7 @@ test('/docs can be read without a network, and every error has its place there',
   expect(text).toContain('id="deposits"')
 })
 
-test('the pointer of a challenge leads to what it promises', async () => {
+test('the address in a challenge answers with the metadata of the resource', async () => {
   const service = await startTestService()
   const challenge = (await service.fetch('/v1/balance')).headers.get('www-authenticate') ?? ''
   const [, pointer = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? []
@@ -197,7 +197,7 @@ test('the pointer of a challenge leads to what it promises', async () => {
   expect(body).toMatchObject({ resource: service.url, bearer_methods_supported: ['header'] })
 })
 
-test('the root leads people to the docs', async () => {
+test('the root redirects to the docs', async () => {
   const service = await startTestService()
   const { status, headers } = await service.fetch('/')
   expect([status, headers.get('location')]).toEqual([302, `${service.url}/docs`])

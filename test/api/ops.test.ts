@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startTestService, steered } from '../support/service.ts'
 
-steered('health says that the process lives, ready that it can work', async () => {
+steered('health answers while the process runs, ready only when it can work', async () => {
   const service = await startTestService()
   expect(await service.fetch('/v1/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   const engine = {
@@ -22,7 +22,7 @@ steered('health says that the process lives, ready that it can work', async () =
   })
 })
 
-steered('metrics count what happened', async () => {
+steered('metrics count jobs, seconds of audio and requests', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -37,7 +37,7 @@ steered('metrics count what happened', async () => {
   expect(text).toMatch(/steno_http_requests_total\{route="\/v1\/transcribe",method="POST",status="200"\} 1/)
 })
 
-test('metrics are for the box itself unless somebody else is let in', async () => {
+test('metrics are served to loopback addresses and to those in the settings', async () => {
   const proxied = { STENO_TRUST_PROXY: '127.0.0.0/8' }
   const from = { headers: { 'X-Forwarded-For': '203.0.113.9' } }
   const closed = await startTestService({ settings: proxied })

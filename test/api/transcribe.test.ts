@@ -55,7 +55,7 @@ steered('a job goes from created to completed and is charged by the second', asy
   expect(await ana.balance()).toMatchObject({ balance_cents: 500 - cost, reserved_cents: 0 })
 })
 
-steered('a new job shows every field, null while unknown', async () => {
+steered('a new job has every field, null while it is unknown', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/transcribe', { url: 'https://media.example/talk.mp3' })
@@ -82,7 +82,7 @@ steered('diarize turns align on', async () => {
   expect(await ana.job(id)).toMatchObject({ diarize: true, speaker_count: 2, align: true })
 })
 
-steered('a cancel gives the reserve back, and once more says the same', async () => {
+steered('a cancel releases the reserve, and a second cancel gets the same answer', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 500 })
   const id = await ana.transcribe(speech(3600))
@@ -102,7 +102,7 @@ steered('a cancel gives the reserve back, and once more says the same', async ()
   expect(await ana.job(id)).toMatchObject({ status: 'failed', cost_cents: 0, error: { code: 'CANCELLED' } })
 })
 
-steered('what an engine says after a cancel is dropped', async () => {
+steered('the transcript of a cancelled job is dropped', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -112,7 +112,7 @@ steered('what an engine says after a cancel is dropped', async () => {
   expect(await ana.job(id)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
 })
 
-steered('an ended job cannot be cancelled, a running one not deleted', async () => {
+steered('an ended job cannot be cancelled, and a running one cannot be deleted', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -124,32 +124,29 @@ steered('an ended job cannot be cancelled, a running one not deleted', async () 
   expect([cancel.status, cancel.body.error.code]).toEqual([409, 'CONFLICT'])
 })
 
-steered(
-  'a deleted job is gone with its transcript and its media, and deleting it again is fine',
-  async () => {
-    const service = await startTestService(unlimited)
-    const ana = service.account('ana')
-    const uploadId = await ana.upload()
-    const { id } = (await ana.post('/v1/transcribe', { upload_id: uploadId })).body
-    service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
-    await ana.until(id, 'completed')
-    const file = uploadPath(service.dataDir, uploadId)
-    expect(existsSync(file)).toBe(true)
+steered('a deleted job has no transcript and no media, and can be deleted again', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const uploadId = await ana.upload()
+  const { id } = (await ana.post('/v1/transcribe', { upload_id: uploadId })).body
+  service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
+  await ana.until(id, 'completed')
+  const file = uploadPath(service.dataDir, uploadId)
+  expect(existsSync(file)).toBe(true)
 
-    const deleted = await ana.delete(`/v1/transcribe/${id}`)
-    expect([deleted.status, deleted.text]).toEqual([204, ''])
-    expect(existsSync(file)).toBe(false)
-    service.later(0)
-    expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
-    expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
-    expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(404)
-    expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
-    expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
+  const deleted = await ana.delete(`/v1/transcribe/${id}`)
+  expect([deleted.status, deleted.text]).toEqual([204, ''])
+  expect(existsSync(file)).toBe(false)
+  service.later(0)
+  expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
+  expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')
+  expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(404)
+  expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
 
-    service.later(defaults.deletedRetentionMs)
-    expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
-  },
-)
+  service.later(defaults.deletedRetentionMs)
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
+})
 
 test("another account's job does not exist", async () => {
   const service = await startTestService(unlimited)
@@ -198,18 +195,21 @@ const refusals: [string, object, string][] = [
     'webhook_url',
   ],
 ]
-steered.each(refusals)('a submission with %s is refused, naming the field', async (_, body, named) => {
-  const service = await startTestService({
-    ...unlimited,
-    parts: { resolve: async () => ['93.184.216.34'] },
-  })
-  const ana = service.account('ana')
-  const answer = await ana.post('/v1/transcribe', body)
-  expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
-  expect(answer.body.error.message).toContain(named)
-})
+steered.each(refusals)(
+  'a submission with %s is refused, and the message names the field',
+  async (_, body, named) => {
+    const service = await startTestService({
+      ...unlimited,
+      parts: { resolve: async () => ['93.184.216.34'] },
+    })
+    const ana = service.account('ana')
+    const answer = await ana.post('/v1/transcribe', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+    expect(answer.body.error.message).toContain(named)
+  },
+)
 
-test('null is the same as not given', async () => {
+test('null means not given', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const answer = await ana.post('/v1/transcribe', {
@@ -225,7 +225,7 @@ test('null is the same as not given', async () => {
   expect(await ana.job(answer.body.id)).toMatchObject({ diarize: false, align: true, speaker_count: null })
 })
 
-steered('an upload is good for one job, and says why it is not for another', async () => {
+steered('an upload serves one job, and the refusal of a second one has a reason', async () => {
   const service = await startTestService({
     settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' },
   })
@@ -250,7 +250,7 @@ steered('an upload is good for one job, and says why it is not for another', asy
   expect(await codeFor(late)).toBe('UPLOAD_EXPIRED')
 })
 
-test('a refused submission does not use the upload up', async () => {
+test('a refused submission leaves its upload usable', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const upload_id = await ana.upload()
@@ -258,7 +258,7 @@ test('a refused submission does not use the upload up', async () => {
   expect((await ana.post('/v1/transcribe', { upload_id })).status).toBe(200)
 })
 
-steered('without money nothing starts; with all of it held, no more', async () => {
+steered('without available money no job starts', async () => {
   const service = await startTestService(unlimited)
   const poor = service.account('poor', { credit: 0 })
   const refused = await poor.post('/v1/transcribe', { url: 'https://a.example/x.mp3' })
@@ -272,7 +272,7 @@ steered('without money nothing starts; with all of it held, no more', async () =
   expect([more.status, more.body.error.code]).toEqual([402, 'INSUFFICIENT_BALANCE'])
 })
 
-steered('a file that costs more than is there fails when its length is known', async () => {
+steered('a file that costs more than the balance fails when its length is known', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 1 })
   const id = await ana.transcribe(speech(3600))
@@ -283,7 +283,7 @@ steered('a file that costs more than is there fails when its length is known', a
   expect(await ana.balance()).toMatchObject({ balance_cents: 1, reserved_cents: 0 })
 })
 
-steered('where nothing is charged, nobody needs money', async () => {
+steered('without a price no balance is needed', async () => {
   const service = await startTestService({
     settings: { STENO_RATE_LIMITS: 'off', STENO_PRICE_PER_HOUR_CENTS: '0' },
   })
@@ -294,7 +294,7 @@ steered('where nothing is charged, nobody needs money', async () => {
   expect(await ana.balance()).toMatchObject({ balance_cents: 0, estimated_hours_available: null })
 })
 
-test('a file that is no media fails later, not on submit', async () => {
+test('a file that is no media is accepted, and its job fails', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe('not media at all')
@@ -304,7 +304,7 @@ test('a file that is no media fails later, not on submit', async () => {
   })
 })
 
-steered('an engine that fails with a reason passes it on; one that breaks does not', async () => {
+steered('the caller sees the reason of a job failure, and no detail of an unexpected error', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const told = await ana.transcribe()
@@ -322,7 +322,7 @@ steered('an engine that fails with a reason passes it on; one that breaks does n
   expect(error.message).not.toContain('/secret')
 })
 
-steered('a busy box lets jobs wait in pending, and serves accounts in turn', async () => {
+steered('jobs wait in pending, and accounts take turns', async () => {
   const service = await startTestService(unlimited)
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const submitted: string[] = []
@@ -369,7 +369,7 @@ steered('progress is a sentence with the notice of the engine', async () => {
   })
 })
 
-steered('two engines work beside one another', async () => {
+steered('an engine of capacity two runs two jobs at once', async () => {
   const service = await startTestService({ ...unlimited, parts: { engine: steeredEngine({ capacity: 2 }) } })
   const ana = service.account('ana')
   for (const seconds of [10, 20, 30]) await ana.transcribe(speech(seconds))
@@ -378,7 +378,7 @@ steered('two engines work beside one another', async () => {
   expect(items).toHaveLength(2)
 })
 
-steered('each state has its time, save pending', async () => {
+steered('every state but pending has a timeout', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const downloading = (await ana.post('/v1/transcribe', { url: 'https://slow.example/x.mp3' })).body.id

@@ -5,7 +5,7 @@ import { startTestService, steered } from '../support/service.ts'
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const url = 'https://media.example/a.mp3'
 
-test('pages follow one another without gap or repeat, while new jobs come in', async () => {
+test('pages have no gap and no repeat while new jobs are created', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const submit = async () => (await ana.post('/v1/transcribe', { url })).body.id
@@ -38,7 +38,7 @@ steered('an item has the fields of a job, without its result', async () => {
   expect((await ana.get('/v1/transcriptions')).body).toEqual({ items: [job], next_cursor: null })
 })
 
-steered('the list can be cut by status and time', async () => {
+steered('the list can be filtered by status and time', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = (await ana.post('/v1/transcribe', { url })).body.id
@@ -74,7 +74,7 @@ test.each([
   'to=2026-02-30',
   'cursor=nonsense',
   'cursor=',
-])('%s is refused by name', async query => {
+])('%s is refused, and the message names the parameter', async query => {
   const service = await startTestService(unlimited)
   const { status, body } = await service.account('ana').get(`/v1/transcriptions?${query}`)
   expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])

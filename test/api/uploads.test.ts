@@ -11,7 +11,7 @@ import { startTestService, steered } from '../support/service.ts'
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const small = { settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' } }
 
-test('an upload is an address, a method and headers', async () => {
+test('an upload has an address, a method and headers', async () => {
   const service = await startTestService(unlimited)
   const { status, body } = await service.account('ana').post('/v1/upload', { filename: 'My talk.MP3' })
   expect(status).toBe(200)
@@ -52,7 +52,7 @@ test.each(filenames)('the filename %p gives %p', async (filename, code) => {
   expect([status, body.error?.code ?? '']).toEqual([code === '' ? 200 : 400, code])
 })
 
-test('all 25 extensions are taken', async () => {
+test('all 25 extensions are accepted', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   expect(Object.keys(contentTypes)).toHaveLength(25)
@@ -61,7 +61,7 @@ test('all 25 extensions are taken', async () => {
   }
 })
 
-test('a PUT stores the bytes, and another replaces them', async () => {
+test('a PUT stores the bytes, and a second one replaces them', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
@@ -75,7 +75,7 @@ test('a PUT stores the bytes, and another replaces them', async () => {
   expect((await ana.job(id)).file_size_bytes).toBe(10)
 })
 
-test('after the upload is used a PUT changes nothing', async () => {
+test('a PUT after the upload was used changes nothing', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
@@ -85,7 +85,7 @@ test('after the upload is used a PUT changes nothing', async () => {
   expect(readFileSync(uploadPath(service.dataDir, body.upload_id), 'utf8')).toBe('first')
 })
 
-steered('only the very address, type and time that were given out are good', async () => {
+steered('a signature is valid only for its address, type and time', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
@@ -117,7 +117,7 @@ steered('only the very address, type and time that were given out are good', asy
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
 
-test('an oversized PUT leaves good bytes usable, a good one clears the mark', async () => {
+test('an oversized PUT keeps the bytes before it, and a smaller one makes the upload usable again', async () => {
   const service = await startTestService(small)
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
@@ -131,7 +131,7 @@ test('an oversized PUT leaves good bytes usable, a good one clears the mark', as
   expect(await submit()).toBeUndefined()
 })
 
-test('a PUT that breaks off leaves nothing behind', async () => {
+test('an interrupted PUT leaves no file', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const url = new URL(body.upload_url)
@@ -145,7 +145,7 @@ test('a PUT that breaks off leaves nothing behind', async () => {
   await until(() => readdirSync(folder).length === 0)
 })
 
-steered('bytes that nobody transcribed go with the first sweep after expiry', async () => {
+steered('bytes without a job are removed by the first sweep after expiry', async () => {
   const service = await startTestService(unlimited)
   const uploadId = await service.account('ana').upload()
   service.later(defaults.uploadTtlMs - 1000)
@@ -154,7 +154,7 @@ steered('bytes that nobody transcribed go with the first sweep after expiry', as
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
 
-steered('source media is kept for a day after the end', async () => {
+steered('source media is kept for a day after its job ended', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe()

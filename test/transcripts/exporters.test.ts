@@ -51,19 +51,19 @@ describe('SubRip', () => {
     )
   })
 
-  test('an arrow in the text is no line of times', () => {
+  test('an arrow in the text does not make a line of times', () => {
     expect(written('srt', [[0, 1, null, '00:01 --> 00:02 ---> x']])).toBe(
       '1\n00:00:00,000 --> 00:00:01,000\n00:01 -> 00:02 -> x\n',
     )
   })
 
-  test('an arrow that only stripping makes is none either', () => {
+  test('an arrow that results from stripping does not make a line of times', () => {
     expect(written('srt', [[0, 1, null, '-*-*>']], { stripChars: '*' })).toBe(
       '1\n00:00:00,000 --> 00:00:01,000\n->\n',
     )
   })
 
-  test('hours go on after 99', () => {
+  test('hours may have three digits', () => {
     expect(written('srt', [[360_000.0014, 3_600_001.9996, null, 'late']])).toBe(
       '1\n100:00:00,001 --> 1000:00:02,000\nlate\n',
     )
@@ -75,7 +75,7 @@ describe('SubRip', () => {
     )
   })
 
-  test('cues that are stripped away leave no gap in the numbers', () => {
+  test('stripped cues leave no gap in the numbers', () => {
     const rows: Row[] = [
       [0, 1, null, '...'],
       [1, 2, null, 'so.'],
@@ -83,13 +83,13 @@ describe('SubRip', () => {
     expect(written('srt', rows, { stripChars: '.' })).toBe('1\n00:00:01,000 --> 00:00:02,000\nso\n')
   })
 
-  test('nothing said is an empty file', () => {
+  test('an empty transcript is an empty file', () => {
     expect(written('srt', [])).toBe('')
   })
 })
 
 describe('WebVTT', () => {
-  test('voices are named and text is escaped', () => {
+  test('voices have names, and text is escaped', () => {
     expect(written('vtt', talk)).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\n<v Speaker 1>Hello.\n\n' +
         '00:00:01.500 --> 00:00:03.250\n<v Speaker 1>How are you?\n\n' +
@@ -109,34 +109,34 @@ describe('WebVTT', () => {
     )
   })
 
-  test('nothing said is the header alone', () => {
+  test('an empty transcript is only the header', () => {
     expect(written('vtt', [])).toBe('WEBVTT\n')
   })
 })
 
 describe('text', () => {
-  test('a prefix for each turn, a blank line between turns', () => {
+  test('each turn has the name of its speaker, and a blank line follows it', () => {
     expect(written('text', talk)).toBe('Speaker 1: Hello. How are you?\n\nSpeaker 2: Fine & <well>.\n')
   })
 
-  test('turns without names', () => {
+  test('turns may stand without names', () => {
     expect(written('text', talk, { includeSpeakers: 'false' })).toBe(
       'Hello. How are you?\n\nFine & <well>.\n',
     )
   })
 
-  test('a lone speaker is named only when asked for', () => {
+  test('a single speaker is named only on request', () => {
     expect(written('text', alone)).toBe('Hello. How are you? Fine & <well>.\n')
     expect(written('text', alone, { includeSpeakers: 'true' })).toBe(
       'Speaker 1: Hello. How are you? Fine & <well>.\n',
     )
   })
 
-  test('without speakers it is one paragraph, whoever asks for names', () => {
+  test('a transcript without speakers is one paragraph', () => {
     expect(written('text', plain, { includeSpeakers: 'true' })).toBe('Hello. How are you? Fine & <well>.\n')
   })
 
-  test('a script without spaces gets none', () => {
+  test('a script without spaces stays without spaces', () => {
     const rows: Row[] = [
       [0, 1, null, 'はい。'],
       [1, 2, null, 'いいえ。'],
@@ -145,7 +145,7 @@ describe('text', () => {
     expect(formats.text.write(spaceless, defaults)).toBe('はい。いいえ。\n')
   })
 
-  test('with times, a paragraph for each utterance', () => {
+  test('with times each utterance is a paragraph', () => {
     const rows: Row[] = [...talk, [59 * 60 + 59.9, 3599.95, 'SPEAKER 2', 'Bye.']]
     expect(written('text', rows, { includeTimestamps: true })).toBe(
       '[00:00] Speaker 1: Hello.\n\n[00:01] Speaker 1: How are you?\n\n' +
@@ -153,7 +153,7 @@ describe('text', () => {
     )
   })
 
-  test('with times, hours everywhere once there is one', () => {
+  test('times have hours when the transcript reaches an hour', () => {
     const rows: Row[] = [
       [5, 6, null, 'early'],
       [3600, 3601, null, 'late'],
@@ -161,25 +161,25 @@ describe('text', () => {
     expect(written('text', rows, { includeTimestamps: true })).toBe('[00:00:05] early\n\n[01:00:00] late\n')
   })
 
-  test('cue limits are not for text, strip_chars is', () => {
+  test('text ignores the limits of cues, but not strip_chars', () => {
     const options = { maxWords: 1, maxChars: 10, maxDurationMs: 1000, stripChars: '.?&<>' }
     expect(written('text', plain, options)).toBe('Hello How are you Fine well\n')
   })
 
-  test('nothing said is nothing', () => {
+  test('an empty transcript is an empty text', () => {
     expect(written('text', [])).toBe('')
     expect(written('text', [], { includeTimestamps: true })).toBe('')
   })
 })
 
-test('speakers are named by themselves only when there are two', () => {
+test('auto names speakers only when there are two or more', () => {
   expect(written('srt', alone)).not.toContain('Speaker')
   expect(written('srt', alone, { includeSpeakers: 'true' })).toContain('Speaker 1: Hello.')
   expect(written('vtt', talk, { includeSpeakers: 'false' })).not.toContain('<v')
   expect(written('vtt', plain, { includeSpeakers: 'true' })).not.toContain('<v')
 })
 
-test('every format says what it is', () => {
+test('every format has its content type', () => {
   expect(Object.entries(formats).map(([name, { type }]) => `${name} ${type}`)).toEqual([
     'srt text/plain; charset=utf-8',
     'vtt text/vtt; charset=utf-8',

@@ -10,7 +10,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// Every value of a query is a string, save a default, which Elysia fills in before it checks.
+// Every value of a query is a string, except a default, which Elysia fills in before it checks.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,

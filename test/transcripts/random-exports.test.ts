@@ -1,16 +1,17 @@
-// Random transcripts under random options, read back by a strict little reader of both subtitle formats.
+// Random transcripts with random options, parsed again by strict parsers of both subtitle formats.
 
 import { expect, test } from 'bun:test'
 import { type ExportOptions, formats } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance, Word } from '../../src/transcripts/transcript.ts'
+import { type Random, seeded } from '../support/random.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }
-/** What one word of the test knows of itself; its number stands in its text. */
+/** A word of the test. Its index stands in its text. */
 type Known = { utterance: number; speaker: string | null; endsSentence: boolean; text: string; endMs: number }
 
 const rounds = 1500
 
-test('every cue of every transcript keeps its promises', () => {
+test('cues of random transcripts keep every limit and lose no word', () => {
   const random = seeded(20_261_120)
   let cues = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -36,7 +37,7 @@ test('every cue of every transcript keeps its promises', () => {
   expect(cues).toBeGreaterThan(rounds)
 })
 
-/** Nothing lost, nothing out of order, nothing over a limit, and no cue shorter than it had to be. */
+/** Expects every word in order, every limit kept, and no cue shorter than the limits require. */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options
   const aligned = transcript.utterances.every(({ words }) => words.length > 0)
@@ -124,21 +125,6 @@ function readTimes(line: string, pattern: RegExp): { startMs: number; endMs: num
   return { startMs: startMs!, endMs: endMs! }
 }
 
-type Random = {
-  below: (limit: number) => number
-  one: <T>(choices: readonly T[]) => T
-  chance: (of: number) => boolean
-}
-
-function seeded(seed: number): Random {
-  let state = seed
-  const below = (limit: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * limit)
-  }
-  return { below, one: choices => choices[below(choices.length)]!, chance: of => below(of) === 0 }
-}
-
 const before = [
   'a',
   'word',
@@ -159,24 +145,23 @@ const endings = ['.', '?', '!”', '。', '…']
 
 function randomTranscript(random: Random): { transcript: Transcript; known: Known[] } {
   const known: Known[] = []
-  const speakers = random.chance(3)
-    ? null
-    : Array.from({ length: 1 + random.below(3) }, (_, at) => `SPEAKER ${at + 1}`)
-  const aligned = !random.chance(5)
-  let clock = random.chance(10) ? 360_000 : 0
+  const speakers =
+    random.below(3) === 0 ? null : Array.from({ length: 1 + random.below(3) }, (_, at) => `SPEAKER ${at + 1}`)
+  const aligned = random.below(5) > 0
+  let clock = random.below(10) === 0 ? 360_000 : 0
   const utterances = Array.from({ length: random.below(6) }, (_, utterance): Utterance => {
-    const speaker = speakers && random.one(speakers)
-    const joint = random.one(['', ' ', ' '])
-    clock = Math.max(0, clock + random.one([-1, 0, 0, 0.4, 3]))
+    const speaker = speakers && random.pick(speakers)
+    const joint = random.pick(['', ' ', ' '])
+    clock = Math.max(0, clock + random.pick([-1, 0, 0, 0.4, 3]))
     const start = clock
     const words = Array.from({ length: 1 + random.below(14) }, (): Word => {
-      const ending = random.one(after)
-      const word = `${random.one(before)}w${known.length}w${ending}`
-      clock = Math.max(0, clock + random.one([0, 0, 0.01, 0.3, 1.5, -0.2]))
+      const ending = random.pick(after)
+      const word = `${random.pick(before)}w${known.length}w${ending}`
+      clock = Math.max(0, clock + random.pick([0, 0, 0.01, 0.3, 1.5, -0.2]))
       const from = clock
-      clock += random.one([0, 0.2, 0.2004, 0.7, 4])
-      const lost = random.chance(25)
-      const heardBy = speakers && random.chance(8) && aligned ? random.one(speakers) : speaker
+      clock += random.pick([0, 0.2, 0.2004, 0.7, 4])
+      const lost = random.below(25) === 0
+      const heardBy = speakers && random.below(8) === 0 && aligned ? random.pick(speakers) : speaker
       const endMs = lost ? Number.NaN : Math.round(clock * 1000)
       known.push({ utterance, speaker: heardBy, endsSentence: endings.includes(ending), text: word, endMs })
       return {
@@ -187,10 +172,10 @@ function randomTranscript(random: Random): { transcript: Transcript; known: Know
         ...(heardBy === null ? {} : { speaker: heardBy }),
       }
     })
-    const text = words.map(({ word }) => word).join(random.chance(9) ? '\n\n' : joint)
+    const text = words.map(({ word }) => word).join(random.below(9) === 0 ? '\n\n' : joint)
     return { start, end: clock, text, speaker, confidence: null, words: aligned ? words : [] }
   })
-  const full_transcript = utterances.map(({ text }) => text).join(random.one(['', ' ']))
+  const full_transcript = utterances.map(({ text }) => text).join(random.pick(['', ' ']))
   return {
     transcript: { full_transcript, language: 'xx', duration_seconds: clock, speakers, utterances },
     known,
@@ -199,12 +184,12 @@ function randomTranscript(random: Random): { transcript: Transcript; known: Know
 
 function randomOptions(random: Random): ExportOptions {
   return {
-    maxWords: 1 + random.below(random.one([5, 50])),
-    maxChars: 10 + random.below(random.one([20, 490])),
-    maxDurationMs: 1000 * (1 + random.below(random.one([5, 60]))),
-    sentenceAware: random.chance(2),
-    includeSpeakers: random.one(['true', 'false', 'auto']),
-    stripChars: random.one(['', '', '.,', '<>&', '-', 'é😀', '^$]\\', '“”']),
-    includeTimestamps: random.chance(2),
+    maxWords: 1 + random.below(random.pick([5, 50])),
+    maxChars: 10 + random.below(random.pick([20, 490])),
+    maxDurationMs: 1000 * (1 + random.below(random.pick([5, 60]))),
+    sentenceAware: random.below(2) === 0,
+    includeSpeakers: random.pick(['true', 'false', 'auto']),
+    stripChars: random.pick(['', '', '.,', '<>&', '-', 'é😀', '^$]\\', '“”']),
+    includeTimestamps: random.below(2) === 0,
   }
 }
