@@ -3,7 +3,7 @@
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type ExportFormat, type ExportOptions, formats } from '../transcripts/exporters.ts'
+import { type ExportFormat, type ExportOptions, exporters } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { exportQuery } from './shapes/requests.ts'
 
@@ -32,6 +32,6 @@ export function exportTranscript(
   format: ExportFormat,
   options: ExportOptions,
 ): Response {
-  const { type, write } = formats[format]
+  const { type, write } = exporters[format]
   return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
 }

@@ -7,7 +7,7 @@ import { isLanguage } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { openMedia } from '../media/inspect.ts'
 import type { Media } from '../media/media.ts'
-import { type ExportFormat, formats } from '../transcripts/exporters.ts'
+import { type ExportFormat, exporters } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { type Bar, barOf, openBar } from './bar.ts'
 import { command, UsageError, type ValuesOf } from './command.ts'
@@ -121,7 +121,7 @@ async function write(transcript: Transcript, file: string, { format, outputFor }
 }
 
 function exported(transcript: Transcript, format: ExportFormat): string {
-  return formats[format].write(transcript, {
+  return exporters[format].write(transcript, {
     maxWords: limits.cueWords.default,
     maxChars: limits.cueChars.default,
     maxDurationMs: limits.cueSeconds.default * 1000,

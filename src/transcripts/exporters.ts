@@ -9,15 +9,15 @@ export type ExportOptions = CueOptions & {
   includeTimestamps: boolean
 }
 
-type Format = { type: string; write: (transcript: Transcript, options: ExportOptions) => string }
+type Exporter = { type: string; write: (transcript: Transcript, options: ExportOptions) => string }
 
-export const formats = {
+export const exporters = {
   srt: { type: 'text/plain; charset=utf-8', write: writeSrt },
   vtt: { type: 'text/vtt; charset=utf-8', write: writeVtt },
   text: { type: 'text/plain; charset=utf-8', write: writeText },
-} as const satisfies Record<string, Format>
+} as const satisfies Record<string, Exporter>
 
-export type ExportFormat = keyof typeof formats
+export type ExportFormat = keyof typeof exporters
 
 function writeSrt(transcript: Transcript, options: ExportOptions): string {
   const named = showsSpeakers(transcript, options)

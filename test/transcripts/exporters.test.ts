@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { type ExportFormat, type ExportOptions, formats } from '../../src/transcripts/exporters.ts'
+import { type ExportFormat, type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 
 const defaults: ExportOptions = {
@@ -31,7 +31,7 @@ function transcript(rows: Row[], more: Partial<Transcript> = {}): Transcript {
 }
 
 function written(format: ExportFormat, rows: Row[], options: Partial<ExportOptions> = {}): string {
-  return formats[format].write(transcript(rows), { ...defaults, ...options })
+  return exporters[format].write(transcript(rows), { ...defaults, ...options })
 }
 
 const talk: Row[] = [
@@ -142,7 +142,7 @@ describe('text', () => {
       [1, 2, null, 'いいえ。'],
     ]
     const spaceless = transcript(rows, { full_transcript: 'はい。いいえ。' })
-    expect(formats.text.write(spaceless, defaults)).toBe('はい。いいえ。\n')
+    expect(exporters.text.write(spaceless, defaults)).toBe('はい。いいえ。\n')
   })
 
   test('with times each utterance is a paragraph', () => {
@@ -180,7 +180,7 @@ test('auto names speakers only when there are two or more', () => {
 })
 
 test('every format has its content type', () => {
-  expect(Object.entries(formats).map(([name, { type }]) => `${name} ${type}`)).toEqual([
+  expect(Object.entries(exporters).map(([name, { type }]) => `${name} ${type}`)).toEqual([
     'srt text/plain; charset=utf-8',
     'vtt text/vtt; charset=utf-8',
     'text text/plain; charset=utf-8',

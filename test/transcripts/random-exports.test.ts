@@ -1,7 +1,7 @@
 // Random transcripts with random options, parsed again by strict parsers of both subtitle formats.
 
 import { expect, test } from 'bun:test'
-import { type ExportOptions, formats } from '../../src/transcripts/exporters.ts'
+import { type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance, Word } from '../../src/transcripts/transcript.ts'
 import { type Random, seeded } from '../support/random.ts'
 
@@ -18,8 +18,8 @@ test('cues of random transcripts keep every limit and lose no word', () => {
     const { transcript, known } = randomTranscript(random)
     const options = randomOptions(random)
     try {
-      const srt = readSrt(formats.srt.write(transcript, options))
-      const vtt = readVtt(formats.vtt.write(transcript, options))
+      const srt = readSrt(exporters.srt.write(transcript, options))
+      const vtt = readVtt(exporters.vtt.write(transcript, options))
       expect(vtt.map(({ text }) => text.replace(/-+>/g, '->'))).toEqual(
         srt.map(({ text }) => text.replace(/^Speaker \d+: /, '')),
       )
@@ -27,7 +27,7 @@ test('cues of random transcripts keep every limit and lose no word', () => {
         srt.map(({ startMs, endMs }) => [startMs, endMs]),
       )
       expectCues(vtt, transcript, known, options)
-      expectText(formats.text.write(transcript, options), known)
+      expectText(exporters.text.write(transcript, options), known)
       cues += vtt.length
     } catch (error) {
       console.error(`round ${round}`, JSON.stringify({ options, transcript }))
