@@ -3,6 +3,7 @@
 // reads HF_ENDPOINT and HF_TOKEN, which the hub's own tools use too.
 
 import { resolve } from 'node:path'
+import { nearest } from './base/edit-distance.ts'
 import { parseDuration, parseSize } from './base/units.ts'
 import { type RateName, rates } from './limits.ts'
 import { parseNets } from './net/nets.ts'
@@ -106,9 +107,12 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 
 export class ConfigError extends Error {}
 
+/** Variables that are no settings: where the binary unpacks, and those of the project's own tests and benches. */
+const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
+
 /** Environment and flags to settings; throws one ConfigError that names everything that is wrong. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
-  const problems: string[] = []
+  const problems = unknownVariables(environment)
   const config = Object.fromEntries(
     Object.entries(settings).map(([name, { variable, default: fallback, parse }]) => {
       const given = environment[variable] || fallback
@@ -128,6 +132,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('STENO_MIN_DURATION is longer than STENO_MAX_DURATION')
   }
   return config
+}
+
+/** A misspelt variable would leave its setting at the default. */
+function unknownVariables(environment: Record<string, string | undefined>): string[] {
+  const known = Object.values(settings).map(({ variable }) => variable)
+  return Object.entries(environment)
+    .filter(([name, value]) => value !== undefined && name.startsWith('STENO_') && !known.includes(name))
+    .filter(([name]) => !otherVariables.test(name))
+    .map(([name]) => `${name} is not a setting; the nearest one is ${nearest(name, known)}`)
 }
 
 /** The address of a server that listens there. */

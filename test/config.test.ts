@@ -90,6 +90,16 @@ test('a mail server that is refused does not show its password', () => {
   expect(problem).not.toContain('hidden')
 })
 
+test('an unknown variable is refused, with the nearest setting', () => {
+  expect(problemsOf({ STENO_MODLE: 'base', STENO_PORTS: '8080' })).toEqual([
+    'STENO_MODLE is not a setting; the nearest one is STENO_MODEL',
+    'STENO_PORTS is not a setting; the nearest one is STENO_PORT',
+  ])
+  expect(
+    problemsOf({ MODEL: 'base', STENOGRAPHY: '1', STENO_NATIVE_DIR: '/x', STENO_TEST_PROGRAM: '' }),
+  ).toEqual([])
+})
+
 test('all that is wrong is told at once', () => {
   const problems = problemsOf({ STENO_PORT: 'x', STENO_DEVICE: 'gpu', STENO_UPLOAD_TTL: 'soon' })
   expect(problems.map(line => line.split('=')[0])).toEqual(['STENO_PORT', 'STENO_DEVICE', 'STENO_UPLOAD_TTL'])

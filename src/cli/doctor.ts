@@ -5,7 +5,7 @@ import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { openDb } from '../db/db.ts'
-import { defaultModel } from '../engine/models/choose.ts'
+import { defaultModel, requireModelName } from '../engine/models/choose.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda.ts'
 import { installedModel, voicesOf } from '../engine/models/store.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
@@ -49,6 +49,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
     const wanted = config.model ?? defaultModel(config.device)
     const here = installedModel(wanted, config)
     if (here) return `${wanted} is here`
+    requireModelName(wanted)
     if (config.model !== null) throw new Error(`${wanted} is not here; run: steno models pull ${wanted}`)
     return `${wanted} is not here yet and will be downloaded when the service starts`
   },

@@ -3,6 +3,7 @@ import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { setDataDir } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
+import { requireModelName } from '../engine/models/choose.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
 import { command, need } from './command.ts'
@@ -16,6 +17,7 @@ export const serve = command({
   async run(positionals, values) {
     need(positionals)
     const config = configOf(values)
+    if (config.model !== null) requireModelName(config.model)
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
     setDataDir(config.dataDir)
     const running = await startService(config)

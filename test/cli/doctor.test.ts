@@ -49,5 +49,5 @@ test('a failed check is named and sets the exit code', async () => {
   expect(code).toBe(1)
   expect(of('data folder').ok).toBe(false)
   expect(of('database').ok).toBe(false)
-  expect(of('model')).toMatchObject({ ok: false, found: expect.stringContaining('models pull') })
+  expect(of('model')).toMatchObject({ ok: false, found: expect.stringContaining('neither a known model') })
 }, 60_000)

@@ -193,6 +193,22 @@ test('every wrong setting is named at once; a flag wins over its variable', asyn
   expect(await balance.json()).toMatchObject({ price_per_hour_cents: 7 })
 })
 
+test('a misspelt setting, and a model that nobody knows, stop the start with the nearest name', () => {
+  const start = (more: Record<string, string>) =>
+    Bun.spawnSync(selfCommand('serve'), { env: { ...environment(join(folder, 'misspelt')), ...more } })
+  const misspelt = start({ STENO_MODLE: 'base' })
+  expect([misspelt.exitCode, misspelt.stderr.toString()]).toEqual([
+    1,
+    'steno: STENO_MODLE is not a setting; the nearest one is STENO_MODEL\n',
+  ])
+  const unknown = start({ STENO_MODEL: 'large-v3-trubo' })
+  expect([unknown.exitCode, unknown.stderr.toString()]).toEqual([
+    1,
+    'steno: STENO_MODEL=large-v3-trubo is neither a known model nor a folder; the nearest known model is large-v3-turbo\n',
+  ])
+  expect(existsSync(join(folder, 'misspelt'))).toBe(false)
+})
+
 test('settings may stand in a .env file of the working folder; the environment wins over it', async () => {
   const cwd = join(folder, 'working')
   await Bun.write(join(cwd, '.env'), 'STENO_UPLOAD_TTL=soon\nSTENO_PORT=x\n')
@@ -273,7 +289,7 @@ function environment(data: string): Record<string, string> {
     HOME,
     STENO_DATA_DIR: data,
     STENO_PORT: '0',
-    STENO_MODEL: join(folder, 'none'),
+    STENO_MODEL: folder,
     STENO_LOG: 'json',
   }
 }

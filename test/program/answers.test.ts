@@ -17,7 +17,7 @@ test('the built program answers every request as the source does', async () => {
   const { dataDir, existing, document } = await filledFolder()
   const copy = join(temporaryFolder(), 'copy')
   cpSync(dataDir, copy, { recursive: true })
-  const environment = { STENO_MODEL: '/no-such-model', STENO_BASE_URL: 'http://steno.test' }
+  const environment = { STENO_MODEL: import.meta.dir, STENO_BASE_URL: 'http://steno.test' }
   const servers = await Promise.all([
     serve({ dataDir }, environment),
     serve({ dataDir: copy }, environment, [builtProgram()]),

@@ -61,10 +61,10 @@ export function prepareData(
   return { dataDir, key, keyId, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
-/** The service on that folder, without limits. Its engine has no model unless the environment names one. */
+/** The service on that folder, without limits. Its engine has no model, but for one that the environment names. */
 export function serve(
   { dataDir }: { dataDir: string },
-  environment: Record<string, string> = { STENO_MODEL: join(dataDir, 'no-such-model') },
+  environment: Record<string, string> = { STENO_MODEL: dataDir },
   program: readonly string[] = selfCommand(),
 ): Promise<Ready> {
   return start([...program, 'serve', '--port', '0'], {

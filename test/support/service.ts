@@ -114,7 +114,8 @@ async function startProgram(
   mkdirSync(native, { recursive: true })
   symlinkSync(native, join(folder, 'native'))
   const environment = {
-    STENO_MODEL: join(folder, 'no-model'),
+    // A folder without a model.
+    STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',
   }

@@ -1,12 +1,14 @@
 // The choice of the model that serves: the wanted one, downloaded if necessary, or the built-in one instead.
 
-import { basename, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { nearest } from '../../base/edit-distance.ts'
 import { errorFields, log } from '../../base/log.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { hubFrom } from '../../net/hub.ts'
 import { hasCuda, pocketModel } from '../onnx/library.ts'
-import { speechModelNames } from './catalogue.ts'
+import { isKnownModel, speechModelNames } from './catalogue.ts'
 import { installedModel, modelsDir, pullModel, requiredModels, voicesOf } from './store.ts'
 import type { VoiceChoice } from './voices.ts'
 
@@ -61,9 +63,8 @@ async function prepareNamed(
   if (folder !== null)
     return { folder, name: basename(model), voices: voicesOf(model, settings), notice: null }
   if (model === 'pocket') throw new Error('this build carries no pocket model')
-  const known = speechModelNames()
-  if (!known.includes(model))
-    throw new Error(`${model} is neither a known model (${known.join(', ')}) nor a folder with one`)
+  requireModelName(model)
+  if (!isKnownModel(model)) throw new Error(`${resolve(model)} is a folder without a model`)
   const dir = modelsDir(settings)
   for (const id of requiredModels(model, dir)) {
     const download = downloadWithProgress(id, settings, onProgress)
@@ -73,6 +74,15 @@ async function prepareNamed(
       await download.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
   return { folder: join(dir, model), name: model, voices: voicesOf(model, settings), notice: null }
+}
+
+/** Throws, with the nearest name, when the model is neither a known speech model nor a folder. */
+export function requireModelName(model: string): void {
+  const known = ['pocket', ...speechModelNames()]
+  if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new Error(
+    `STENO_MODEL=${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`,
+  )
 }
 
 async function downloadWithProgress(

@@ -192,5 +192,7 @@ test('a model folder serves under its own name; another folder is refused', asyn
     notice: null,
   })
   expect(installedModel('tiny', { modelsDir: dir, dataDir: '' })).toBe(folder)
-  await expect(prepareModel({ ...settings, model: dir, dataDir: dir }, () => {})).rejects.toThrow('neither')
+  const prepare = (model: string) => prepareModel({ ...settings, model, dataDir: dir }, () => {})
+  await expect(prepare(dir)).rejects.toThrow('without a model')
+  await expect(prepare(join(dir, 'nowhere'))).rejects.toThrow('neither a known model nor a folder')
 })

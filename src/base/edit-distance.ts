@@ -1,0 +1,24 @@
+// How much two sequences differ: the letters of two names, or the words of two sentences.
+
+/** The fewest insertions, removals and replacements that turn one sequence into the other. */
+export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let from = 0; from < one.length; from++) {
+    const above = row
+    row = [from + 1]
+    for (let to = 0; to < other.length; to++) {
+      const replaced = (above[to] ?? 0) + (one[from] === other[to] ? 0 : 1)
+      row.push(Math.min(replaced, (above[to + 1] ?? 0) + 1, (row[to] ?? 0) + 1))
+    }
+  }
+  return row.at(-1) ?? 0
+}
+
+/** The name that is most like the given one: the first that contains it, otherwise the one at the smallest distance. */
+export function nearest(given: string, names: readonly string[]): string | null {
+  const wanted = given.toLowerCase()
+  const whole = names.find(name => name.toLowerCase().includes(wanted))
+  if (whole !== undefined) return whole
+  const distances = names.map(name => editDistance(wanted, name.toLowerCase()))
+  return names[distances.indexOf(Math.min(...distances))] ?? null
+}
