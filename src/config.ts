@@ -10,19 +10,34 @@ import { parseNets } from './net/nets.ts'
 
 type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
 
-/** A parser throws one of these; the message says what would have been right. */
-class Unfit extends Error {}
+/** Thrown by a parser. The message says what a valid value looks like. */
+class InvalidValue extends Error {}
 
 export type RateLimits = Record<RateName, number> | 'off'
 
 export const settings = {
   host: setting('STENO_HOST', '127.0.0.1', text, 'address to listen on'),
   port: setting('STENO_PORT', '8080', whole(0, 65535), 'port to listen on; 0 picks a free one'),
-  baseUrl: setting('STENO_BASE_URL', '', optional(baseUrl), 'what callers see; default http://HOST:PORT'),
-  dataDir: setting('STENO_DATA_DIR', './steno-data', folder, 'database, media, models, secrets'),
+  baseUrl: setting(
+    'STENO_BASE_URL',
+    '',
+    optional(baseUrl),
+    'address that callers see; default http://HOST:PORT',
+  ),
+  dataDir: setting(
+    'STENO_DATA_DIR',
+    './steno-data',
+    folder,
+    'folder of the database, media, models and secrets',
+  ),
   model: setting('STENO_MODEL', '', optional(text), 'model id, model folder or `pocket`; default by device'),
-  modelsDir: setting('STENO_MODELS_DIR', '', optional(folder), 'where models lie; default DATA_DIR/models'),
-  device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'what recognises'),
+  modelsDir: setting(
+    'STENO_MODELS_DIR',
+    '',
+    optional(folder),
+    'folder of the models; default DATA_DIR/models',
+  ),
+  device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'where the models run'),
   workers: setting('STENO_WORKERS', '', optional(whole(1, 64)), 'engine processes; default 1 per device'),
   threads: setting(
     'STENO_THREADS',
@@ -85,9 +100,14 @@ export const settings = {
     nets,
     'networks beyond the public internet that addresses may reach',
   ),
-  denyIps: setting('STENO_DENY_IPS', '', nets, 'callers answered 403'),
-  trustProxy: setting('STENO_TRUST_PROXY', '', nets, 'proxies whose X-Forwarded-For is believed'),
-  metricsNets: setting('STENO_METRICS_NETS', '', nets, 'who may read /metrics beside the box itself'),
+  denyIps: setting('STENO_DENY_IPS', '', nets, 'callers that are refused with 403'),
+  trustProxy: setting('STENO_TRUST_PROXY', '', nets, 'proxies whose X-Forwarded-For is trusted'),
+  metricsNets: setting(
+    'STENO_METRICS_NETS',
+    '',
+    nets,
+    'networks that may read /metrics, besides this machine',
+  ),
   smtpUrl: setting(
     'STENO_SMTP_URL',
     '',
@@ -110,7 +130,7 @@ export class ConfigError extends Error {}
 /** Variables that are no settings: where the binary unpacks, and those of the project's own tests and benches. */
 const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
-/** Environment and flags to settings; throws one ConfigError that names everything that is wrong. */
+/** Reads the settings. Throws one ConfigError that names every invalid value. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems = unknownVariables(environment)
   const config = Object.fromEntries(
@@ -119,7 +139,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       try {
         return [name, parse(given)]
       } catch (error) {
-        if (!(error instanceof Unfit)) throw error
+        if (!(error instanceof InvalidValue)) throw error
         // The address of a mail server holds a password.
         const shown = variable === settings.smtpUrl.variable ? '' : `=${given}`
         problems.push(`${variable}${shown}: ${error.message}`)
@@ -177,47 +197,49 @@ function folder(given: string): string {
 function whole(min: number, max: number): (text: string) => number {
   return given => {
     const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
-    if (!(number >= min && number <= max)) throw new Unfit(`a whole number from ${min} to ${max} is needed`)
+    if (!(number >= min && number <= max))
+      throw new InvalidValue(`a whole number from ${min} to ${max} is needed`)
     return number
   }
 }
 
 function oneOf<const Choice extends string>(...choices: Choice[]): (text: string) => Choice {
   return given => {
-    const choice = choices.find(each => each === given)
-    if (!choice) throw new Unfit(`one of ${choices.join(', ')} is needed`)
+    const choice = choices.find(known => known === given)
+    if (!choice) throw new InvalidValue(`one of ${choices.join(', ')} is needed`)
     return choice
   }
 }
 
 function duration(given: string): number {
   const ms = parseDuration(given)
-  if (!ms) throw new Unfit('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
+  if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
   return ms
 }
 
 function size(given: string): number {
   const bytes = parseSize(given)
-  if (!bytes) throw new Unfit('a size such as 100KB or 5GB is needed')
+  if (!bytes) throw new InvalidValue('a size such as 100KB or 5GB is needed')
   return bytes
 }
 
 function nets(given: string) {
   const parsed = parseNets(given)
-  if (!parsed) throw new Unfit('addresses or CIDRs, separated by commas, are needed')
+  if (!parsed) throw new InvalidValue('addresses or CIDRs, separated by commas, are needed')
   return parsed
 }
 
 function baseUrl(given: string): string {
   const url = URL.parse(given)
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
-    throw new Unfit('an http or https address without query is needed')
+    throw new InvalidValue('an http or https address without query is needed')
   }
   return url.href.replace(/\/+$/, '')
 }
 
 function smtpUrl(given: string): string {
-  if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? '')) throw new Unfit('smtp://… or smtps://… is needed')
+  if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? ''))
+    throw new InvalidValue('smtp://… or smtps://… is needed')
   return given
 }
 
@@ -227,7 +249,9 @@ function rateLimits(given: string): RateLimits {
   const rows = given.split(',').map(row => {
     const [, name = '', count = ''] = /^\s*([a-z.]+)\s*=\s*(\d+)\s*$/.exec(row) ?? []
     if (!Object.hasOwn(rates, name) || Number(count) < 1) {
-      throw new Unfit(`on, off, or NAME=COUNT with a name of ${Object.keys(rates).join(', ')} is needed`)
+      throw new InvalidValue(
+        `on, off, or NAME=COUNT with a name of ${Object.keys(rates).join(', ')} is needed`,
+      )
     }
     return [name, Number(count)]
   })

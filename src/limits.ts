@@ -1,4 +1,4 @@
-// Every number that is a decision of ours. What an operator may change is a setting, with its default in config.ts.
+// The limits that an operator cannot change. What an operator may change is a setting, with its default in config.ts.
 
 const second = 1000
 const minute = 60 * second
@@ -10,16 +10,17 @@ const GB = 1024 ** 3
 export const limits = {
   // Media
   mediaRedirectsMax: 5,
-  /** The child that reads a media file: its whole time for an inspection (it has the lowest priority, and may have
-   *  to wait for engines that take every core), and silence before a decoding one counts as hung. */
+  /** Timeout of an inspection. It is long: the child has the lowest priority and waits for busy engines. */
   mediaInspectMs: 25 * minute,
+  /** The longest silence of a child that decodes. */
   mediaStallMs: 2 * minute,
+  /** CPU time of a media child. */
   mediaCpuMs: 30 * minute,
-  /** What it may allocate beyond what it starts with. The index of a 10 h film takes about 150 MB of it. */
+  /** Memory of a media child beyond what it starts with. The index of a 10 h film takes about 150 MB. */
   mediaMemoryBytes: 640 * MB,
-  /** How much of a file is read to find its streams: in a broadcast one may begin late. */
+  /** Bytes of a file that are read to find its streams: in a broadcast a stream may begin late. */
   mediaProbeBytes: 32 * MB,
-  /** The child reports that it lives when it has had nothing to send for this long. */
+  /** Interval of the child's heartbeat while it has nothing else to send. */
   mediaAliveEveryMs: 1 * second,
   /** Decoding may exceed the limit of an inspection by this much. Only wrong timestamps need more. */
   mediaMarginMs: 1 * minute,
@@ -34,57 +35,58 @@ export const limits = {
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
-  /** A request whose bytes stop coming for this long is dropped. An upload of 5 GB may still take hours. */
+  /** Idle timeout of a request. An upload of 5 GB may still take hours. */
   requestIdleMs: 60 * second,
 
   // Uploads
   uploadBufferBytes: 1 * MB,
 
   // Jobs
-  /** Downloads and inspections that run beside one another; the rest wait their turn. */
+  /** Concurrent downloads and inspections; the others wait in a queue. */
   downloadsMax: 32,
   inspectionsMax: 4,
-  /** Progress is written no more often than this. */
+  /** Shortest interval between two progress updates of a job. */
   progressEveryMs: second / 2,
-  /** Jobs whose media one sweep removes; the next sweep goes on. */
+  /** Jobs whose media is removed in one sweep; the next sweep continues. */
   mediaRemovalsMax: 1000,
 
-  // Calls to the outside: downloads and webhooks
-  /** Name, connection and TLS of one hop together. */
+  // Outgoing requests: downloads and webhooks
+  /** Timeout of name lookup, connection and TLS of one hop together. */
   connectTimeoutMs: 15 * second,
-  /** A name that has to be looked up while a caller waits. */
+  /** Timeout of a name lookup while a caller waits. */
   resolveTimeoutMs: 5 * second,
-  /** An address that has not answered for this long is joined by the next one of the same name. */
+  /** Delay before the next address of a name is tried beside one that has not answered. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
-  /** From the sent request to the end of the answer's headers. */
+  /** Timeout from the sent request to the end of the response headers. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
 
   // Downloads
-  /** Fewer bytes than this in a stall window: the download has stalled. */
+  /** A download has stalled when fewer than `downloadStallBytesMin` arrive in this time. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
-  /** Tries in a row that do not get the file further by the bytes below. */
+  /** Tries in a row that do not add `downloadFurtherBytes` to the file. */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
-  /** Doubles with each try that got no further. */
+  /** First pause of the exponential backoff between tries. */
   downloadRetryPauseMs: 1 * second,
-  /** How much is looked at to tell a page from media, and of a page to find out whether it asks for a sign-in. */
+  /** Bytes that are enough to tell a web page from media. */
   sniffBytes: 512,
+  /** Bytes of a web page that are searched for a sign-in. */
   pageBytesMax: 64 * KB,
 
-  // Cues of an export: default, lowest, highest
+  // Cues of an export
   cueWords: { default: 4, min: 1, max: 50 },
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
-  /** A cue without length is shown for this long, where the next one leaves room. */
+  /** Shortest display time of a cue, unless the next cue begins before. */
   cueVisibleMsMin: 100,
 
   // Webhooks
   webhookRedirectsMax: 1,
-  /** Deliveries under way at once, over all jobs. */
+  /** Concurrent deliveries, over all jobs. */
   webhooksInFlightMax: 256,
 
   // Accounts and money
@@ -93,7 +95,7 @@ export const limits = {
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
-  /** What each hash takes for a moment: about a quarter of a second on a small machine. */
+  /** Memory of one argon2id hash. With three passes it takes about 0.25 s on a small machine. */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
@@ -104,23 +106,23 @@ export const limits = {
   unitsPerCent: 3600,
 
   // The database
-  /** How long a command waits for a server that is writing, and the other way round. */
+  /** SQLite's busy timeout: a command waits this long for a server that writes, and the other way round. */
   databaseBusyMs: 10 * second,
 
   // The program
   /** A draft older than this was left by a process that was killed. */
   draftKeptMs: 1 * hour,
-  /** How long a new build may take to name its version before `steno upgrade` refuses it. */
+  /** Timeout of the version check that `steno upgrade` makes of a new build. */
   versionAnswerMs: 30 * second,
 
   // The engine
   engineLoadMs: 10 * minute,
-  /** The longest silence of a child at work; on a slow machine one step of a large model takes half a minute. */
+  /** The longest silence of a busy engine: on a slow machine one step of a large model takes half a minute. */
   engineStallMs: 5 * minute,
-  /** A child is replaced after this many jobs, with whatever its libraries have kept for themselves. */
+  /** A worker is replaced after this many jobs, because its libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,
-  /** Pause before a model that did not load is tried again; doubles. */
+  /** First pause of the exponential backoff after a model did not load. */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
   /** The interval of progress reports. Each one lets the event loop of the child run. */
@@ -129,17 +131,20 @@ export const limits = {
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Models
-  /** Tries in a row that bring no new byte of a file. */
+  /** Tries in a row that add no byte to a file. */
   pullTriesMax: 5,
-  /** How often who waits for another one that fetches the same model asks whether it is done. */
+  /** Poll interval while another process downloads the same model. */
   pullWaitMs: 250,
 
   // Stopping
-  /** How long requests in flight may go on after SIGTERM. */
+  /** Time that requests and deliveries in progress get after SIGTERM. */
   stopGraceMs: 10 * second,
 } as const
 
-/** Requests per minute: per key and endpoint, but `ip` (all endpoints together), `service` and `accounts.create` per address. */
+/**
+ * Requests per minute, counted per key and endpoint. `ip` (all endpoints together), `service` and `accounts.create` are
+ * counted per address.
+ */
 export const rates = {
   ip: 300,
   service: 100,

@@ -1,4 +1,4 @@
-// What is opened, in which order; closed in reverse. Tests start the same thing with a part or two replaced.
+// The service: its parts are opened in this order and closed in reverse. Tests replace a part or two.
 
 import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
@@ -36,7 +36,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   const unlock = lockDataDir(dataDir)
   const closers: (() => unknown)[] = [unlock]
   const close = async () => {
-    for (const each of closers.splice(0).reverse()) await each()
+    for (const closer of closers.splice(0).reverse()) await closer()
   }
 
   try {
@@ -113,7 +113,7 @@ function openDataDir(dataDir: string): void {
   makeMediaFolders(dataDir)
 }
 
-/** No new connections; requests in flight get a while to finish. */
+/** Accepts no new connections, and lets requests in progress finish for a while. */
 async function stopServer(server: Bun.Server<unknown>): Promise<void> {
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])

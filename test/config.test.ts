@@ -49,7 +49,7 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],
   ['STENO_LOG', 'json', 'log', 'json'],
 ]
-test.each(accepted)('%s=%s is understood', (variable, given, name, wanted) => {
+test.each(accepted)('%s=%s is accepted', (variable, given, name, wanted) => {
   expect(readConfig({ [variable]: given })[name] as unknown).toEqual(wanted)
 })
 
@@ -80,7 +80,7 @@ const refused: [string, string][] = [
   ['STENO_TRUST_PROXY', '10.0.0.0/8;127.0.0.1'],
   ['STENO_LOG', 'xml'],
 ]
-test.each(refused)('%s=%s is refused by name', (variable, given) => {
+test.each(refused)('%s=%s is refused, with its name in the message', (variable, given) => {
   expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
 })
 
@@ -100,12 +100,12 @@ test('an unknown variable is refused, with the nearest setting', () => {
   ).toEqual([])
 })
 
-test('all that is wrong is told at once', () => {
+test('all invalid settings are named in one error', () => {
   const problems = problemsOf({ STENO_PORT: 'x', STENO_DEVICE: 'gpu', STENO_UPLOAD_TTL: 'soon' })
   expect(problems.map(line => line.split('=')[0])).toEqual(['STENO_PORT', 'STENO_DEVICE', 'STENO_UPLOAD_TTL'])
 })
 
-test('what fits alone but not together is refused', () => {
+test('a shortest duration above the longest one is refused', () => {
   const [problem] = problemsOf({ STENO_MIN_DURATION: '2h', STENO_MAX_DURATION: '1h' })
   expect(problem).toContain('STENO_MIN_DURATION')
 })

@@ -1,4 +1,4 @@
-// Mail goes out over SMTP; without a mail server it is laid down as files that a person can open.
+// Mail: sent over SMTP, or without a mail server written to a folder as files that a person can open.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -12,9 +12,9 @@ import { limits } from '../limits.ts'
 export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
-  /** Rejects when the mail was not taken. The reason names neither the text nor the server's password. */
+  /** Rejects when the server does not accept the mail. The error names neither the text nor the server's password. */
   send(mail: Mail): Promise<void>
-  /** Gives up what is still under way. */
+  /** Aborts the mails that are being sent. */
   close(): void
 }
 
@@ -33,7 +33,7 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
-/** What a new account is sent: the link that makes it work. */
+/** The mail to a new account, with the link that verifies it. */
 export function verificationMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -56,7 +56,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // An object is one address, whatever characters it holds; a text could be read as a list.
+          // An object is one address, whatever its characters. A text could be parsed as a list.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,
@@ -89,7 +89,7 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
-/** Written as it is read: no transfer encoding that would break a long link into pieces. */
+/** Written without a transfer encoding, which would break a long link into lines. */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {
     From: from,
@@ -105,7 +105,7 @@ function message({ to, subject, text }: Mail, from: string): string {
   return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
 }
 
-/** An address without a name stands in brackets in mail. */
+/** The domain for a mail address. An IP address stands in brackets there. */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

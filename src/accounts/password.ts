@@ -1,10 +1,10 @@
-// Passwords are kept as argon2id hashes only.
+// Passwords: stored as argon2id hashes only.
 
 import { limits } from '../limits.ts'
 
 let turn: Promise<unknown> = Promise.resolve()
 
-/** One at a time: each takes much memory for a moment, and a flood of sign-ups must not take it many times over. */
+/** Makes one hash at a time, because each takes `passwordHashBytes` of memory, and many may sign up at once. */
 export function hashPassword(password: string): Promise<string> {
   const hash = turn.then(() =>
     Bun.password.hash(password, {

@@ -1,8 +1,8 @@
-// Money is counted in units of 1/3600 cent, so that a second at any whole price is a whole number.
+// Money in units of 1/3600 cent: a second of audio costs a whole number of units at any price in whole cents.
 
 import { limits } from '../limits.ts'
 
-/** The charge for audio, by its whole seconds. */
+/** The price of audio. A part of a second is free. */
 export function priceOf(durationMs: number, pricePerHourCents: number): number {
   return wholeSeconds(durationMs) * pricePerHourCents
 }
@@ -15,7 +15,7 @@ export function centsOf(units: number): number {
   return units / limits.unitsPerCent
 }
 
-/** `10.00` or `7.5` dollars in cents; null when it is no amount of money. */
+/** Converts dollars such as `10.00` or `7.5` to cents. Null when the text is no amount of money. */
 export function parseDollars(text: string): number | null {
   const [, dollars, cents = ''] = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) ?? []
   return dollars ? Number(dollars) * 100 + Number(cents.padEnd(2, '0')) : null

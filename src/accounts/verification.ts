@@ -1,4 +1,4 @@
-// From a sign-up to an account that works: a mailed link, good once, for a day.
+// Verification of an account by a mailed link, which works once, for a day.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
-/** The token to mail, or null when the address has a verified account already: its owner gets no mail. */
+/** Gives the token to mail, or null when the address has a verified account: its owner gets no mail. */
 export function createVerification(
   db: Db,
   { email, passwordHash }: { email: string; passwordHash: string },
@@ -30,7 +30,7 @@ export function createVerification(
   })
 }
 
-/** Follows a link. False when it is unknown, was used, is too old, or another one was followed before. */
+/** Verifies the account of a link. Gives false when the link is unknown, used or expired, or the account is verified. */
 export function useVerification(db: Db, token: string): boolean {
   return db.tx(() => {
     const row = db.find<{ accountId: string; passwordHash: string }>(

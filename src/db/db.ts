@@ -1,4 +1,4 @@
-// One SQLite file, one writer at a time, one clock reading a transaction.
+// The database: one SQLite file with one writer at a time. A transaction reads the clock once.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -11,25 +11,25 @@ export type Params = Record<string, Value>
 export type Clock = () => number
 
 export type Db = {
-  /** The first row, or null. Statements are prepared once and kept. */
+  /** Gives the first row, or null. A statement is prepared once and cached. */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
   /** Gives how many rows were changed. One statement alone is a transaction too. */
   run(statement: string, params?: Params): number
-  /** All of it or nothing; within another one it becomes part of that. Takes the write lock at once. */
+  /** Runs a transaction, which takes the write lock at its start. A nested one becomes part of the outer one. */
   tx<T>(work: () => T): T
-  /** The time of the transaction under way, else the clock's. */
+  /** The time of the open transaction, or of the clock. */
   now(): number
-  /** Writes something that changes nothing: throws where the disk takes no more. */
+  /** Writes a value that is there already. Throws when the disk is full. */
   probe(): void
-  /** Writes what the log holds into the file and empties the log, so that deleted text is nowhere on disk. */
+  /** Empties the write-ahead log into the file, so that deleted text is nowhere on disk. */
   checkpoint(): void
-  /** A consistent copy into a file that is new or empty. */
+  /** Writes a consistent copy into a file that is new or empty. */
   copyTo(path: string): void
   close(): void
 }
 
-/** `sten`, in the head of the file: whose database it is. */
+/** `sten`, in the header of the file: marks the database as ours. */
 const applicationId = 0x7374656e
 
 export function databasePath(dataDir: string): string {
@@ -40,8 +40,8 @@ export function openDb(dataDir: string, clock: Clock = Date.now): Db {
   const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
   sql.run('pragma journal_mode = wal')
-  // A killed process loses nothing; a power cut may lose the last moments, and never half of anything. Waiting for the
-  // disk at each commit held up every other request with it.
+  // A killed process loses nothing. A power cut may lose the last transactions, but never a part of one. Waiting for
+  // the disk at each commit held up all other requests.
   sql.run('pragma synchronous = normal')
   sql.run('pragma foreign_keys = on')
   sql.run('pragma secure_delete = on')

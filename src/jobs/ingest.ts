@@ -1,4 +1,4 @@
-// From an address or an upload to a file whose audio is known to be good.
+// The media of a job: downloaded if need be, then inspected.
 
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
@@ -35,7 +35,7 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
 
-  /** False when the job ended before its download could begin. */
+  /** Gives false when the job ended before its download began. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     const tell = throttled(progress => setProgress(db, job.id, progress))

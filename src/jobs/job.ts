@@ -1,4 +1,4 @@
-// Jobs in the database. Only this file writes a job's state, and only along the table in states.ts.
+// Jobs in the database. Only this file writes the state of a job, and only as the table in states.ts allows.
 
 import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
@@ -102,7 +102,7 @@ function fromRow({ diarize, align, ...row }: JobRow): Job {
 
 type Failure = { code: JobErrorCode; message?: string }
 
-/** One step along the life of a job. Null when the table has no such step from where the job now stands. */
+/** Moves a job to another state. Gives null when the table has no such step from its state. */
 function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
   const from = before(to)
     .map(state => `'${state}'`)
@@ -161,7 +161,7 @@ export function queueJob(
   })
 }
 
-/** The next job in turn goes to an engine: accounts one after another, within one first come first served. */
+/** Moves the next waiting job to processing: round robin between accounts, first come first served within one. */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
     const next = db.find<{ id: string; accountId: string }>(
@@ -176,7 +176,7 @@ export function startNextJob(db: Db): Job | null {
   })
 }
 
-/** Ends a job well: transcript, charge and event, or none of them. Null when it had ended before. */
+/** Stores the transcript, charges for it and records the event, or none of them. Gives null when the job had ended. */
 export function completeJob(db: Db, id: string, transcript: Transcript): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'completed')
@@ -192,7 +192,7 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
   })
 }
 
-/** Ends a job badly: the reserve goes back and nothing is charged. Null when it had ended before. */
+/** Fails a job and releases its reserve. Gives null when the job had ended. */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'failed', failure)
@@ -217,7 +217,7 @@ export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { 
   })
 }
 
-/** Soft: transcript and media go now, the record a week later. Gives the job whose media is to go; null on a repeat. */
+/** Deletes the transcript of a job and marks the job as deleted. Gives the job, or null on a repeat. */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
     const job = findJob(db, id)
@@ -235,7 +235,7 @@ export function findTranscript(db: Db, id: string): Transcript | null {
   return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
 }
 
-/** The bytes as they are stored, for whoever only passes them on. */
+/** Gives the JSON as it is stored, for a response that passes it on. */
 export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   return (
     db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null

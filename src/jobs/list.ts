@@ -1,4 +1,4 @@
-// Many jobs at once: pages for callers, and what sweeps and restarts look for.
+// Lists of jobs: pages for callers, and the jobs that a sweep or a restart works on.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -13,7 +13,7 @@ export type ListFilter = {
 }
 export type Place = { createdAt: number; seq: number }
 
-/** A page of jobs after a place in the order. New jobs never shift what follows. */
+/** Gives a page of jobs that begins after a place in the order. New jobs do not shift the pages. */
 export function listJobs(
   db: Db,
   accountId: string,
@@ -48,7 +48,7 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The plus keeps SQLite from walking all jobs in their order instead of the few unfinished ones.
+  // The plus stops SQLite from reading all jobs in their order instead of the few unfinished ones.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 

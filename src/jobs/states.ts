@@ -1,6 +1,6 @@
-// The life of a job, as data.
+// The states of a job as a table.
 
-/** From each state, the states that can follow. */
+/** The states that can follow each state. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
@@ -20,12 +20,12 @@ export function isTerminal(state: JobState): boolean {
   return terminalStates.includes(state)
 }
 
-/** The states from which a job can step to this one. */
+/** The states that can come before this one. */
 export function before(to: JobState): JobState[] {
   return jobStates.filter(from => (life[from] as readonly JobState[]).includes(to))
 }
 
-/** The longest a job may stay in a state, by the setting's name, and the code it then fails with. `pending` has none. */
+/** The timeout of each state, by the name of its setting, and the error code. `pending` has no timeout. */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },
   { state: 'downloading', setting: 'downloadingTimeoutMs', code: 'DOWNLOAD_TIMEOUT' },

@@ -1,10 +1,10 @@
-// What an upload may be called.
+// The check of an upload's filename.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 
-/** The Content-Type that the bytes are to be sent with; throws the code that names what is wrong. */
+/** Gives the Content-Type of the PUT. Throws an ApiError that names what is wrong with the filename. */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
     throw new ApiError('INVALID_FILENAME', 'filename is missing.')

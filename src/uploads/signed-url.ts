@@ -1,4 +1,4 @@
-// The address of a PUT carries all the right that is needed: an expiry and a signature over it.
+// The signed address of a PUT: its expiry and signature are all that the sender needs.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Upload } from './upload.ts'
@@ -11,7 +11,7 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
   return `${baseUrl}/v1/upload/${upload.id}?expires=${expires}&signature=${signature}`
 }
 
-/** Whether this address was given out by us, for this Content-Type, and is still good. */
+/** True for an address that this service signed, for this Content-Type, and that has not expired. */
 export function isSignedUrl(
   secrets: Secrets,
   {

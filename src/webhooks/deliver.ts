@@ -8,7 +8,7 @@ import { signedHeaders } from './sign.ts'
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
-  /** The signal of the caller was aborted. */
+  /** The caller aborted the delivery. */
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
@@ -23,7 +23,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body, and once more where a redirect leads. The time limit covers both. */
+/** Posts the body, and once more to the target of a redirect. The timeout covers both. */
 export async function deliver(
   url: string,
   body: string,

@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-// A bank statement: what is done, with whom, how much, and how it ends; then balance and reserve, all in cents.
+// A bank statement: operation, job, amount and outcome, then balance and reserve, in cents.
 const statement = `
   deposit  -     500  ok       500    0
   reserve  job1  600  refused  500    0
@@ -44,7 +44,7 @@ const statement = `
   reserve  job4    0  ok       100    0
   settle   job4    0  ok       100    0
 `
-test('a bank statement', () => {
+test('each operation of a bank statement leaves its balance and reserve', () => {
   for (const line of statement.trim().split('\n')) {
     const [verb = '', job = '', amount, outcome, balance, reserved] = line.trim().split(/\s+/)
     expect([line, act(account, verb, `${account} ${job}`, Number(amount))]).toEqual([line, outcome!])
@@ -71,7 +71,7 @@ test("another account cannot end a job's reserve", () => {
   expect(() => settle(db, other, 'whose', 100)).toThrow('no reserve')
 })
 
-test('random operations in random order never break what must hold', () => {
+test('random operations in random order keep balance and reserve right', () => {
   const random = seeded(20261120)
   const mine = [newAccount(), newAccount(), newAccount()]
   const model = new Map(mine.map(id => [id, { deposited: 0, settled: 0, held: new Map<string, number>() }]))
@@ -125,7 +125,7 @@ test('random operations in random order never break what must hold', () => {
         break
       }
       case 'crash': {
-        // Something fails after money moved: all of it is undone.
+        // An error after money has moved rolls the whole transaction back.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

@@ -55,7 +55,7 @@ test('the verification mail carries the link on a line of its own and says how l
   expect(mail.text).toContain(formatDuration(limits.verificationTtlMs))
 })
 
-test('a mail server gets the mail as it is', async () => {
+test('a mail server receives the mail unchanged', async () => {
   const inbox = await server()
   await mailer({ smtpUrl: inbox.url() }).send(mail)
   expect(inbox.received).toMatchObject([
@@ -70,13 +70,13 @@ test('a mail server gets the mail as it is', async () => {
   expect(textOf(raw).trim()).toBe(mail.text)
 })
 
-test('with a name and password when the server asks for them', async () => {
+test('the mailer logs in when the server requires it', async () => {
   const inbox = await server({ authOptional: false })
   await mailer({ smtpUrl: inbox.url('ana:secret%20word@') }).send(mail)
   expect(inbox.received).toMatchObject([{ user: 'ana', to: ['ana@example.com'] }])
 })
 
-test('a wrong password is an error that does not repeat it', async () => {
+test('a wrong password is an error without the password in it', async () => {
   const inbox = await server({ authOptional: false })
   const refusal = await mailer({ smtpUrl: inbox.url('ana:guessed@') })
     .send(mail)
@@ -86,7 +86,7 @@ test('a wrong password is an error that does not repeat it', async () => {
   expect(inbox.received).toEqual([])
 })
 
-test('a server that refuses the mailbox is an error that does not tell the link', async () => {
+test('a server that refuses the mailbox is an error without the link in it', async () => {
   const inbox = await server({
     onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 })),
   })
@@ -98,13 +98,13 @@ test('a server that refuses the mailbox is an error that does not tell the link'
   expect(inbox.received).toEqual([])
 })
 
-test('nobody listening is an error', async () => {
+test('a closed port is an error', async () => {
   const inbox = await mailServer()
   await inbox.stop()
   await expect(mailer({ smtpUrl: inbox.url() }).send(mail)).rejects.toThrow('ECONNREFUSED')
 })
 
-test('a server that never greets is given up, and its connection closed', async () => {
+test('a server that never greets times out, and its connection is closed', async () => {
   const closed = Promise.withResolvers<void>()
   const silent = createServer(socket => {
     socket.on('error', () => {})
@@ -119,14 +119,14 @@ test('a server that never greets is given up, and its connection closed', async 
   await closed.promise
 })
 
-test('so is one that hangs after it has the mail', async () => {
+test('a server that hangs after it has the mail times out', async () => {
   const inbox = await server({ onData: stream => void stream.resume() })
   const sending = mailer({ smtpUrl: inbox.url(), timeoutMs: 500 }).send(mail)
   expect(await sending.catch(error => error.message)).toBe('the mail server took longer than 0.5 seconds')
   await inbox.left()
 })
 
-test('closing gives up a mail under way', async () => {
+test('closing aborts a mail that is being sent', async () => {
   const arrived = Promise.withResolvers<void>()
   const inbox = await server({
     onData: stream => {
@@ -142,7 +142,7 @@ test('closing gives up a mail under way', async () => {
   await inbox.left()
 })
 
-test('a certificate that nobody vouches for gets no mail, not even in the clear', async () => {
+test('a server with an untrusted certificate gets no mail, also not in the clear', async () => {
   const inbox = await server({ disabledCommands: [] })
   await expect(mailer({ smtpUrl: inbox.url() }).send(mail)).rejects.toThrow('certificate')
   expect(inbox.received).toEqual([])
@@ -150,7 +150,7 @@ test('a certificate that nobody vouches for gets no mail, not even in the clear'
   expect(inbox.received).toMatchObject([{ secure: true }])
 })
 
-test('without a mail server the mail lies in the data folder, for its owner alone', async () => {
+test('without a mail server the mail is written to the data folder, for its owner alone', async () => {
   const writer = mailer()
   await writer.send(mail)
   await writer.send({ ...mail, to: 'ben@example.com', subject: 'Grüße\r\nBcc: eve@example.com' })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits } from '../../src/limits.ts'
 
-test('a password is kept as argon2id and never twice the same', async () => {
+test('a password is stored as argon2id, with another salt each time', async () => {
   const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
   expect(one).toStartWith(
     `$argon2id$v=19$m=${limits.passwordHashBytes / 1024},t=${limits.passwordHashPasses},p=1$`,
@@ -12,7 +12,7 @@ test('a password is kept as argon2id and never twice the same', async () => {
   expect(await Bun.password.verify('correct horsf', one)).toBe(false)
 })
 
-test('every character counts, however many', async () => {
+test('a password of the longest length counts to its last character', async () => {
   const long = `pass\u0000wörd${'x'.repeat(limits.passwordLengthMax - 9)}`
   const hash = await hashPassword(long)
   expect(await Bun.password.verify(long, hash)).toBe(true)
@@ -20,14 +20,14 @@ test('every character counts, however many', async () => {
   expect(await Bun.password.verify('pass', hash)).toBe(false)
 })
 
-test('one that cannot be hashed does not hold up the next', async () => {
+test('a hash that fails does not stop the next one', async () => {
   const refused = hashPassword('')
   const next = hashPassword('correct horse')
   await expect(refused).rejects.toThrow()
   expect(await next).toStartWith('$argon2id$')
 })
 
-test('hashes are made one after another, and the event loop goes on meanwhile', async () => {
+test('hashes are made one after another, and the event loop keeps running', async () => {
   const done: number[] = []
   let beats = 0
   const beat = setInterval(() => {

@@ -24,7 +24,7 @@ function open(clock?: () => number): Db {
   return db
 }
 
-test('a transaction has one time, and so has what is nested in it', () => {
+test('a transaction has one time, which a nested one shares', () => {
   let now = 1000
   const db = open(() => now++)
   const times = db.tx(() => [db.now(), db.tx(() => db.now()), db.now()])
@@ -32,7 +32,7 @@ test('a transaction has one time, and so has what is nested in it', () => {
   expect(db.now()).toBeGreaterThan(times[0]!)
 })
 
-test('a transaction is all of it or nothing', () => {
+test('an error rolls back a transaction with what is nested in it', () => {
   const db = open()
   const add = (id: string) =>
     db.run('insert into accounts (id, email, money_moved_at, created_at) values ($id, $id, 0, 0)', { id })
@@ -73,7 +73,7 @@ test('a later migration is applied once, to the rows of the earlier one', () => 
   sql.close()
 })
 
-test('opening again migrates nothing twice; a newer database is refused', () => {
+test('a database is migrated once, and one of a newer version is refused', () => {
   open()
   const db = open()
   expect(db.list('select name from migrations')).toEqual([{ name: '001_init' }])
@@ -81,7 +81,7 @@ test('opening again migrates nothing twice; a newer database is refused', () => 
   expect(() => open()).toThrow('newer steno')
 })
 
-test('a data folder is served once at a time, also across processes', () => {
+test('a data folder is served by one process at a time', () => {
   mkdirSync(folder, { recursive: true })
   const unlock = lockDataDir(folder)
   expect(() => lockDataDir(folder)).toThrow('already serving')
@@ -94,7 +94,7 @@ test('a data folder is served once at a time, also across processes', () => {
   lockDataDir(folder)()
 })
 
-test('everything in the data folder is for its owner alone', async () => {
+test('every file in the data folder belongs to its owner alone', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(5))
@@ -112,7 +112,7 @@ test('everything in the data folder is for its owner alone', async () => {
   expect([...modes]).toEqual(['600'])
 })
 
-test('a disk that takes no more is noticed by the probe', async () => {
+test('the probe fails on a full disk', async () => {
   mkdirSync(folder, { recursive: true })
   const script = `
     const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/db.ts'))})
@@ -124,7 +124,7 @@ test('a disk that takes no more is noticed by the probe', async () => {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(900) })
     } catch {}
     try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  // The signal of the limit would end the process; without it a write fails as on a full disk.
+  // Without the trap the signal of the limit would end the process; with it a write fails as on a full disk.
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
   const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
   expect(await new Response(child.stdout).text()).toBe('full true\n')

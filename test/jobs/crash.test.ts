@@ -1,4 +1,4 @@
-// The server is killed, again and again, at moments that a seed chooses. Nothing accepted may be lost or charged twice.
+// The server is killed at moments that a seed chooses. No accepted job may be lost or charged twice.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -20,12 +20,12 @@ const kills = 12
 const seed = 7
 const depositCents = 100_000
 
-test('after kill -9 at any moment nothing accepted is lost, nothing is charged twice, no reserve stays', async () => {
+test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve stays', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-crash-'))
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = makeAccount(folder)
-  /** What the callers know: what they sent under each Idempotency-Key, and the job they were told. */
+  /** The callers' view: the request under each Idempotency-Key, and the job that it was answered with. */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
 
@@ -44,14 +44,14 @@ test('after kill -9 at any moment nothing accepted is lost, nothing is charged t
         }
         server.kill()
       })
-      // Whoever was waiting for an answer when the server went lost it.
+      // A request that the kill interrupted rejects.
       await Promise.allSettled(load)
     } finally {
       await server.gone()
     }
   }
 
-  // One more start, which is left alone: everything ends.
+  // After one more start, without a kill, every job ends.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -127,7 +127,7 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
   return { upload_id, webhook_url: calls.webhookUrl }
 }
 
-/** Submits whatever has no answer yet. A submission whose upload was cut short by the kill is given up. */
+/** Submits each request that has no answer yet. One whose upload was interrupted by the kill is skipped. */
 async function askAgain(
   calls: Calls,
   sent: Map<string, object>,

@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** The step into each state; whether the job stands there afterwards by it. */
+/** The step into each state. True when it moved the job. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, pricePerHourCents: 20 }),
@@ -40,7 +40,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** Ways to bring a new job into a state. */
+/** The steps that bring a new job into a state. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -54,11 +54,11 @@ const pairs = jobStates.flatMap(from =>
   (Object.keys(steps) as (keyof typeof steps)[]).map(to => [from, to] as const),
 )
 
-test.each(pairs)('a job in %s takes a step to %s only if the table has it', (from, to) => {
+test.each(pairs)('a job in %s moves to %s only if the table has that step', (from, to) => {
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // A job goes to processing through pending, in one breath; see the next test.
+  // Only startNextJob moves a job to processing, and only from pending.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)
@@ -66,13 +66,13 @@ test.each(pairs)('a job in %s takes a step to %s only if the table has it', (fro
   failJob(db, id, { code: 'CANCELLED' })
 })
 
-test('ends are ends', () => {
+test('no state follows completed or failed', () => {
   expect(jobStates.filter(isTerminal)).toEqual(['completed', 'failed'])
   expect(before('created')).toEqual([])
   expect(before('failed')).toEqual(['created', 'downloading', 'pending', 'processing'])
 })
 
-test('a job ends once: whoever comes second changes nothing', () => {
+test('a job that has ended does not change when it is ended again', () => {
   const id = newJob()
   for (const step of ways.processing) steps[step](id)
   expect(completeJob(db, id, heard)).not.toBeNull()

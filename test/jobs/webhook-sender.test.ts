@@ -9,7 +9,7 @@ import { startTestService } from '../support/service.ts'
 
 const home = { settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' } }
 
-test('a job that goes well tells processing, then completed, with what the result endpoint shows', async () => {
+test('a job that completes sends processing, then completed with the same result as the API', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
@@ -73,7 +73,7 @@ test('neither a key nor its signing secret is in the data folder', async () => {
   expect(files).toBeGreaterThan(2)
 })
 
-test('a job that ends before an engine had it tells failed alone', async () => {
+test('a job that fails before an engine had it sends failed alone', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
@@ -89,7 +89,7 @@ test('a job that ends before an engine had it tells failed alone', async () => {
   expect(receiver.events()).toEqual(['transcription.failed'])
 })
 
-test('a cancel and a timeout tell failed, once', async () => {
+test('a cancel and a timeout send failed once', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
@@ -109,7 +109,7 @@ test('a cancel and a timeout tell failed, once', async () => {
   ])
 })
 
-test('the default webhook of the account is taken at submit', async () => {
+test('a job keeps the default webhook that its account had at submit', async () => {
   const service = await startTestService(home)
   const [first, second] = [startReceiver(), startReceiver()]
   const ana = service.account('ana')
@@ -121,7 +121,7 @@ test('the default webhook of the account is taken at submit', async () => {
   expect(second.received).toEqual([])
 })
 
-test('a receiver that never answers holds up neither the job nor the order of its events', async () => {
+test('a receiver that never answers delays no job, and its events stay in order', async () => {
   const service = await startTestService({ settings: { ...home.settings, STENO_WEBHOOK_TIMEOUT: '300ms' } })
   const receiver = startReceiver(() => new Promise(() => {}))
   const ana = service.account('ana')
@@ -144,7 +144,7 @@ test('an event that is refused is dropped, and nothing else changes', async () =
   expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
 })
 
-test('what a stop left untold is told at the next start, and nothing twice', async () => {
+test('events that a stop left unsent are sent at the next start, and none twice', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')

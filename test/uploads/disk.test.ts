@@ -1,4 +1,4 @@
-// A disk that takes no more, played by a limit on the size of a file.
+// A full disk, simulated by a limit on the size of a file.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ const roomKb = 64
 const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
-/** What `receive` says to a body in chunks, then what lies in the folder; and what the process wrote to stderr. */
+/** Gives the outcome of `receive` for these chunks with the number of files left, and the output to stderr. */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)
   mkdirSync(folder)
@@ -40,7 +40,7 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // The signal of the limit would end the process; without it the write fails as on a full disk.
+  // Without the trap the signal of the limit would end the process; with it a write fails as on a full disk.
   const limited = [
     'bash',
     '-c',
@@ -63,6 +63,6 @@ test.each([
   expect(await receiveInto(name, chunks)).toEqual({ out: 'broke EFBIG 0', err: '' })
 })
 
-test('one that just fits is taken', async () => {
+test('a body that just fits is stored', async () => {
   expect(await receiveInto('fits', [roomKb * 1024])).toEqual({ out: `took ${roomKb * 1024} 1`, err: '' })
 })

@@ -6,7 +6,7 @@ const MB = 1024 ** 2
 const uploadBytes = 300 * MB
 const growthMbMax = 64
 
-test("a large upload does not show in the server's memory", async () => {
+test("a large upload does not grow the server's memory", async () => {
   const data = prepareData()
   const server = await serve(data)
   try {

@@ -101,9 +101,9 @@ test('no redirect leads to another scheme or into a network that is not allowed'
   expect(inner.requests).toEqual([])
 })
 
-test('plain http reaches allowed networks alone, also when https redirects to it', async () => {
+test('plain http reaches only allowed networks, also after a redirect from https', async () => {
   const plain = await serve({ '/hook': socket => answer(socket, 200) })
-  // A public address: nothing is sent to it, for it is refused before a connection is made.
+  // A public address is refused before a connection is made.
   const publicName = async () => ['93.184.215.14']
   const secure = await serve(
     { '/hook': redirect('http://public.test/hook'), '/down': redirect(plain.url('/hook')) },
@@ -167,13 +167,13 @@ test('an endless answer is not read', async () => {
   await untilClosed(server)
 })
 
-test('a caller that stops gets an outcome, not an exception', async () => {
+test('a delivery that its caller aborts has an outcome and throws nothing', async () => {
   const stopping = new AbortController()
   const server = await serve({ '/hook': () => stopping.abort() })
   expect(await post(server.url('/hook'), { signal: stopping.signal })).toEqual({ kind: 'stopped' })
 })
 
-test('credentials of the address are sent as such to its own origin', async () => {
+test('credentials in the address are sent to its own origin only', async () => {
   const other = await serve({ '/hook': socket => answer(socket, 200) })
   const server = await serve({ '/hook': redirect(other.url('/hook')) })
   await post(server.url('/hook').replace('://', '://ana:secret@'))
