@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { extract, listZip } from '../../../src/base/zip.ts'
 import { bins, melFilters, openFeatures } from '../../../src/engine/hear/features.ts'
-import { firstOf, runtime, unless } from '../../support/engine-room.ts'
+import { runtime } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /** One frame of the log-mel picture by its definition: padded, mirrored, one sum per bin. */
@@ -70,38 +75,22 @@ test('the picture of silence has one value', () => {
   features.close()
 })
 
-const published = firstOf('../shared/tokenizer/mel_filters.npz')
-
-test.skipIf(!published)(
-  `the filters equal those of Whisper${unless(published, 'mel_filters.npz')}`,
-  async () => {
-    for (const [name, filters] of await readArrays(published!)) {
-      const mels = Number(name.replace('mel_', ''))
-      const ours = melFilters(mels)
-      expect(filters.length).toBe(mels * bins)
-      expect(Math.max(...ours.map((each, index) => Math.abs(each - filters[index]!)))).toBeLessThan(1e-7)
-    }
-  },
-)
-
-/** The arrays of an .npz file: a zip of deflated .npy files, each 4-byte floats after a header. */
-async function readArrays(path: string): Promise<[string, Float32Array][]> {
-  const bytes = Buffer.from(await Bun.file(path).arrayBuffer())
-  const arrays: [string, Float32Array][] = []
-  const directory = bytes.lastIndexOf('PK\x05\x06')
-  const count = bytes.readUInt16LE(directory + 10)
-  let entry = bytes.readUInt32LE(directory + 16)
-  for (let index = 0; index < count; index++) {
-    const [method, packed] = [bytes.readUInt16LE(entry + 10), bytes.readUInt32LE(entry + 20)]
-    const nameLength = bytes.readUInt16LE(entry + 28)
-    const name = bytes.toString('utf8', entry + 46, entry + 46 + nameLength)
-    const local = bytes.readUInt32LE(entry + 42)
-    const from = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28)
-    const body = bytes.subarray(from, from + packed)
-    const plain = method === 8 ? Buffer.from(Bun.inflateSync(new Uint8Array(body))) : body
-    const data = plain.subarray(10 + plain.readUInt16LE(8))
-    arrays.push([name.replace('.npy', ''), new Float32Array(new Uint8Array(data).buffer)])
-    entry += 46 + nameLength + bytes.readUInt16LE(entry + 30) + bytes.readUInt16LE(entry + 32)
+test('the filters equal those of Whisper', async () => {
+  const archive = fileURLToPath(new URL('../../fixtures/whisper/mel_filters.npz', import.meta.url))
+  const entries = listZip(archive)
+  expect(entries.map(({ name }) => name)).toEqual(['mel_80.npy', 'mel_128.npy'])
+  const path = join(temporaryFolder(), 'filters.npy')
+  for (const entry of entries) {
+    await extract(archive, entry, path)
+    const published = readFloats(readFileSync(path))
+    const ours = melFilters(Number(entry.name.replace(/\D/g, '')))
+    expect(ours.length).toBe(published.length)
+    expect(Math.max(...ours.map((value, index) => Math.abs(value - published[index]!)))).toBeLessThan(1e-7)
   }
-  return arrays
+})
+
+/** The numbers of an .npy file: 4-byte floats after a header, whose length stands at byte 8. */
+function readFloats(bytes: Buffer): Float32Array {
+  const data = bytes.subarray(10 + bytes.readUInt16LE(8))
+  return new Float32Array(new Uint8Array(data).buffer)
 }
