@@ -5,13 +5,14 @@ import { openApp } from './api/app.ts'
 import { openRateLimiter } from './api/rate-limit.ts'
 import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
-import { openMetrics } from './base/metrics.ts'
+import { type Metrics, openMetrics } from './base/metrics.ts'
 import { openSecrets } from './base/seal.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
+import type { Job } from './jobs/job.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { Runner } from './jobs/runner.ts'
 import { WebhookSender } from './jobs/webhook-sender.ts'
@@ -30,87 +31,78 @@ export type Parts = { engine: Engine; media: Media; clock: Clock; resolve: Resol
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
+  // When a part fails to open, the parts before it are closed.
+  await using opened = new AsyncDisposableStack()
+  makeDataDir(config.dataDir)
+  makeMediaFolders(config.dataDir)
+  opened.defer(lockDataDir(config.dataDir))
+
+  // Port 0 becomes a number when the server listens.
+  let { port } = config
+  const listening = () => listeningUrl({ host: config.host, port })
+  const { service, webhooks } = openParts(config, parts, listening, opened)
+  const removed = removeLeftovers(service.db, config.dataDir)
+  if (removed > 0) log.info('leftovers removed', { files: removed })
+
+  const { server } = openApp(service).listen({ hostname: config.host, port })
+  if (!server) throw new Error(`nothing listens on ${listening()}`)
+  opened.defer(() => stopServer(server))
+  port = server.port ?? port
+
+  const sweeper = startSweeps(service)
+  opened.defer(() => sweeper.stop())
+  service.runner.resume()
+  webhooks.resume()
+  const running = opened.move()
+  return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
+}
+
+function openParts(
+  config: Config,
+  { clock = Date.now, resolve, ...parts }: Partial<Parts>,
+  listening: () => string,
+  opened: AsyncDisposableStack,
+): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
-  const { clock = Date.now, resolve } = parts
-  openDataDir(dataDir)
-  const unlock = lockDataDir(dataDir)
-  const closers: (() => unknown)[] = [unlock]
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer()
-  }
+  /** Closes the part when the service is closed. */
+  const owned = <Part extends { close(): unknown }>(part: Part) =>
+    opened.adopt(part, async () => void (await part.close()))
 
-  try {
-    const db = openDb(dataDir, clock)
-    closers.push(() => db.close())
-    const secrets = openSecrets(dataDir)
-    const metrics = openMetrics()
-    const rateLimiter = openRateLimiter(config.rateLimits, clock)
-
-    const engine = parts.engine ?? openEngine(config)
-    closers.push(() => engine.close())
-    const webhooks = new WebhookSender({
+  const db = owned(openDb(dataDir, clock))
+  const secrets = openSecrets(dataDir)
+  const metrics = openMetrics()
+  const engine = owned(parts.engine ?? openEngine(config))
+  const webhooks = owned(
+    new WebhookSender({
       db,
       secrets,
       deliver: (url, body, options) =>
         deliver(url, body, { ...options, timeoutMs: config.webhookTimeoutMs, allowNets, resolve }),
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
-    })
-    closers.push(() => webhooks.close())
-    const runner = new Runner({
+    }),
+  )
+  const runner = owned(
+    new Runner({
       db,
       config,
       media: parts.media ?? openMedia(config),
       engine,
       webhooks,
       download: (url, path, options) => download(url, path, { ...options, allowNets, resolve }),
-      onEnd: job => {
-        metrics.add('steno_jobs_ended_total', { state: job.state, code: job.errorCode ?? '' })
-        if (job.state === 'completed')
-          metrics.add('steno_audio_seconds_total', {}, (job.durationMs ?? 0) / 1000)
-      },
-    })
-    closers.push(() => runner.close())
-
-    const removed = removeLeftovers(db, dataDir)
-    if (removed > 0) log.info('leftovers removed', { files: removed })
-
-    let { port } = config
-    const listening = () => listeningUrl({ host: config.host, port })
-    const baseUrl = () => config.baseUrl ?? listening()
-    const mailer = openMailer({ ...config, baseUrl: baseUrl() })
-    closers.push(() => mailer.close())
-
-    const service: Service = {
-      config,
-      baseUrl,
-      db,
-      secrets,
-      engine,
-      runner,
-      mailer,
-      rateLimiter,
-      metrics,
-      checkWebhookUrl: url => checkWebhookUrl(url, { allowNets, resolve }),
-    }
-    const app = openApp(service).listen({ hostname: config.host, port: config.port })
-    const server = app.server!
-    closers.push(() => stopServer(server))
-    port = server.port ?? config.port
-
-    const sweeper = startSweeps(service)
-    closers.push(() => sweeper.stop())
-    runner.resume()
-    webhooks.resume()
-    return { listening: listening(), service, sweeper, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+      onEnd: job => countEnd(metrics, job),
+    }),
+  )
+  const baseUrl = () => config.baseUrl ?? listening()
+  const mailer = owned(openMailer({ ...config, baseUrl: baseUrl() }))
+  const rateLimiter = openRateLimiter(config.rateLimits, clock)
+  const checkUrl = (url: string) => checkWebhookUrl(url, { allowNets, resolve })
+  const shared = { config, baseUrl, db, secrets, engine, runner, mailer, rateLimiter, metrics }
+  return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }
 
-function openDataDir(dataDir: string): void {
-  makeDataDir(dataDir)
-  makeMediaFolders(dataDir)
+function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void {
+  metrics.add('steno_jobs_ended_total', { state, code: errorCode ?? '' })
+  if (state === 'completed') metrics.add('steno_audio_seconds_total', {}, (durationMs ?? 0) / 1000)
 }
 
 /** Accepts no new connections, and lets requests in progress finish for a while. */

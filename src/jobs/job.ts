@@ -37,7 +37,7 @@ export type Job = {
   deletedAt: number | null
 }
 
-export type JobRequest = {
+type JobRequest = {
   keyId: string
   sourceUrl: string | null
   uploadId: string | null

@@ -14,10 +14,8 @@ export type JobState = keyof typeof life
 
 export const jobStates = Object.keys(life) as JobState[]
 
-export const terminalStates = jobStates.filter(state => life[state].length === 0)
-
 export function isTerminal(state: JobState): boolean {
-  return terminalStates.includes(state)
+  return life[state].length === 0
 }
 
 /** The states that can come before this one. */

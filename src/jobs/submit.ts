@@ -11,7 +11,7 @@ import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
 /** The body of POST /v1/transcribe. Null means the same as not given. */
-export type Submission = Static<typeof transcribeRequest>
+type Submission = Static<typeof transcribeRequest>
 
 /** Checks that need no database. The host name of the webhook may have to be resolved. */
 export async function checkSubmission(

@@ -11,7 +11,7 @@ import type { Outcome } from '../webhooks/deliver.ts'
 import { type EventBody, errorOf, type JobEvent, listJobsWithDueEvents, takeEvent } from './events.ts'
 import { findJob, findTranscript, type Job } from './job.ts'
 
-export type Deliver = (
+type Deliver = (
   url: string,
   body: string,
   options: { signingSecret: string; nowMs: number; signal: AbortSignal },
