@@ -32,6 +32,15 @@ export function openApp(service: Service): AnyElysia {
       reusePort: false,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: limits.requestIdleMs / 1000,
+      // Without it, Bun answers an error beyond the hooks below with a page that shows paths and source.
+      development: false,
+      error(error) {
+        const answer = toApiError(error, 'UNKNOWN', '')
+        return Response.json(envelope(answer, service.baseUrl()), {
+          status: statusOf(answer.code),
+          headers: { Link: linkTo(service.baseUrl()), ...quotaHeaders(service.rateLimiter, null) },
+        })
+      },
     },
   })
     .decorate('requestState', emptyState)
@@ -42,9 +51,12 @@ export function openApp(service: Service): AnyElysia {
       const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
       const requestId = requestIds()
       context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip }
-      set.headers.Link = `<${service.baseUrl()}/v1/openapi.json>; rel="service-desc"`
+      set.headers.Link = linkTo(service.baseUrl())
       set.headers['X-Request-Id'] = requestId
-      if (config.denyIps.has(ip)) throw new ApiError('FORBIDDEN')
+      if (config.denyIps.has(ip)) {
+        Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
+        throw new ApiError('FORBIDDEN')
+      }
       // Elysia would send HEAD to the GET route.
       if (request.method === 'HEAD') throw unrouted(app, request)
     })
@@ -99,11 +111,20 @@ export function openApp(service: Service): AnyElysia {
 
 /** The refusal of an address that has no route, or none for this method. */
 function unrouted(app: AnyElysia, request: Request): ApiError {
-  const methods = listMethods(app, new URL(request.url).pathname)
-  // URL resolves /v1/x/../balance to /v1/balance, the router does not: that address does not exist.
+  const methods = listMethods(app, pathOf(request.url))
+  // Bun resolves /v1/x/../balance to /v1/balance in the url, the router does not: that address does not exist.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
+}
+
+/** The url of a request whose Host is malformed is only a path, or one that cannot be parsed. */
+function pathOf(url: string): string {
+  return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
+}
+
+function linkTo(baseUrl: string): string {
+  return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
 /** Ids are unique within a process, and start with the time at which it started. */

@@ -167,6 +167,7 @@ test('a denied address gets only 403', async () => {
     const answer = await service.fetch(path)
     expect([answer.status, answer.body.error.code]).toEqual([403, 'FORBIDDEN'])
     expect(answer.headers.get('link')).toContain('service-desc')
+    expect(answer.headers.get('ratelimit-policy')).toBe(`"ip";q=${rates.ip};w=${windowSeconds}`)
   }
 })
 
