@@ -37,6 +37,7 @@ export const settings = {
     optional(folder),
     'folder of the models; default DATA_DIR/models',
   ),
+  offline: setting('STENO_OFFLINE', '0', flag, '1 forbids every download of a model'),
   device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'where the models run'),
   workers: setting('STENO_WORKERS', '', optional(whole(1, 64)), 'engine processes; default 1 per device'),
   threads: setting(
@@ -192,6 +193,11 @@ function text(given: string): string {
 
 function folder(given: string): string {
   return resolve(given)
+}
+
+function flag(given: string): boolean {
+  if (given !== '0' && given !== '1') throw new InvalidValue('0 or 1 is needed')
+  return given === '1'
 }
 
 function whole(min: number, max: number): (text: string) => number {

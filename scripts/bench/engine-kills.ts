@@ -2,6 +2,7 @@
 // the same words, and neither the children nor this process may grow.
 
 import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
 import { openEngine } from '../../src/engine/supervisor.ts'
 import { clips, pocket } from '../../test/support/engine-room.ts'
 import type { Truth } from '../../test/support/words.ts'
@@ -18,13 +19,11 @@ async function run(): Promise<string[][]> {
   if (!pocket || !clips) return [...rows, ['-', 'skipped: the pocket model or its clips are not here']]
   const truth = (await Bun.file(join(clips, 'doctor.json')).json()) as Truth
   const engine = openEngine({
+    ...readConfig({}),
     model: pocket,
-    modelsDir: null,
     dataDir: '/nowhere',
     device: 'cpu',
-    workers: 1,
     threads: 2,
-    durationMsMax: 36_000_000,
   })
   const texts: string[] = []
   let failed = 0

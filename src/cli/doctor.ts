@@ -5,11 +5,11 @@ import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { openDb } from '../db/db.ts'
-import { defaultModel, requireModelName } from '../engine/models/choose.ts'
+import { testSpeech } from '../engine/models/catalogue.ts'
+import { findServing } from '../engine/models/choose.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda.ts'
-import { installedModel, voicesOf } from '../engine/models/store.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
-import { hasCuda, pocketClip, pocketModel } from '../engine/onnx/library.ts'
+import { builtInClip, hasCuda } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
 import { command, need, print } from './command.ts'
 import { configOf } from './settings.ts'
@@ -39,31 +39,23 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
     return 'opened and closed'
   },
   decoder: async ({ config }) => {
-    const { path } = await builtInClip()
+    const { path } = await doctorClip()
     const { codec, durationMs } = await openMedia(config).inspect(path, {
       signal: new AbortController().signal,
     })
     return `${codec}, ${(durationMs / 1000).toFixed(1)} s`
   },
   model: async ({ config }) => {
-    const wanted = config.model ?? defaultModel(config.device)
-    const here = installedModel(wanted, config)
-    if (here) return `${wanted} is here`
-    requireModelName(wanted)
-    if (config.model !== null) throw new Error(`${wanted} is not here; run: steno models pull ${wanted}`)
-    return `${wanted} is not here yet and will be downloaded when the service starts`
+    const { name, notice } = findServing(config)
+    return notice ?? `${name} is here`
   },
   'voice models': async ({ config }) => {
-    const wanted = config.model ?? defaultModel(config.device)
-    const voices = voicesOf(wanted, config)
-    if (!('problem' in voices)) return 'here'
-    const comes = config.model === null && installedModel(wanted, config) === null
-    if (!comes) throw new Error(voices.problem)
-    return 'not here yet; they come with the model'
+    const { voices } = findServing(config)
+    if ('problem' in voices) throw new Error(voices.problem)
+    return 'here'
   },
   'ONNX Runtime': async checkup => {
-    if (pocketModel() === null) throw new Error('this build carries no pocket model')
-    checkup.engine = await openOnce({ ...checkup.config, model: 'pocket' }, () => {})
+    checkup.engine = await openOnce({ ...checkup.config, model: testSpeech }, () => {})
     return `version ${checkup.engine.runtime}`
   },
   device: async ({ engine, config }) => {
@@ -82,7 +74,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   },
   transcription: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    const { path, text } = await builtInClip()
+    const { path, text } = await doctorClip()
     const { signal } = new AbortController()
     const { durationMs } = await openMedia(config).inspect(path, { signal })
     const { full_transcript: heard, speakers } = await engine.transcribe(
@@ -124,8 +116,8 @@ export const doctor = command({
   },
 })
 
-async function builtInClip(): Promise<Clip> {
-  const clip = pocketClip()
+async function doctorClip(): Promise<Clip> {
+  const clip = builtInClip()
   if (clip === null) throw new Error('this build carries no clip')
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }

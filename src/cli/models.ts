@@ -22,8 +22,8 @@ export const list = command({
     need(positionals)
     const listed = listModels(modelsDir(configOf()))
     print(values, listed, () =>
-      listed.map(({ id, parameters, summary, bytes }) => {
-        const here = bytes === null ? '-' : formatSize(bytes)
+      listed.map(({ id, parameters, summary, builtIn, bytes }) => {
+        const here = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
         return `${id.padEnd(24)} ${parameters.padEnd(6)} ${here.padEnd(9)} ${summary}`
       }),
     )
@@ -37,7 +37,9 @@ export const pull = command({
   options: {},
   async run(positionals) {
     const [id] = need(positionals, 'ID')
-    for (const required of requiredModels(id, modelsDir(configOf()))) await pullOne(required)
+    const required = requiredModels(id, modelsDir(configOf()))
+    if (required.length === 0) console.log(`${id} is built in`)
+    for (const model of required) await pullOne(model)
   },
 })
 
@@ -47,6 +49,7 @@ async function pullOne(id: string): Promise<void> {
   const lock = await pullModel(id, {
     dir: modelsDir(config),
     gpu: hasGpu(config.device),
+    offline: config.offline,
     hub: hubFrom(process.env),
     signal: new AbortController().signal,
     onProgress: (bytes, total) =>

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pocketClip, pocketModel } from '../../src/engine/onnx/library.ts'
-import { unless } from '../support/engine-room.ts'
+import { builtInClip } from '../../src/engine/onnx/library.ts'
+import { pocket, unless } from '../support/engine-room.ts'
 import { steno } from '../support/program.ts'
 
 let folder: string
@@ -25,7 +25,7 @@ async function doctor(environment: Record<string, string> = {}) {
   return { code, of: (check: string) => findings.find(each => each.check === check)! }
 }
 
-const builtIn = pocketModel() && pocketClip() ? 'here' : null
+const builtIn = pocket && builtInClip() ? 'here' : null
 
 test.skipIf(!builtIn)(
   `all is well and ends with a transcript${unless(builtIn, 'built-in model and clip')}`,

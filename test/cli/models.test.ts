@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { models, voiceModels } from '../../src/engine/models/catalogue.ts'
+import { models, publishedVoices } from '../../src/engine/models/catalogue.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steno } from '../support/program.ts'
 
+const voiceModels = Object.values(publishedVoices)
 let folder: string
 let hub: TestHub
 
@@ -21,7 +22,7 @@ beforeEach(() => {
   }
   const voices = { 'onnx/model.onnx': new Uint8Array(700), 'onnx/model_fp16.onnx': new Uint8Array(9) }
   const others = Object.fromEntries(voiceModels.map(id => [models[id].repository, voices]))
-  hub = startHub(models.base.repository, files, { others })
+  hub = startHub(models.tiny.repository, files, { others })
 })
 
 afterEach(async () => {
@@ -29,40 +30,50 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const run = (...args: string[]) =>
-  steno(['models', ...args], { STENO_MODELS_DIR: folder, HF_ENDPOINT: hub.endpoint, STENO_DEVICE: 'cpu' })
+const environment = () => ({ STENO_MODELS_DIR: folder, HF_ENDPOINT: hub.endpoint, STENO_DEVICE: 'cpu' })
+const run = (...args: string[]) => steno(['models', ...args], environment())
 
 test('a model is pulled, listed, verified and removed', async () => {
-  expect(await run('pull', 'base')).toMatchObject({
+  expect(await run('pull', 'tiny')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('base: 5 files, 7.8 KB'),
+    out: expect.stringContaining('tiny: 5 files, 7.8 KB'),
   })
   const listed = JSON.parse((await run('list', '--json')).out)
-  expect(listed.find(({ id }: { id: string }) => id === 'base').bytes).toBeGreaterThan(8000)
-  expect((await run('verify')).out).toStartWith('base: good\n')
+  expect(listed.find(({ id }: { id: string }) => id === 'tiny').bytes).toBeGreaterThan(8000)
+  expect((await run('verify')).out).toStartWith('tiny: good\n')
 
-  await Bun.write(join(folder, 'base', 'tokenizer.json'), '[]')
-  const broken = await run('verify', 'base')
-  expect(broken).toMatchObject({ code: 1, out: 'base: not as published: tokenizer.json\n' })
+  await Bun.write(join(folder, 'tiny', 'tokenizer.json'), '[]')
+  const broken = await run('verify', 'tiny')
+  expect(broken).toMatchObject({ code: 1, out: 'tiny: not as published: tokenizer.json\n' })
 
-  expect((await run('remove', 'base')).out).toBe('base removed\n')
-  expect(await run('remove', 'base')).toMatchObject({ code: 1, err: 'steno: there is no model base here\n' })
+  expect((await run('remove', 'tiny')).out).toBe('tiny removed\n')
+  expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: 'steno: there is no model tiny here\n' })
 })
 
 test('the voice models are downloaded with the first model, once', async () => {
-  const { out } = await run('pull', 'base')
+  const { out } = await run('pull', 'tiny')
   expect(out.split('\n').map(line => line.split(',')[0])).toEqual([
-    'base: 5 files',
+    'tiny: 5 files',
     ...voiceModels.map(id => `${id}: 1 files`),
     '',
   ])
-  expect((await run('pull', 'base')).out.split('\n').length).toBe(2)
-  expect((await run('pull', voiceModels[0])).out).toStartWith(`${voiceModels[0]}: 1 files`)
+  expect((await run('pull', 'tiny')).out.split('\n').length).toBe(2)
+  expect((await run('pull', publishedVoices.embedding)).out).toStartWith(
+    `${publishedVoices.embedding}: 1 files`,
+  )
   expect((await run('verify')).out.split('\n').filter(line => line.endsWith(': good')).length).toBe(3)
 })
 
-test('an unknown model is an error of one line', async () => {
-  const { code, err } = await run('pull', 'huge')
+test('an unknown model is an error of one line, with the nearest name', async () => {
+  const { code, err } = await run('pull', 'smalll')
+  expect([code, err]).toEqual([1, 'steno: there is no model smalll to pull; the nearest one is small\n'])
+})
+
+test('offline nothing is fetched, and one line says what to do', async () => {
+  const { code, err } = await steno(['models', 'pull', 'tiny'], { ...environment(), STENO_OFFLINE: '1' })
   expect(code).toBe(1)
-  expect(err).toMatch(/^steno: there is no model huge; there are tiny, [^\n]+\n$/)
+  expect(err).toMatch(
+    /^steno: STENO_OFFLINE forbids fetching tiny: run steno models pull tiny where [^\n]+\n$/,
+  )
+  expect(hub.asked).toEqual([])
 })

@@ -8,6 +8,7 @@ import type { Engine, TranscribeInput } from '../../src/engine/protocol.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
 import type { EngineSettings } from '../../src/engine/worker.ts'
 import { childrenOf, isRunning } from '../media/processes.ts'
+import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 
 let folder: string
@@ -29,13 +30,11 @@ const fakeChild = fileURLToPath(new URL('../support/engine-child.ts', import.met
 function open(behaviour: string, options: SupervisorOptions = {}, settings: Partial<EngineSettings> = {}) {
   engine = openEngine(
     {
+      ...defaults,
       model: 'pocket',
-      modelsDir: null,
       dataDir: folder,
       device: 'cpu',
-      workers: 1,
       threads: 1,
-      durationMsMax: 36_000_000,
       ...settings,
     },
     {
@@ -275,7 +274,7 @@ test.skipIf(missing)(
         process.execPath,
         '-e',
         `const { openEngine } = await import(${JSON.stringify(new URL('../../src/engine/supervisor.ts', import.meta.url).href)})
-         const engine = openEngine({ model: ${JSON.stringify(pocket)}, modelsDir: null, dataDir: '/nowhere', device: 'cpu', workers: 1, threads: 1, durationMsMax: 1e7 })
+         const engine = openEngine(${JSON.stringify({ ...defaults, model: pocket, dataDir: '/nowhere', device: 'cpu', threads: 1 })})
          engine.onReady(() => console.log('ready'))
          await new Promise(() => {})`,
       ],

@@ -197,7 +197,7 @@ test.skipIf(!mayBeNobody)(
 )
 
 test.skipIf(strace === null)(
-  `a whole job connects to nothing; a model that is missing is asked of the hub alone${unlessTraced}`,
+  `a whole job connects to nothing, with a named model and without; a pull connects to the hub alone${unlessTraced}`,
   async () => {
     const connects = (trace: string) =>
       readFileSync(trace, 'utf8')
@@ -205,10 +205,13 @@ test.skipIf(strace === null)(
         .filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))
     const traced = (trace: string) => [strace!, '-D', '-f', '-qq', '-e', 'trace=connect', '-o', trace, binary]
 
-    const silent = join(folder, 'trace-job')
-    const place = emptyFolder('silent')
-    expectWhole(await wholeJob(traced(silent), place, clip), place)
-    expect(connects(silent)).toEqual([])
+    for (const model of ['pocket', '']) {
+      const silent = join(folder, `trace-job-${model}`)
+      const place = emptyFolder(`silent-${model}`)
+      const env = { STENO_MODEL: model, STENO_DEVICE: 'cpu' }
+      expectWhole(await wholeJob(traced(silent), place, clip, { env }), place)
+      expect(connects(silent)).toEqual([])
+    }
 
     using hub = Bun.serve({
       port: 0,
@@ -216,9 +219,13 @@ test.skipIf(strace === null)(
       fetch: () => new Response(null, { status: 404 }),
     })
     const asking = join(folder, 'trace-hub')
-    const other = emptyFolder('asking')
-    const env = { STENO_MODEL: '', HF_ENDPOINT: `http://127.0.0.1:${hub.port}` }
-    expectWhole(await wholeJob(traced(asking), other, clip, { env }), other)
+    const env = { HF_ENDPOINT: `http://127.0.0.1:${hub.port}` }
+    const pull = Bun.spawn([...traced(asking), 'models', 'pull', 'tiny'], {
+      cwd: emptyFolder('asking'),
+      env,
+      stderr: 'ignore',
+    })
+    expect(await pull.exited).toBe(1)
     const asked = connects(asking)
     expect(asked.length).toBeGreaterThan(0)
     expect(

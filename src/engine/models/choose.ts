@@ -1,88 +1,95 @@
-// The choice of the model that serves: the wanted one, downloaded if necessary, or the built-in one instead.
+// The choice of the model that serves: the wanted one, downloaded only when it was asked for by name, or the built-in one.
 
 import { statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { nearest } from '../../base/edit-distance.ts'
 import { errorFields, log } from '../../base/log.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { hubFrom } from '../../net/hub.ts'
-import { hasCuda, pocketModel } from '../onnx/library.ts'
-import { isKnownModel, speechModelNames } from './catalogue.ts'
-import { installedModel, modelsDir, pullModel, requiredModels, voicesOf } from './store.ts'
-import type { VoiceChoice } from './voices.ts'
+import { hasCuda } from '../onnx/library.ts'
+import { builtInSpeech, findBuiltIn, findPublished, speechModelNames } from './catalogue.ts'
+import { findInstalled, type InstalledModel, modelsDir, pullModel, requiredModels } from './store.ts'
+import { type VoiceChoice, voicesFor } from './voices.ts'
 
-export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device'>
+export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
 
-export type ChosenModel = {
-  folder: string
-  name: string
+export type ChosenModel = InstalledModel & {
   voices: VoiceChoice
-  /** What users must know of this choice; null when it is the wanted model. */
+  /** What operators must know of this choice; null when it is the wanted model. */
   notice: string | null
 }
 
-/** Turbo on a GPU, base on a CPU. */
-export function defaultModel(device: Config['device']): 'large-v3-turbo' | 'base' {
-  return hasGpu(device) ? 'large-v3-turbo' : 'base'
+/** Turbo on a GPU, the built-in model on a CPU. */
+export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeof builtInSpeech {
+  return hasGpu(device) ? 'large-v3-turbo' : builtInSpeech
 }
 
 export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
 }
 
-/** Downloads the wanted model if necessary. The built-in model replaces a default one that cannot be downloaded. */
+/** Downloads a model that the settings name, if necessary. Without a name nothing is downloaded. */
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
 ): Promise<ChosenModel> {
-  const { model, device } = settings
-  if (model !== null) return prepareNamed(model, settings, onProgress)
-  const id = defaultModel(device)
-  try {
-    return await prepareNamed(id, settings, onProgress)
-  } catch (error) {
-    const folder = pocketModel()
-    if (folder === null) throw error
-    log.error('model not downloaded', { model: id, ...errorFields(error) })
-    return {
-      folder,
-      name: 'pocket',
-      voices: voicesOf('pocket', settings),
-      notice: `The small built-in model is at work, because ${id} could not be fetched: good for a try, not for real speech`,
-    }
-  }
+  const { model } = settings
+  if (model !== null && findPublished(model) && findInstalled(model, settings) === null)
+    await download(model, settings, onProgress)
+  return findServing(settings)
 }
 
-async function prepareNamed(
-  model: string,
-  settings: ModelSettings,
-  onProgress: (message: string) => void,
-): Promise<ChosenModel> {
-  const folder = installedModel(model, settings)
-  if (folder !== null)
-    return { folder, name: basename(model), voices: voicesOf(model, settings), notice: null }
-  if (model === 'pocket') throw new Error('this build carries no pocket model')
+/** The model that serves, as it is on this machine; throws when it is not there. */
+export function findServing(settings: ModelSettings): ChosenModel {
+  const { model } = settings
+  if (model === null) return findDefault(settings)
   requireModelName(model)
-  if (!isKnownModel(model)) throw new Error(`${resolve(model)} is a folder without a model`)
-  const dir = modelsDir(settings)
-  for (const id of requiredModels(model, dir)) {
-    const download = downloadWithProgress(id, settings, onProgress)
-    if (id === model) await download
-    // Jobs without speakers work without the voice models; a job that asks for speakers fails with the reason.
-    else
-      await download.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
-  }
-  return { folder: join(dir, model), name: model, voices: voicesOf(model, settings), notice: null }
+  return findChosen(model, settings)
+}
+
+/** The default model, or the built-in one until the default is in the store. */
+function findDefault(settings: ModelSettings): ChosenModel {
+  const wanted = defaultModel(settings.device)
+  if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
+  const notice = `${builtInSpeech} serves until ${wanted} is here: run steno models pull ${wanted}`
+  return { ...findChosen(builtInSpeech, settings), notice }
+}
+
+function findChosen(model: string, settings: ModelSettings): ChosenModel {
+  const installed = findInstalled(model, settings)
+  if (installed === null) throw new Error(whyNotInstalled(model))
+  return { ...installed, voices: voicesFor(installed.name, modelsDir(settings)), notice: null }
+}
+
+function whyNotInstalled(model: string): string {
+  if (findPublished(model)) return `${model} is not here: run steno models pull ${model}`
+  return findBuiltIn(model)
+    ? `this build carries no ${model}`
+    : `${resolve(model)} is a folder without a model`
 }
 
 /** Throws, with the nearest name, when the model is neither a known speech model nor a folder. */
 export function requireModelName(model: string): void {
-  const known = ['pocket', ...speechModelNames()]
+  const known = speechModelNames()
   if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return
   throw new Error(
     `STENO_MODEL=${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`,
   )
+}
+
+/** Downloads a model, and the voice models that are missing. */
+async function download(
+  model: string,
+  settings: ModelSettings,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  for (const id of requiredModels(model, modelsDir(settings))) {
+    const done = downloadWithProgress(id, settings, onProgress)
+    if (id === model) await done
+    // Jobs without speakers work without the voice models; a job that asks for speakers fails with the reason.
+    else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
+  }
 }
 
 async function downloadWithProgress(
@@ -94,6 +101,7 @@ async function downloadWithProgress(
   await pullModel(id, {
     dir: modelsDir(settings),
     gpu: hasGpu(settings.device),
+    offline: settings.offline,
     hub: hubFrom(process.env),
     signal: new AbortController().signal,
     onProgress: (bytes, total) => {

@@ -1,14 +1,23 @@
 // The model store: a folder per known model. Says which models are installed, and downloads, verifies and removes them.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
+import { findCarried } from '../../base/carried.ts'
+import { nearest } from '../../base/edit-distance.ts'
 import { lockFile } from '../../base/file-lock.ts'
 import type { Config } from '../../config.ts'
 import type { Hub } from '../../net/hub.ts'
-import { pocketModel } from '../onnx/library.ts'
-import { isKnownModel, isVoiceModel, models } from './catalogue.ts'
+import {
+  type BuiltInModel,
+  findBuiltIn,
+  findPublished,
+  isKnownModel,
+  isVoiceModel,
+  models,
+  type PublishedModel,
+} from './catalogue.ts'
 import { downloadModel, lockName, lockPath, type ModelLock, matches } from './pull.ts'
-import { missingVoiceModels, modelFile, type VoiceChoice, voicesFor } from './voices.ts'
+import { missingVoiceModels, modelFile } from './voices.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
@@ -24,22 +33,36 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
   return modelsDir ?? join(dataDir, 'models')
 }
 
-/** The folder of a model on this machine: the built-in one, a known one or a path. Null when it is not there. */
-export function installedModel(model: string, settings: StoreSettings): string | null {
-  if (model === 'pocket') return pocketModel()
-  const folder = isKnownModel(model) ? join(modelsDir(settings), model) : resolve(model)
-  return isModel(folder) ? folder : null
+export type InstalledModel = {
+  /** The name of a known model, or of the folder. */
+  name: string
+  folder: string
 }
 
-/** The voice models that serve beside this model, which may also be the path of the built-in one. */
-export function voicesOf(model: string, settings: StoreSettings): VoiceChoice {
-  const folder = installedModel(model, settings)
-  return voicesFor(folder !== null && folder === pocketModel() ? 'pocket' : model, modelsDir(settings))
+/** A model on this machine: built in, in the store, or a folder. Null when it is not there. */
+export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
+  const builtIn = findBuiltIn(model)
+  const folder = builtIn
+    ? findCarried(builtIn.builtIn)
+    : isKnownModel(model)
+      ? join(modelsDir(settings), model)
+      : resolve(model)
+  return folder !== null && isModel(folder) ? { name: nameOf(folder), folder } : null
+}
+
+/** A folder that is a built-in model has that model's name. */
+function nameOf(folder: string): string {
+  const known = Object.keys(models).find(id => {
+    const builtIn = findBuiltIn(id)
+    return builtIn !== null && findCarried(builtIn.builtIn) === folder
+  })
+  return known ?? basename(folder)
 }
 
 /** The models that a pull of this one downloads: itself, and with a speech model the voice models that are missing. */
 export function requiredModels(id: string, dir: string): string[] {
-  return isVoiceModel(id) ? [id] : [id, ...missingVoiceModels(dir)]
+  const itself = findBuiltIn(id) ? [] : [id]
+  return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
 }
 
 /** A folder in Hugging Face layout with all files that recognition needs. */
@@ -59,20 +82,30 @@ export function isModel(folder: string): boolean {
 export type PullOptions = {
   dir: string
   gpu: boolean
+  /** Nothing may be fetched. */
+  offline: boolean
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-export async function pullModel(id: string, { dir, ...options }: PullOptions): Promise<ModelLock> {
-  if (!isKnownModel(id))
-    throw new Error(`there is no model ${id}; there are ${Object.keys(models).join(', ')}`)
+export async function pullModel(id: string, { dir, offline, ...options }: PullOptions): Promise<ModelLock> {
+  const published = findPublished(id)
+  if (published === null) {
+    const known = Object.keys(models).filter(findPublished)
+    throw new Error(`there is no model ${id} to pull; the nearest one is ${nearest(id, known)}`)
+  }
+  const folder = join(dir, id)
+  if (offline)
+    throw new Error(
+      `STENO_OFFLINE forbids fetching ${id}: run steno models pull ${id} where there is a network, and copy its folder to ${folder}`,
+    )
   const weights = weightsOf(id, options.gpu)
   return downloadModel({
     ...options,
-    ...models[id],
+    ...published,
     id,
-    folder: join(dir, id),
+    folder,
     wants: path => configFiles.includes(path) || weights.test(path),
   })
 }
@@ -89,16 +122,22 @@ export type ModelListing = {
   parameters: string
   licence: string
   summary: string
-  /** The size on disk; null when the model is not installed. */
+  builtIn: boolean
+  /** The size on disk; null when the model is built in or not installed. */
   bytes: number | null
 }
 
+/** Every known model, without those for tests. */
 export function listModels(dir: string): ModelListing[] {
-  return Object.entries(models).map(([id, { parameters, licence, summary }]) => {
-    const folder = join(dir, id)
-    const isInstalled = isVoiceModel(id) ? existsSync(modelFile(folder)) : isModel(folder)
-    return { id, parameters, licence, summary, bytes: isInstalled ? bytesIn(folder) : null }
-  })
+  return Object.entries<BuiltInModel | PublishedModel>(models)
+    .filter(([, { forTests }]) => !forTests)
+    .map(([id, { parameters, licence, summary }]) => {
+      const builtIn = findBuiltIn(id) !== null
+      const folder = join(dir, id)
+      const isInstalled = isVoiceModel(id) ? existsSync(modelFile(folder)) : isModel(folder)
+      const bytes = isInstalled && !builtIn ? bytesIn(folder) : null
+      return { id, parameters, licence, summary, builtIn, bytes }
+    })
 }
 
 /** The files of a model that differ from the hub's; null when the folder has no lock file to compare with. */

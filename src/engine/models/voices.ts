@@ -2,14 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { pocketVoices } from '../onnx/library.ts'
-import {
-  embeddingModel,
-  segmentationModel,
-  type VoiceProfile,
-  voiceModels,
-  voiceProfile,
-} from './catalogue.ts'
+import { findCarried } from '../../base/carried.ts'
+import { builtInVoices, findBuiltIn, models, publishedVoices, type VoiceProfile } from './catalogue.ts'
 
 /** The folders of the two models, and how the embeddings are compared. */
 export type VoiceFiles = { segmentation: string; embedding: string; profile: VoiceProfile }
@@ -17,20 +11,23 @@ export type VoiceFiles = { segmentation: string; embedding: string; profile: Voi
 /** The problem is a sentence for the caller whose job asks for speakers. */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
-/** The voice models that serve beside a speech model: the built-in one has its own, all others share those in `dir`. */
+/**
+ * The voice models that serve beside a speech model: those in `dir`. A built-in speech model can do with the built-in
+ * ones, and one for tests always has them.
+ */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
-  if (speechModel === 'pocket') return pocketChoice()
-  const missing = missingVoiceModels(dir)
-  if (missing.length > 0) {
-    const pulls = missing.map(id => `steno models pull ${id}`).join(' && ')
-    return {
-      problem: `The models for telling speakers apart are missing: run ${pulls}, or put their folders into ${dir}; then start steno again`,
-    }
+  const builtIn = findBuiltIn(speechModel)
+  const published = {
+    segmentation: join(dir, publishedVoices.segmentation),
+    embedding: join(dir, publishedVoices.embedding),
+    profile: models[publishedVoices.embedding].voices,
   }
+  if (!builtIn?.forTests && missingVoiceModels(dir).length === 0) return published
+  const carried = builtIn ? findCarriedVoices() : null
+  if (carried) return carried
+  const pulls = missingVoiceModels(dir).map(id => `steno models pull ${id}`)
   return {
-    segmentation: join(dir, segmentationModel),
-    embedding: join(dir, embeddingModel),
-    profile: voiceProfile,
+    problem: `The models for telling speakers apart are missing: run ${pulls.join(' && ')}, or put their folders beside the other models; then start steno again`,
   }
 }
 
@@ -40,11 +37,13 @@ export function modelFile(folder: string): string {
 }
 
 export function missingVoiceModels(dir: string): string[] {
-  return voiceModels.filter(id => !existsSync(modelFile(join(dir, id))))
+  return Object.values(publishedVoices).filter(id => !existsSync(modelFile(join(dir, id))))
 }
 
-function pocketChoice(): VoiceChoice {
-  const folders = pocketVoices()
-  if (folders === null) return { problem: 'This build carries no models for telling speakers apart' }
-  return { ...folders, profile: { threshold: 0.55, every: 2, embeddingSecondsMax: 10 } }
+function findCarriedVoices(): VoiceFiles | null {
+  const segmentation = findCarried(models[builtInVoices.segmentation].builtIn)
+  const embedding = findCarried(models[builtInVoices.embedding].builtIn)
+  return segmentation && embedding
+    ? { segmentation, embedding, profile: models[builtInVoices.embedding].voices }
+    : null
 }

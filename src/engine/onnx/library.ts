@@ -46,20 +46,8 @@ export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
-/** The built-in pocket model's folder, or null in a build without one. */
-export function pocketModel(): string | null {
-  return findCarried('models/pocket/whisper-pocket')
-}
-
-/** The folders of the built-in models for diarization, or null in a build without them. */
-export function pocketVoices(): { segmentation: string; embedding: string } | null {
-  const segmentation = findCarried('models/pocket/pyannote-segmentation-pocket')
-  const embedding = findCarried('models/pocket/wespeaker-pocket')
-  return segmentation && embedding ? { segmentation, embedding } : null
-}
-
 /** A clip of speech, and the file with its true text; null in a build without them. */
-export function pocketClip(): { sound: string; truth: string } | null {
+export function builtInClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')
   const truth = findCarried('test/fixtures/speech/doctor.json')
   return sound && truth ? { sound, truth } : null

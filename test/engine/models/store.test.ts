@@ -3,15 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
-import { defaultModel, prepareModel } from '../../../src/engine/models/choose.ts'
-import {
-  installedModel,
-  isModel,
-  listModels,
-  pullModel,
-  removeModel,
-  verifyModel,
-} from '../../../src/engine/models/store.ts'
+import { isModel, listModels, pullModel, removeModel, verifyModel } from '../../../src/engine/models/store.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
 import { noise } from '../../support/sound.ts'
 
@@ -56,7 +48,7 @@ function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> 
 
 function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (_: number) => {}) {
   const signal = new AbortController().signal
-  return pullModel('tiny', { dir, gpu: false, hub: { endpoint, token }, signal, onProgress })
+  return pullModel('tiny', { dir, gpu: false, offline: false, hub: { endpoint, token }, signal, onProgress })
 }
 
 test('a pull downloads the needed files, verifies them and writes the lock file', async () => {
@@ -171,28 +163,4 @@ test('verify names a changed file, and remove deletes the model with its drafts'
   expect(removeModel(dir, 'tiny')).toBe(true)
   expect(removeModel(dir, 'mine')).toBe(false)
   expect(readdirSync(dir)).toEqual(['mine'])
-})
-
-test('the default is turbo on a GPU and base on a CPU', () => {
-  expect(defaultModel('cpu')).toBe('base')
-  expect(defaultModel('cuda')).toBe('large-v3-turbo')
-  expect(models[defaultModel('cuda')]).toBeDefined()
-})
-
-const settings = { model: null, modelsDir: null, dataDir: '', device: 'cpu' } as const
-
-test('a model folder serves under its own name; another folder is refused', async () => {
-  await pull(start())
-  const folder = join(dir, 'tiny')
-  const named = await prepareModel({ ...settings, model: folder, dataDir: dir }, () => {})
-  expect(named).toEqual({
-    folder,
-    name: 'tiny',
-    voices: { problem: expect.stringContaining('steno models pull pyannote') },
-    notice: null,
-  })
-  expect(installedModel('tiny', { modelsDir: dir, dataDir: '' })).toBe(folder)
-  const prepare = (model: string) => prepareModel({ ...settings, model, dataDir: dir }, () => {})
-  await expect(prepare(dir)).rejects.toThrow('without a model')
-  await expect(prepare(join(dir, 'nowhere'))).rejects.toThrow('neither a known model nor a folder')
 })

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { builtInSpeech, models, publishedVoices } from '../../../src/engine/models/catalogue.ts'
+import { defaultModel, findServing, prepareModel } from '../../../src/engine/models/choose.ts'
+import { defaults } from '../../support/defaults.ts'
+import { pocket } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startHub, type TestHub } from '../../support/hub.ts'
+
+const text = new TextEncoder()
+const files = Object.fromEntries(
+  [
+    'config.json',
+    'generation_config.json',
+    'tokenizer.json',
+    'onnx/encoder_model_quantized.onnx',
+    'onnx/decoder_model_merged_quantized.onnx',
+  ].map(path => [path, text.encode('{}')]),
+)
+const voices = { 'onnx/model.onnx': text.encode('voices') }
+
+let dir: string
+let hub: TestHub
+let endpoint: string | undefined
+
+beforeEach(() => {
+  dir = temporaryFolder()
+  const others = Object.values(publishedVoices).map(id => [models[id].repository, voices])
+  hub = startHub(models.tiny.repository, files, { others: Object.fromEntries(others) })
+  endpoint = process.env.HF_ENDPOINT
+  process.env.HF_ENDPOINT = hub.endpoint
+})
+
+afterEach(async () => {
+  if (endpoint === undefined) delete process.env.HF_ENDPOINT
+  else process.env.HF_ENDPOINT = endpoint
+  await hub.stop()
+})
+
+type Change = Partial<Parameters<typeof prepareModel>[0]>
+
+const settings = (change: Change) => ({ ...defaults, modelsDir: dir, device: 'cpu' as const, ...change })
+const prepare = (change: Change) => prepareModel(settings(change), () => {})
+
+async function install(name: string): Promise<string> {
+  for (const [path, bytes] of Object.entries(files)) await Bun.write(join(dir, name, path), bytes)
+  return join(dir, name)
+}
+
+test('the default is turbo on a GPU and the built-in model on a CPU', () => {
+  expect(defaultModel('cpu')).toBe(builtInSpeech)
+  expect(defaultModel('cuda')).toBe('large-v3-turbo')
+  expect(models[defaultModel('cuda')]).toBeDefined()
+})
+
+test('without a choice the built-in model serves on a CPU, and no network is touched', async () => {
+  expect(await prepare({})).toMatchObject({ name: builtInSpeech, notice: null })
+  expect(hub.asked).toEqual([])
+})
+
+test('without a choice the built-in model serves on a GPU until turbo is there, and no network is touched', async () => {
+  expect(await prepare({ device: 'cuda' })).toMatchObject({
+    name: builtInSpeech,
+    notice: `${builtInSpeech} serves until large-v3-turbo is here: run steno models pull large-v3-turbo`,
+  })
+  const folder = await install('large-v3-turbo')
+  expect(await prepare({ device: 'cuda' })).toMatchObject({ name: 'large-v3-turbo', folder, notice: null })
+  expect(hub.asked).toEqual([])
+})
+
+test('a published model that is asked for by name is downloaded with its voice models', async () => {
+  const told: string[] = []
+  const chosen = await prepareModel(settings({ model: 'tiny' }), message => told.push(message))
+  expect(chosen).toMatchObject({
+    name: 'tiny',
+    folder: join(dir, 'tiny'),
+    notice: null,
+    voices: { profile: models[publishedVoices.embedding].voices },
+  })
+  expect(told.at(-1)).toStartWith('The model wespeaker')
+  const requests = hub.asked.length
+  await prepare({ model: 'tiny' })
+  expect(hub.asked.length).toBe(requests)
+})
+
+test('offline a model that is asked for by name is not downloaded, and one line says what to run', async () => {
+  await expect(prepare({ model: 'tiny', offline: true })).rejects.toThrow('run steno models pull tiny')
+  expect(hub.asked).toEqual([])
+  await install('tiny')
+  expect(await prepare({ model: 'tiny', offline: true })).toMatchObject({ name: 'tiny' })
+  expect(hub.asked).toEqual([])
+})
+
+test('what serves is found without a download, and what is missing is named with its command', () => {
+  expect(() => findServing(settings({ model: 'tiny' }))).toThrow('steno models pull tiny')
+  expect(findServing(settings({}))).toMatchObject({ name: builtInSpeech })
+  expect(hub.asked).toEqual([])
+})
+
+test('a built-in model serves under its own name, by its folder too, and has its own voice models', async () => {
+  const named = await prepare({ model: 'pocket' })
+  expect(named).toMatchObject({ name: 'pocket', folder: pocket, voices: { profile: { threshold: 0.55 } } })
+  expect(await prepare({ model: pocket })).toEqual(named)
+  expect(hub.asked).toEqual([])
+})
+
+test('a model folder serves under its own name; a folder without a model, and no folder, are refused', async () => {
+  const folder = await install('mine')
+  expect(await prepare({ model: folder })).toEqual({
+    folder,
+    name: 'mine',
+    voices: { problem: expect.stringContaining('steno models pull pyannote') },
+    notice: null,
+  })
+  await expect(prepare({ model: dir })).rejects.toThrow('without a model')
+  await expect(prepare({ model: 'tinny' })).rejects.toThrow('the nearest known model is tiny')
+})
