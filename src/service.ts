@@ -26,7 +26,15 @@ import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 
 /** Parts that a test may replace. */
-export type Parts = { engine: Engine; media: Media; clock: Clock; resolve: Resolve }
+export type Parts = {
+  engine: Engine
+  media: Media
+  /** The wall clock. */
+  clock: Clock
+  /** Never goes back, and knows no steps. Its zero has no meaning. */
+  monotonic: Clock
+  resolve: Resolve
+}
 
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
@@ -59,7 +67,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 
 function openParts(
   config: Config,
-  { clock = Date.now, resolve, ...parts }: Partial<Parts>,
+  { clock = Date.now, monotonic = () => performance.now(), resolve, ...parts }: Partial<Parts>,
   listening: () => string,
   opened: AsyncDisposableStack,
 ): { service: Service; webhooks: WebhookSender } {
@@ -94,7 +102,7 @@ function openParts(
   )
   const baseUrl = () => config.baseUrl ?? listening()
   const mailer = owned(openMailer({ ...config, baseUrl: baseUrl() }))
-  const rateLimiter = openRateLimiter(config.rateLimits, clock)
+  const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
   const checkUrl = (url: string) => checkWebhookUrl(url, { allowNets, resolve })
   const shared = { config, baseUrl, db, secrets, engine, runner, mailer, rateLimiter, metrics }
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }

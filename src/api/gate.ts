@@ -64,7 +64,7 @@ const idempotencyErrors: RequestErrorCode[] = ['IDEMPOTENCY_KEY_LOCKED', 'IDEMPO
 export const gate = (service: Service) => {
   function admitAddress({ ip }: RequestState): void {
     const perIp = service.rateLimiter.take('ip', ip)
-    if (perIp && !perIp.allowed) throw refusal(perIp, service.db.now())
+    if (perIp && !perIp.allowed) throw refusal(perIp)
   }
 
   /** A refused request counts towards no quota. */
@@ -85,7 +85,7 @@ export const gate = (service: Service) => {
     )
     if (quota.allowed) return
     rateLimiter.giveBack('ip', requestState.ip)
-    throw refusal(quota, service.db.now())
+    throw refusal(quota)
   }
 
   async function takeBody(request: Request, requestState: RequestState): Promise<object> {

@@ -9,10 +9,10 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** When the newest counted request leaves the window: the full quota is back. */
-  resetAtMs: number
-  /** When the oldest one leaves it: one more request is allowed. */
-  retryAtMs: number
+  /** Until the newest counted request leaves the window: the full quota is back. */
+  resetInMs: number
+  /** Until the oldest one leaves it: one more request is allowed. */
+  retryInMs: number
 }
 
 export type RateLimiter = {
@@ -29,7 +29,8 @@ export type RateLimiter = {
 /** The times of counted requests, oldest first. Those before `head` have expired. */
 type Window = { times: number[]; head: number }
 
-export function openRateLimiter(rateLimits: RateLimits, clock: Clock): RateLimiter {
+/** The clock is monotonic: a step of the wall clock would keep callers out for as long, or give them their quota back. */
+export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
   const windows = new Map<string, Window>()
 
   function windowOf(name: RateName, who: string): Window {
@@ -47,7 +48,7 @@ export function openRateLimiter(rateLimits: RateLimits, clock: Clock): RateLimit
       if (rateLimits === 'off') return null
       const limit = rateLimits[name]
       const window = windowOf(name, who)
-      const now = clock()
+      const now = monotonic()
       dropOld(window, now)
       const allowed = count(window) < limit
       if (allowed) window.times.push(now)
@@ -55,13 +56,13 @@ export function openRateLimiter(rateLimits: RateLimits, clock: Clock): RateLimit
         allowed,
         limit,
         remaining: Math.max(0, limit - count(window)),
-        resetAtMs: (window.times.at(-1) ?? now) + limits.rateWindowMs,
-        retryAtMs: (window.times[window.head] ?? now) + limits.rateWindowMs,
+        resetInMs: (window.times.at(-1) ?? now) + limits.rateWindowMs - now,
+        retryInMs: (window.times[window.head] ?? now) + limits.rateWindowMs - now,
       }
     },
     giveBack: (name, who) => void windowOf(name, who).times.pop(),
     sweep() {
-      const now = clock()
+      const now = monotonic()
       for (const [id, window] of windows) {
         dropOld(window, now)
         if (count(window) === 0) windows.delete(id)
@@ -103,17 +104,12 @@ export function quotaHeaders(
   if (!counted) return headers
   const { quota, now, keyed } = counted
   headers['X-RateLimit-Remaining'] = `${quota.remaining}`
-  headers['X-RateLimit-Reset'] = `${Math.ceil(quota.resetAtMs / 1000)}`
-  if (keyed) headers.RateLimit = `"endpoint";r=${quota.remaining};t=${secondsUntil(quota.resetAtMs, now)}`
+  headers['X-RateLimit-Reset'] = `${Math.ceil((now + quota.resetInMs) / 1000)}`
+  if (keyed) headers.RateLimit = `"endpoint";r=${quota.remaining};t=${Math.ceil(quota.resetInMs / 1000)}`
   return headers
 }
 
-export function refusal(quota: Quota, now: number): ApiError {
-  return new ApiError('RATE_LIMIT_EXCEEDED', undefined, {
-    'Retry-After': `${Math.max(1, secondsUntil(quota.retryAtMs, now))}`,
-  })
-}
-
-function secondsUntil(atMs: number, now: number): number {
-  return Math.max(0, Math.ceil((atMs - now) / 1000))
+export function refusal({ retryInMs }: Quota): ApiError {
+  const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
+  return new ApiError('RATE_LIMIT_EXCEEDED', undefined, { 'Retry-After': `${seconds}` })
 }

@@ -27,7 +27,7 @@ function unopened(config: Config): Service {
   return {
     config,
     metrics: openMetrics(),
-    rateLimiter: openRateLimiter('off', Date.now),
+    rateLimiter: openRateLimiter('off', () => performance.now()),
     baseUrl: absent,
     checkWebhookUrl: absent,
     get db() {

@@ -4,6 +4,7 @@ import { limits, rates } from '../../src/limits.ts'
 import { type Answer, startTestService, steered } from '../support/service.ts'
 
 const windowSeconds = limits.rateWindowMs / 1000
+const dayMs = 24 * 3600 * 1000
 
 test('both headers take a key, with or without Bearer', async () => {
   const service = await startTestService()
@@ -119,6 +120,27 @@ steered('the quota of an endpoint belongs to the key, and its window slides', as
   service.later(40_500)
   expect((await cancel(ana)).status).toBe(404)
   expect((await cancel(ana)).status).toBe(429)
+})
+
+steered('a step of the wall clock neither keeps callers out nor gives them their quota back', async () => {
+  for (const stepMs of [-2 * dayMs, 2 * dayMs]) {
+    let wallMs = Date.now()
+    const service = await startTestService({
+      settings: { STENO_RATE_LIMITS: 'balance.get=2' },
+      parts: { clock: () => wallMs },
+    })
+    const ana = service.account('ana')
+    const first = await ana.get('/v1/balance')
+    expect(Number(first.headers.get('x-ratelimit-reset'))).toBe(Math.ceil(wallMs / 1000) + windowSeconds)
+    await ana.get('/v1/balance')
+    wallMs += stepMs
+    const refused = await ana.get('/v1/balance')
+    expect([stepMs, refused.status]).toEqual([stepMs, 429])
+    expect(Number(refused.headers.get('retry-after'))).toBeWithin(windowSeconds - 1, windowSeconds + 1)
+    expect(refused.headers.get('ratelimit')).toMatch(/^"endpoint";r=0;t=(59|60)$/)
+    service.later(limits.rateWindowMs)
+    expect((await ana.get('/v1/balance')).status).toBe(200)
+  }
 })
 
 test('refused requests count towards no quota', async () => {

@@ -86,6 +86,7 @@ async function startInside(
   const running = await startService(config, {
     media: statedMedia,
     clock: () => Date.now() + aheadMs,
+    monotonic: () => performance.now() + aheadMs,
     // No name is ever found: what is to be downloaded stays in downloading.
     resolve: () => new Promise(() => {}),
     ...parts,
