@@ -4,12 +4,12 @@
 import { spokenAs } from '../../languages.ts'
 import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
 import { detect } from './language.ts'
-import { missedSpeech } from './missed.ts'
+import { missedSpeech, restOf } from './missed.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
-import { type Hypothesis, type Row, recognise } from './recognise.ts'
+import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
 import type { SpeechModels } from './speech-models.ts'
 import type { Facts } from './whisper.ts'
-import { type Recording, soundOf, type Window } from './windows.ts'
+import { endingAt, type Recording, soundOf, type Window } from './windows.ts'
 
 export type Listener = {
   /** Samples of sound that are done. */
@@ -40,19 +40,11 @@ export async function hearBlock(
     align,
     onShare: share => report((1 + share) / 2),
   })
-  const missed = decoded.flatMap(({ window, verdict, texts }) =>
-    verdict === 'silence' ? [] : missedSpeech(window, texts),
-  )
-  // Hearing missed speech has no share of the progress.
+  // Later hearings have no share of the progress.
   const onShare = () => report(0.5)
-  const again = await hearMissed(models, missed, { recording, listener, language, align, onShare })
+  const texts = await hearRest(models, decoded, { recording, listener, language, align, onShare })
   // The sound, pictures and attention of a block are tens of megabytes that the garbage collector does not count.
   Bun.gc(true)
-  for (const { window, verdict } of decoded) {
-    if (verdict === 'doubtful')
-      listener.onWarning('window doubtful', { second: Math.round(seconds(window.from)) })
-  }
-  const texts = [...decoded, ...again].flatMap(({ texts }) => texts)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
 
@@ -77,7 +69,13 @@ async function encodeWindows(
   return states
 }
 
-type DecodedWindow = { window: Window; verdict: Hypothesis['verdict']; texts: PlacedText[] }
+type DecodedWindow = {
+  window: Window
+  verdict: Hypothesis['verdict']
+  texts: PlacedText[]
+  /** The speech to hear again, and how many of the texts stand whatever that hearing gives. */
+  rest: { window: Window; textsKept: number } | null
+}
 
 type DecodeOptions = { language: string; align: boolean; onShare: (share: number) => Promise<void> }
 
@@ -99,8 +97,11 @@ async function decodeWindows(
   })
   return windows.map((window, row) => {
     const hypothesis = hypotheses[row]!
-    const texts = placeInRecording(whisper, window, hypothesis, language, align)
-    return { window, verdict: hypothesis.verdict, texts }
+    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, language, align)
+    const rest = hypothesis.unfinished && restOf(window, hypothesis.unfinished.frame)
+    const textsKept = place(upTo(hypothesis, hypothesis.unfinished)).length
+    const texts = place(hypothesis)
+    return { window, verdict: hypothesis.verdict, texts, rest: rest && { window: rest, textsKept } }
   })
 }
 
@@ -130,22 +131,62 @@ function seededRandom(): () => number {
   }
 }
 
-/** Decodes missed speech in windows of its own. Speech that still has no reliable text is logged. */
-async function hearMissed(
+type AgainOptions = DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>
+
+/** Speech to hear again, and the text that stands for it when that gives none. */
+type Again = { window: Window; otherwise: PlacedText[] }
+
+/**
+ * The texts of the decoded windows and of the speech that they left out, which is decoded in windows of its own until
+ * none is left. Speech that still has no reliable text is logged.
+ */
+async function hearRest(
   models: SpeechModels,
-  missed: readonly Window[],
-  { recording, listener, ...options }: DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>,
-): Promise<DecodedWindow[]> {
-  const found: DecodedWindow[] = []
-  for (let at = 0; at < missed.length; at += models.rows) {
-    const windows = missed.slice(at, at + models.rows)
-    const states = await encodeWindows(models, windows, recording, options.onShare)
-    for (const decoded of await decodeWindows(models, windows, states, options)) {
-      if (decoded.verdict === 'good' && decoded.texts.length > 0) found.push(decoded)
-      else warnWithoutText(decoded.window, listener)
+  decoded: readonly DecodedWindow[],
+  options: AgainOptions,
+): Promise<PlacedText[]> {
+  const { listener } = options
+  const texts: PlacedText[] = []
+  const open: Again[] = []
+  const take = (heard: DecodedWindow) => {
+    if (heard.verdict === 'doubtful')
+      listener.onWarning('window doubtful', { second: Math.round(seconds(heard.window.from)) })
+    texts.push(...(heard.rest ? heard.texts.slice(0, heard.rest.textsKept) : heard.texts))
+    open.push(...leftOut(heard))
+  }
+  decoded.forEach(take)
+  while (open.length > 0) {
+    const batch = open.splice(0, models.rows)
+    for (const [index, heard] of (await hearAgain(models, batch, options)).entries()) {
+      if (heard.verdict === 'good' && heard.texts.length > 0) take(heard)
+      else {
+        texts.push(...batch[index]!.otherwise)
+        warnWithoutText(heard.window, listener)
+      }
     }
   }
-  return found
+  return texts
+}
+
+/** The speech of a decoded window that its text leaves out. */
+function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
+  if (verdict === 'silence') return []
+  if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))
+  const before = endingAt(window, rest.window.from)
+  return [
+    ...missedSpeech(before, texts.slice(0, rest.textsKept)).map(window => ({ window, otherwise: [] })),
+    { window: rest.window, otherwise: texts.slice(rest.textsKept) },
+  ]
+}
+
+async function hearAgain(
+  models: SpeechModels,
+  batch: readonly Again[],
+  options: AgainOptions,
+): Promise<DecodedWindow[]> {
+  const windows = batch.map(({ window }) => window)
+  const states = await encodeWindows(models, windows, options.recording, options.onShare)
+  return decodeWindows(models, windows, states, options)
 }
 
 function warnWithoutText({ from, to }: Window, listener: Listener): void {

@@ -2,8 +2,8 @@
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
-import type { Span } from './speech-spans.ts'
-import { type Window, windowOf } from './windows.ts'
+import { type Span, speechPad } from './speech-spans.ts'
+import { sampleOf, type Window, windowOf } from './windows.ts'
 
 /** The error of a word's start and end. */
 const slack = 0.5 * sampleRate
@@ -27,4 +27,17 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
     const length = speech.reduce((sum, { from, to }) => sum + to - from, 0)
     return length >= shortest ? [windowOf(speech)] : []
   })
+}
+
+/** Less speech than this is the end of the last word. */
+const restMin = 0.4 * sampleRate
+
+/** A window over the speech from a frame on; null when hardly any is left. */
+export function restOf(window: Window, frame: number): Window | null {
+  const begin = sampleOf(window, frame)
+  const speech = window.speech
+    .map(({ from, to }) => ({ from: Math.max(from, begin), to }))
+    .filter(({ from, to }) => to - from > speechPad)
+  const length = speech.reduce((sum, { from, to }) => sum + to - from - speechPad, 0)
+  return length >= restMin ? windowOf(speech) : null
 }

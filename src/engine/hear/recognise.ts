@@ -18,12 +18,28 @@ export type Hypothesis = {
    */
   attention: Float32Array[]
   frames: number
+  /** Null when the model gave text for the whole window. */
+  unfinished: Unfinished | null
   noSpeech: number
   /** Mean over the tokens and the end. */
   logProbability: number
   temperature: number
   /** `doubtful` is the best of all attempts when each of them failed. */
   verdict: 'good' | 'silence' | 'doubtful'
+}
+
+/** The first `tokens` tokens are kept, and the window is heard again from `frame`. */
+export type Unfinished = { tokens: number; frame: number }
+
+export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hypothesis {
+  const { tokens, logProbabilities, attention } = hypothesis
+  const count = unfinished?.tokens ?? tokens.length
+  return {
+    ...hypothesis,
+    tokens: tokens.slice(0, count),
+    logProbabilities: logProbabilities.slice(0, count),
+    attention: attention.slice(0, count + 1),
+  }
 }
 
 export type Row = { frames: number; speechSeconds: number }
@@ -39,7 +55,8 @@ export type RecogniseOptions = {
   onShare: (share: number) => Promise<void>
 }
 
-const tokensMax = 224
+/** The most tokens of a window. In scripts of many tokens a letter the speech goes on after them. */
+const windowTokens = 224
 
 /** A row with its index among the encoder's states, and its best hypothesis so far. */
 type Task = { row: Row; index: number; best: Hypothesis }
@@ -82,7 +99,14 @@ function statesOf(tasks: readonly Task[], states: Float32Array, size: number): F
   return some
 }
 
-type Attempt = { task: Task; hypothesis: Hypothesis; looped: boolean; limit: number }
+type Attempt = {
+  task: Task
+  hypothesis: Hypothesis
+  looped: boolean
+  /** The model's limit of tokens, and the lower one of this row when the time is too short for so many. */
+  tokensMax: number
+  limit: number
+}
 
 async function decodeRows(
   states: Float32Array,
@@ -93,12 +117,13 @@ async function decodeRows(
   const { facts } = whisper
   const rules = rulesOf(facts, timestamps)
   const batch = decoder.begin(states, tasks.length, prompt)
+  const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
   const attempts = tasks.map((task, index): Attempt => {
     const { frames } = task.row
     const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, 0), facts.noSpeech)
     const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
-    const limit = Math.min(tokensMax, facts.positions - prompt.length - 1, plausibleTokens(frames))
-    return { task, hypothesis, looped: false, limit }
+    const limits = { tokensMax, limit: Math.min(tokensMax, plausibleTokens(frames)) }
+    return { task, hypothesis, looped: false, ...limits }
   })
   try {
     const live = [...attempts]
@@ -127,9 +152,49 @@ function drop<Row>(rows: Row[], row: number): void {
   if (last !== undefined && row < rows.length) rows[row] = last
 }
 
-/** An upper bound of what can be said in the time. A model that exceeds it has lost the speech. */
+/**
+ * An upper bound of what can be said in the time: two words a second of Georgian are 36 tokens. A model that exceeds it
+ * has lost the speech.
+ */
 function plausibleTokens(frames: number): number {
-  return 32 + Math.ceil((frames / framesPerSecond) * 24)
+  return 32 + Math.ceil((frames / framesPerSecond) * 36)
+}
+
+/** A sentence up to this long is heard again with the speech that follows it. */
+const sentenceFramesMax = 15 * framesPerSecond
+/** Less than this is no progress. */
+const progressMin = 0.5 * framesPerSecond
+
+/**
+ * A model that ends with two time tokens says that a sentence goes on after them. The rest is heard again together with
+ * its sentence: of the rest alone, often a second or two, more words are wrong.
+ */
+function unfinishedAtEnd(
+  tokens: readonly number[],
+  frames: number,
+  firstTimestamp: number,
+): Unfinished | null {
+  const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
+  if (rest === null) return null
+  const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
+  const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
+  return sentence !== null && frames - sentence.frame <= sentenceFramesMax ? sentence : rest
+}
+
+/** Tokens after the last two time tokens belong to a sentence that the limit has cut. */
+function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
+  for (let index = tokens.length - 2; index > 0; index--) {
+    const rest = pairAt(tokens, index, firstTimestamp)
+    if (rest !== null) return rest
+  }
+  return null
+}
+
+/** Keeps the tokens up to the first of two time tokens, and goes on from the second. */
+function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
+  const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
+  const frame = after - firstTimestamp
+  return before >= firstTimestamp && frame >= progressMin ? { tokens: index + 1, frame } : null
 }
 
 type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
@@ -144,15 +209,18 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   hypothesis.logProbability += logProbability
   if (token === rules.facts.end) {
     hypothesis.logProbability /= tokens.length + 1
+    hypothesis.unfinished = unfinishedAtEnd(tokens, frames, rules.facts.firstTimestamp)
     return null
   }
   tokens.push(token)
   logProbabilities.push(logProbability)
-  const kept = loopStart(tokens)
-  if (kept === null && tokens.length < attempt.limit) return token
-  attempt.looped = true
+  const round = loopStart(tokens)
+  if (round === null && tokens.length < attempt.limit) return token
+  if (round === null && attempt.limit === attempt.tokensMax)
+    hypothesis.unfinished = unfinishedAtLimit(tokens, rules.facts.firstTimestamp)
+  attempt.looped = hypothesis.unfinished === null
   hypothesis.logProbability /= tokens.length
-  tokens.length = kept ?? tokens.length - 1
+  tokens.length = hypothesis.unfinished?.tokens ?? round ?? tokens.length - 1
   logProbabilities.length = tokens.length
   attention.length = Math.min(attention.length, tokens.length + 1)
   return null
@@ -164,6 +232,7 @@ function emptyHypothesis(frames: number, noSpeech: number, temperature: number):
     logProbabilities: [],
     attention: [],
     frames,
+    unfinished: null,
     noSpeech,
     logProbability: 0,
     temperature,

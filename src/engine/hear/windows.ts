@@ -87,6 +87,12 @@ export function windowOf(spans: readonly Span[]): Window {
   return { from, to, pieces, samples, speech: spans.map(span => ({ ...span })) }
 }
 
+/** The window without the speech after a sample. */
+export function endingAt(window: Window, end: number): Window {
+  const speech = window.speech.map(({ from, to }) => ({ from, to: Math.min(to, end) }))
+  return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
+}
+
 function lengthOf(spans: readonly Span[]): number {
   return windowOf(spans).samples
 }

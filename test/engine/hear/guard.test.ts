@@ -27,6 +27,26 @@ test('two different sentences have a low compression ratio', () => {
   expect(compressionOf('')).toBe(0)
 })
 
+/** Each has a compression ratio above 2.4 in UTF-8. */
+test.each([
+  [
+    'Georgian',
+    'დღეს დილით ბაზარში წავედი და ახალი ბოსტნეული ვიყიდე. გამყიდველმა მითხრა, რომ წელს ცოტა წვიმა იყო და ამიტომ ' +
+      'პომიდორი ძალიან გაძვირდა. მაინც ორი კილო პომიდორი, ერთი კილო ხახვი და ცოტა ქინძი ავიღე.',
+  ],
+  [
+    'Burmese',
+    'ဒီမနက် ကျွန်တော် ဈေးကိုသွားပြီး လတ်ဆတ်တဲ့ ဟင်းသီးဟင်းရွက်တွေ ဝယ်ခဲ့တယ်။ ဒီနှစ် မိုးနည်းလို့ ခရမ်းချဉ်သီးတွေ အရမ်းဈေးကြီးနေတယ်လို့ ဆိုင်ရှင်က ပြောတယ်။ ဒါပေမဲ့ ခရမ်းချဉ်သီး နှစ်ကီလို ဝယ်ခဲ့တယ်။',
+  ],
+])('plain text in %s is good, and is judged again when it repeats itself', (_, text) => {
+  expect(judge({ ...fine, text })).toBe('good')
+  expect(judge({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
+})
+
+test('a loop of Chinese text is judged again', () => {
+  expect(judge({ ...fine, text: '谢谢大家的收看。'.repeat(12) })).toBe('again')
+})
+
 test.each([
   ['no tokens', [], null],
   ['different tokens', [1, 2, 3, 4, 5, 6, 7, 8, 9], null],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { missedSpeech } from '../../../src/engine/hear/missed.ts'
+import { missedSpeech, restOf } from '../../../src/engine/hear/missed.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
 
 const second = 16_000
@@ -47,4 +47,12 @@ test.each([
   ['silence between two words is not missed speech', [word(10, 19.8), word(22.3, 38)], []],
 ])('%s', (_, words, windows) => {
   expect(missed(words)).toEqual(windows)
+})
+
+test.each([
+  ['the speech from a frame on', 1000, [[31.5, 38]]],
+  ['the end of a word is no rest', 1300, null],
+])('the rest of a window: %s', (_, frame, speech) => {
+  const rest = restOf(window, frame)
+  expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(speech)
 })

@@ -24,6 +24,7 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
       ),
     ),
     frames,
+    unfinished: null,
     noSpeech: 0,
     logProbability: -0.1,
     temperature: 0,

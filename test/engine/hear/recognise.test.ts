@@ -6,7 +6,7 @@ import type { Facts, Whisper } from '../../../src/engine/hear/whisper.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const words = Array.from({ length: 20 }, (_, id) => ` ${String.fromCharCode(97 + id).repeat(3)}`)
-const [end, noSpeech, vocabulary] = [20, 21, 24]
+const [end, noSpeech, firstTimestamp, vocabulary] = [20, 21, 24, 1600]
 const tokenizer = tokenizerOf(words)
 const facts: Partial<Facts> = {
   vocabulary,
@@ -15,7 +15,7 @@ const facts: Partial<Facts> = {
   end,
   noSpeech,
   noTimestamps: 23,
-  firstTimestamp: 24,
+  firstTimestamp,
   suppressed: [],
   suppressedAtStart: [],
 }
@@ -64,15 +64,15 @@ function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
   }
 }
 
-function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts)) {
+function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts), timed = false) {
   return recognise(
     Float32Array.from(scripts.keys()),
-    scripts.map(() => ({ frames: 500, speechSeconds: 5 })),
+    scripts.map(() => ({ frames: timed ? 1500 : 500, speechSeconds: 5 })),
     {
       whisper,
       decoder,
       prompt: [22],
-      timestamps: false,
+      timestamps: timed,
       attention: false,
       random: () => 0.5,
       onShare: async () => {},
@@ -134,4 +134,28 @@ test('no text for seconds of speech is decoded again', async () => {
   const scripts = [{ attempts: [[], sure] }]
   const [hypothesis] = await recogniseAll(scripts)
   expect(hypothesis).toMatchObject({ tokens: sure, temperature: 0.2 })
+})
+
+const at = (seconds: number) => firstTimestamp + seconds * 50
+
+test.each([
+  ['one time token ends a finished window', [at(0), 1, 2, at(8), at(8), 3, 4, at(12)], null],
+  [
+    'two time tokens leave the rest, with the sentence before it, to be heard again',
+    [at(0), 1, 2, at(18), at(18), 3, 4, at(25), at(25)],
+    { tokens: 4, frame: 900 },
+  ],
+  [
+    'the only sentence is not heard again with the rest',
+    [at(0), 1, 2, at(8), at(8)],
+    { tokens: 4, frame: 400 },
+  ],
+  [
+    'a long sentence is not heard again with the rest',
+    [at(0), 1, 2, at(4), at(4), 3, 4, at(28), at(28)],
+    { tokens: 8, frame: 1400 },
+  ],
+])('%s', async (_, tokens, unfinished) => {
+  const [hypothesis] = await recogniseAll([{ attempts: [tokens] }], undefined, true)
+  expect(hypothesis).toMatchObject({ verdict: 'good', tokens, unfinished })
 })

@@ -1,0 +1,152 @@
+import { expect, test } from 'bun:test'
+import type { Batch, Decoder } from '../../../src/engine/hear/decoder.ts'
+import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
+import type { SpeechModels } from '../../../src/engine/hear/speech-models.ts'
+import type { Facts } from '../../../src/engine/hear/whisper.ts'
+import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
+import { tokenizerOf } from '../../support/tokenizer.ts'
+
+const sampleRate = 16_000
+/** Words that do not compress like a loop. */
+const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
+const [end, start, firstTimestamp] = [900, 901, 1000]
+const facts: Partial<Facts> = {
+  vocabulary: 2501,
+  positions: 448,
+  start,
+  end,
+  transcribe: null,
+  noSpeech: null,
+  noTimestamps: 999,
+  firstTimestamp,
+  languages: new Map(),
+  suppressed: [],
+  suppressedAtStart: [],
+  alignmentHeads: null,
+}
+
+/** What is said from second `from` on, until second `to`. */
+type Sentence = { from: number; to: number; tokens: number[] }
+
+/** Models with scripted tokens for the window that begins at a second: the first sample tells them its place. */
+function modelsThatSay(tokensFrom: (second: number) => number[]): {
+  models: SpeechModels
+  decoded: number[]
+} {
+  const decoded: number[] = []
+  const decoder: Decoder = {
+    begin(states, rows): Batch {
+      decoded.push(...states)
+      const live = Array.from({ length: rows }, (_, row) => ({ tokens: tokensFrom(states[row]!), at: 0 }))
+      return {
+        get rows() {
+          return live.length
+        },
+        logits(row) {
+          const { tokens, at } = live[row]!
+          const scores = new Float32Array(facts.vocabulary!).fill(-30)
+          scores[tokens[at] ?? end] = 0
+          return scores
+        },
+        attention: () => new Float32Array(0),
+        step() {
+          for (const row of live) row.at++
+        },
+        drop(row) {
+          live[row] = live.at(-1)!
+          live.pop()
+        },
+        close() {},
+      }
+    },
+  }
+  const encode = (picture: Float32Array, states: Float32Array, row: number) => {
+    states[row] = picture[0]!
+  }
+  const models = {
+    whisper: { facts, tokenizer: tokenizerOf(words) },
+    features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },
+    encoder: { rowSize: 1, encode },
+    decoder,
+    attendingDecoder: decoder,
+    rows: 4,
+  }
+  return { models: models as unknown as SpeechModels, decoded }
+}
+
+const at = (second: number) => firstTimestamp + Math.round(second * 50)
+
+/** The tokens of the sentences that begin in a window. */
+function tokensOf(sentences: readonly Sentence[], second: number): number[] {
+  return sentences
+    .filter(({ from }) => from >= second - 0.01)
+    .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
+}
+
+/** Each sample holds its second. */
+function recordingOf(seconds: number): Recording {
+  const recording = new Recording()
+  recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))
+  return recording
+}
+
+function hear(models: SpeechModels, spans: [number, number][]) {
+  const window = windowOf(spans.map(([from, to]) => ({ from: from * sampleRate, to: to * sampleRate })))
+  const recording = recordingOf(Math.ceil(spans.at(-1)![1]))
+  const listener = { onSamples: async () => {}, onWarning: (event: string) => void warnings.push(event) }
+  const warnings: string[] = []
+  const options = { recording, language: 'en', align: true, listener }
+  return hearBlock(models, [window], options).then(({ texts }) => ({ texts, warnings }))
+}
+
+// Tokens a word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
+test.each([
+  ['Hindi', 20, [0, 20]],
+  ['Bengali and Telugu', 45, [0, 8, 16, 24]],
+  ['Georgian', 60, [0, 6, 12, 18, 24]],
+])(
+  '30 s of %s, with %d tokens in two seconds, lose none and are decoded from %j',
+  async (_, tokens, windows) => {
+    const sentences = Array.from({ length: 15 }, (_, index) => ({
+      from: 2 * index,
+      to: 2 * index + 2,
+      tokens: Array.from({ length: tokens }, (_, at) => index * tokens + at),
+    }))
+    const { models, decoded } = modelsThatSay(second => tokensOf(sentences, second))
+    const { texts, warnings } = await hear(models, [[0, 30]])
+    const said = sentences.flatMap(({ tokens }) => tokens.map(id => words[id])).join('')
+    expect(texts.map(({ text }) => text).join('')).toBe(said)
+    expect(warnings).toEqual([])
+    expect(decoded).toEqual(windows)
+    for (const [index, { from, to }] of texts.entries())
+      expect([from / sampleRate, to / sampleRate]).toEqual([2 * index, 2 * index + 2])
+  },
+)
+
+test('speech after the last sentence is heard again with that sentence', async () => {
+  const { models, decoded } = modelsThatSay(second =>
+    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0), 3, 5, 6, at(12)],
+  )
+  const { texts } = await hear(models, [[0, 20]])
+  expect(decoded).toEqual([0, 8])
+  expect(texts.map(({ text }) => text)).toEqual(
+    [
+      [1, 2],
+      [3, 5, 6],
+    ].map(ids => ids.map(id => words[id]).join('')),
+  )
+})
+
+test('a sentence keeps its text when nothing is heard the second time', async () => {
+  const { models } = modelsThatSay(second =>
+    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0)],
+  )
+  const { texts, warnings } = await hear(models, [[0, 20]])
+  expect(texts.map(({ text }) => text)).toEqual(
+    [
+      [1, 2],
+      [3, 4],
+    ].map(ids => ids.map(id => words[id]).join('')),
+  )
+  expect(warnings).toEqual(['speech without text'])
+})
