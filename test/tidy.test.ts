@@ -37,6 +37,7 @@ const doors: Record<string, string[]> = {
     'supervisor',
     'once',
     'child',
+    'models/catalogue',
     'models/choose',
     'models/store',
     'models/cuda',
