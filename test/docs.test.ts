@@ -2,11 +2,11 @@
 // model. A command that is new there and unknown here fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clips, pocket, unless } from './support/engine-room.ts'
+import { temporaryFolder } from './support/folder.ts'
 import { type Received, startReceiver } from './support/receiver.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -38,14 +38,13 @@ function commandsOf(text: string): string[] {
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-let folder = ''
+const folder = temporaryFolder()
 let server: ReturnType<typeof Bun.spawn> | null = null
 let address = ''
 let key = ''
 
 beforeAll(async () => {
   if (missing) return
-  folder = mkdtempSync(join(tmpdir(), 'steno-docs-'))
   // A flac under the name that the commands give: what counts is what is in it.
   copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
   const started = Bun.spawn(
@@ -80,7 +79,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.kill('SIGTERM')
   await server?.exited
-  if (folder) rmSync(folder, { recursive: true })
 })
 
 async function shell(command: string, environment: Record<string, string> = {}): Promise<string> {
@@ -252,14 +250,10 @@ test('every command that is named has a help', async () => {
 
 const nginx = Bun.which('nginx')
 test.skipIf(!nginx)(`nginx takes the lines of the guide${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
-  const place = mkdtempSync(join(tmpdir(), 'steno-nginx-'))
-  try {
-    const lines = blocksOf(guide).find(each => each.startsWith('location /'))!
-    const whole = `pid ${place}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${lines} } }`
-    writeFileSync(join(place, 'nginx.conf'), whole)
-    const { exitCode, stderr } = Bun.spawnSync([nginx!, '-t', '-p', place, '-c', join(place, 'nginx.conf')])
-    expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])
-  } finally {
-    rmSync(place, { recursive: true })
-  }
+  const place = temporaryFolder()
+  const lines = blocksOf(guide).find(each => each.startsWith('location /'))!
+  const whole = `pid ${place}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${lines} } }`
+  writeFileSync(join(place, 'nginx.conf'), whole)
+  const { exitCode, stderr } = Bun.spawnSync([nginx!, '-t', '-p', place, '-c', join(place, 'nginx.conf')])
+  expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])
 })

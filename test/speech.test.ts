@@ -1,10 +1,10 @@
 // The test audio itself: that it is all there, that its truth is in order, and that it stays small.
 
 import { expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { composeSpeech, type SpokenTruth } from './support/compose-speech.ts'
+import { temporaryFolder } from './support/folder.ts'
 
 const folder = join(import.meta.dir, 'fixtures/speech')
 const names = readdirSync(folder)
@@ -82,18 +82,14 @@ test('the conversation is two minutes of three voices that talk over each other 
 })
 
 test('the monologue is ten minutes of one voice, the same every time', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'steno-speech-'))
-  try {
-    const recipe = join(folder, 'monologue.recipe.json')
-    const made = await Promise.all(['one.wav', 'two.wav'].map(file => composeSpeech(recipe, join(out, file))))
-    for (const truth of made) {
-      expect(truth.duration).toBe(600)
-      expect(truth.speakers).toHaveLength(1)
-      expect(faultsOf(truth)).toEqual([])
-    }
-    const [one, two] = await Promise.all(made.map(each => Bun.file(each.file).bytes()))
-    expect(Bun.hash(one!)).toBe(Bun.hash(two!))
-  } finally {
-    rmSync(out, { recursive: true })
+  const out = temporaryFolder()
+  const recipe = join(folder, 'monologue.recipe.json')
+  const made = await Promise.all(['one.wav', 'two.wav'].map(file => composeSpeech(recipe, join(out, file))))
+  for (const truth of made) {
+    expect(truth.duration).toBe(600)
+    expect(truth.speakers).toHaveLength(1)
+    expect(faultsOf(truth)).toEqual([])
   }
+  const [one, two] = await Promise.all(made.map(each => Bun.file(each.file).bytes()))
+  expect(Bun.hash(one!)).toBe(Bun.hash(two!))
 }, 60_000)

@@ -1,15 +1,13 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { deposit, findMoney, release, reserve, settle } from '../../src/accounts/ledger.ts'
 import { parseDollars, priceOf } from '../../src/accounts/price.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
 import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'steno-ledger-'))
+const folder = temporaryFolder()
 const db = openDb(folder)
 let account = ''
 let accounts = 0
@@ -20,7 +18,6 @@ beforeEach(() => {
 
 afterAll(() => {
   db.close()
-  rmSync(folder, { recursive: true })
 })
 
 // A bank statement: operation, job, amount and outcome, then balance and reserve, in cents.

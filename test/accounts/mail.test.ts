@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SMTPServerOptions } from 'smtp-server'
 import { type Mailer, type MailOptions, openMailer, verificationMail } from '../../src/accounts/mail.ts'
 import { formatDuration } from '../../src/base/units.ts'
 import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { type MailServer, mailServer } from '../support/mail-server.ts'
 
 const link = `https://steno.example/verify?token=${'t'.repeat(43)}`
@@ -15,11 +15,10 @@ const mail = verificationMail({ to: 'ana@example.com', link })
 let dataDir: string
 const closers: (() => unknown)[] = []
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'steno-mail-'))
+  dataDir = temporaryFolder()
 })
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
-  rmSync(dataDir, { recursive: true })
 })
 
 function mailer(options: Partial<MailOptions> = {}): Mailer {

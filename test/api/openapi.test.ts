@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into at any depth
@@ -160,18 +160,14 @@ test('the document has every event with its fields', async () => {
 test('a client generated from the document needs no hand-written type', async () => {
   const document = await readDocument()
   const types = astToString(await openapiTS(document))
-  const folder = mkdtempSync(join(tmpdir(), 'steno-client-'))
-  try {
-    writeFileSync(join(folder, 'api.ts'), types)
-    writeFileSync(join(folder, 'use.ts'), clientCode)
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig))
-    mkdirSync(join(folder, 'node_modules'))
-    const tsc = Bun.spawnSync([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
-    expect(tsc.stdout.toString()).toBe('')
-    expect(tsc.exitCode).toBe(0)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'api.ts'), types)
+  writeFileSync(join(folder, 'use.ts'), clientCode)
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig))
+  mkdirSync(join(folder, 'node_modules'))
+  const tsc = Bun.spawnSync([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+  expect(tsc.stdout.toString()).toBe('')
+  expect(tsc.exitCode).toBe(0)
 }, 60_000)
 
 test('/docs loads nothing from a network, and has an anchor for every error', async () => {

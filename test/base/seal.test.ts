@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { beforeEach, expect, test } from 'bun:test'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { openSecrets, secretPath } from '../../src/base/seal.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-seal-'))
+  folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 test('a sealed text hides its content, and opens after a restart', () => {
   const sealed = openSecrets(folder).seal('the signing secret ✓')
@@ -39,9 +37,8 @@ test('a signature is good for one purpose, one text and one folder', () => {
   expect(secrets.isSigned('cursor', 'a.mp3', signature)).toBe(false)
   expect(secrets.isSigned('upload', 'b.mp3', signature)).toBe(false)
   expect(secrets.isSigned('upload', 'a.mp3', '')).toBe(false)
-  const other = mkdtempSync(join(tmpdir(), 'steno-seal-'))
+  const other = temporaryFolder()
   expect(openSecrets(other).isSigned('upload', 'a.mp3', signature)).toBe(false)
-  rmSync(other, { recursive: true })
 })
 
 test('only the owner may read the secret, and no draft of it stays', () => {

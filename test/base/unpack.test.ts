@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { unpack } from '../../src/base/unpack.ts'
 import { draftPath } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-const scratch = mkdtempSync(join(tmpdir(), 'steno-unpack-'))
-afterAll(() => rmSync(scratch, { recursive: true }))
+const scratch = temporaryFolder()
 
 const source = join(scratch, 'source')
 await Bun.write(source, 'x'.repeat(8_000_000))

@@ -1,21 +1,11 @@
-import { afterAll, expect, test } from 'bun:test'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Draft, draftPath, isDraft, removeOldDrafts } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-const scratch = mkdtempSync(join(tmpdir(), 'steno-whole-'))
-afterAll(() => rmSync(scratch, { recursive: true }))
+const scratch = temporaryFolder()
 
 const module = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))
 

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { extract, listZip } from '../../src/base/zip.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { makeZip } from '../support/zip.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'steno-zip-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder()
 
 const files = {
   'a/empty': new Uint8Array(0),

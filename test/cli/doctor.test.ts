@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
 let folder: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-doctor-'))
+  folder = temporaryFolder()
 })
-
-afterEach(() => rmSync(folder, { recursive: true }))
 
 type Finding = { check: string; ok: boolean; found: string }
 

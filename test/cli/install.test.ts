@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'steno-install-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder()
 
 test('a dry run prints the unit and does nothing', async () => {
   const { code, out } = await findCommand(folder, 'install', '--dry-run', '--data-dir', '/srv/words')

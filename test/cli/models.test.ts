@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { models, publishedVoices } from '../../src/engine/models/catalogue.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steno } from '../support/program.ts'
 
@@ -11,7 +10,7 @@ let folder: string
 let hub: TestHub
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-models-'))
+  folder = temporaryFolder()
   const json = new TextEncoder().encode('{}')
   const files = {
     'config.json': json,
@@ -27,7 +26,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   await hub.stop()
-  rmSync(folder, { recursive: true })
 })
 
 const environment = () => ({ STENO_MODELS_DIR: folder, HF_ENDPOINT: hub.endpoint, STENO_DEVICE: 'cpu' })

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { neededLibraries } from '../../src/base/elf.ts'
 import { installHint } from '../../src/engine/models/cuda.ts'
 import { carriedRuntime } from '../../src/engine/onnx/library.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 import { makeZip } from '../support/zip.ts'
 
@@ -33,9 +33,8 @@ const whole = packageOf()
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-cuda-'))
+  folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], { STENO_DATA_DIR: folder })
 const place = () => join(folder, 'native', `cuda-${version}`)

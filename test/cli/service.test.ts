@@ -1,25 +1,19 @@
 // The commands as an operator uses them, beside a server in a process of its own.
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { afterEach, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { findCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-let folder = ''
+const folder = temporaryFolder()
 const servers: { stop(signal?: NodeJS.Signals): Promise<number> }[] = []
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-cli-'))
-})
 
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop('SIGKILL')
 })
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the first start makes an account and shows its key once; the next does not', async () => {
   const data = join(folder, 'first')

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { clips, pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-let folder: string
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-cli-'))
-})
-
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder()
 
 const run = (...args: string[]) =>
   steno(['transcribe', ...args], { STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') })

@@ -1,24 +1,26 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/db/data-dir.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'steno-db-'))
+let folder = ''
 const opened: Db[] = []
+
+beforeEach(() => {
+  folder = temporaryFolder()
+})
 
 afterEach(() => {
   for (const db of opened.splice(0)) db.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 function open(clock?: () => number): Db {
-  mkdirSync(folder, { recursive: true })
   const db = openDb(folder, clock)
   opened.push(db)
   return db
@@ -82,7 +84,6 @@ test('a database is migrated once, and one of a newer version is refused', () =>
 })
 
 test('a data folder is served by one process at a time', () => {
-  mkdirSync(folder, { recursive: true })
   const unlock = lockDataDir(folder)
   expect(() => lockDataDir(folder)).toThrow('already serving')
   const other = Bun.spawnSync(
@@ -113,7 +114,6 @@ test('every file in the data folder belongs to its owner alone', async () => {
 })
 
 test('the probe fails on a full disk', async () => {
-  mkdirSync(folder, { recursive: true })
   const script = `
     const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/db.ts'))})
     const db = openDb(${JSON.stringify(folder)})

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { getPriority, tmpdir } from 'node:os'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { voicesFor } from '../../src/engine/models/voices.ts'
@@ -10,18 +10,18 @@ import type { EngineSettings } from '../../src/engine/worker.ts'
 import { childrenOf, isRunning } from '../media/processes.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 let folder: string
 let engine: Engine | null
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-engine-'))
+  folder = temporaryFolder()
   engine = null
 })
 
 afterEach(async () => {
   await engine?.close()
-  rmSync(folder, { recursive: true })
 })
 
 const voices = { problem: 'fake' }

@@ -1,8 +1,6 @@
 // The engine beside transformers.js with the same weights: another author's log-mel pictures and tokens.
 
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeDecoder } from '../../src/engine/hear/decoder.ts'
 import { openFeatures } from '../../src/engine/hear/features.ts'
@@ -10,6 +8,7 @@ import { recognise } from '../../src/engine/hear/recognise.ts'
 import { makeEncoder, openWhisper } from '../../src/engine/hear/whisper.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import type { TransformersAnswer, TransformersOrder } from '../support/transformers-child.ts'
 
 const language = 'en'
@@ -19,19 +18,15 @@ const skipped = unless(pocket && clips, 'pocket model with its clips')
 test.skipIf(!pocket || !clips)(
   `log-mel pictures differ from those of transformers.js by less than 1e-4, tokens not at all${skipped}`,
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'steno-beside-'))
-    try {
-      const sounds = names.map(name => join(folder, `${name}.f32`))
-      for (const sound of sounds) await writeSamples(sound)
-      const { ids } = await askTransformers({ folder: pocket ?? '', language, sounds })
-      const ours = await hear(sounds)
-      for (const [index, name] of names.entries()) {
-        const theirs = new Float32Array(await Bun.file(`${sounds[index]}.mel`).arrayBuffer())
-        expect([name, largestDifference(ours[index]?.mel, theirs) < 1e-4]).toEqual([name, true])
-        expect([name, ours[index]?.ids]).toEqual([name, ids[index]])
-      }
-    } finally {
-      rmSync(folder, { recursive: true })
+    const folder = temporaryFolder()
+    const sounds = names.map(name => join(folder, `${name}.f32`))
+    for (const sound of sounds) await writeSamples(sound)
+    const { ids } = await askTransformers({ folder: pocket ?? '', language, sounds })
+    const ours = await hear(sounds)
+    for (const [index, name] of names.entries()) {
+      const theirs = new Float32Array(await Bun.file(`${sounds[index]}.mel`).arrayBuffer())
+      expect([name, largestDifference(ours[index]?.mel, theirs) < 1e-4]).toEqual([name, true])
+      expect([name, ours[index]?.ids]).toEqual([name, ids[index]])
     }
   },
   60_000,

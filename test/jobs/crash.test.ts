@@ -1,8 +1,7 @@
 // The server is killed at moments that a seed chooses. No accepted job may be lost or charged twice.
 
 import { expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { createKey } from '../../src/accounts/key.ts'
@@ -12,6 +11,7 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { seeded } from '../support/random.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -21,7 +21,7 @@ const seed = 7
 const depositCents = 100_000
 
 test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve stays', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-crash-'))
+  const folder = temporaryFolder()
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = makeAccount(folder)
@@ -78,7 +78,6 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const events = receiver.received.map(({ body }) => `${body.transcription_id} ${body.event}`)
   expect(new Set(events).size).toBe(events.length)
   expect(readdirSync(join(folder, 'uploads')).filter(name => name.includes('.'))).toEqual([])
-  rmSync(folder, { recursive: true })
 }, 120_000)
 
 type Calls = { url: string; key: string; webhookUrl: string }

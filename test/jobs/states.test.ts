@@ -1,7 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { createKey } from '../../src/accounts/key.ts'
 import { deposit } from '../../src/accounts/ledger.ts'
@@ -18,8 +15,9 @@ import {
 } from '../../src/jobs/job.ts'
 import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
 import { transcriptOf } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'steno-states-'))
+const folder = temporaryFolder()
 const db = openDb(folder)
 const account = createAccount(db, { email: 'a@example.org', passwordHash: null, verified: true })!
 const key = createKey(db, openSecrets(folder), account.id, { name: null })!
@@ -28,7 +26,6 @@ const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, lang
 
 afterAll(() => {
   db.close()
-  rmSync(folder, { recursive: true })
 })
 
 /** The step into each state. True when it moved the job. */

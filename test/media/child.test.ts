@@ -8,7 +8,8 @@ import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 import { type Bounds, runChild } from '../../src/media/spawn.ts'
 import { defaults } from '../support/defaults.ts'
-import { failureOf, fixture, forever, media, patienceMs, temporaryFolder } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { failureOf, fixture, forever, media, patienceMs } from './files.ts'
 import { childrenOf, isRunning } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
@@ -136,8 +137,8 @@ test('leaving the loop early ends the child', async () => {
 })
 
 test('the child gets the file, and neither environment nor open files of the server', async () => {
-  await using folder = temporaryFolder()
-  using database = new Database(join(folder.path, 'steno.db'), { create: true })
+  const folder = temporaryFolder()
+  using database = new Database(join(folder, 'steno.db'), { create: true })
   database.run('create table t (a)')
   using server = Bun.serve({ port: 0, fetch: () => new Response() })
   process.env.STENO_SECRET_OF_THE_TEST = String(server.port)
@@ -168,8 +169,8 @@ test('FFmpeg is never loaded in the server process', async () => {
 })
 
 test('a confined child can write no file', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'written')
+  const folder = temporaryFolder()
+  const path = join(folder, 'written')
   const command = standIn(`confine(order); const { writeFileSync } = await import('node:fs')
     writeFileSync(${JSON.stringify(path)}, 'bytes'); end({ done: ${good} })`)
   expect(await failureOf(inspectWith(command))).toMatchObject({ code: 'PROCESSING_ERROR' })

@@ -4,7 +4,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeAll, fixture, inspect, patienceMs, temporaryFolder } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { sampleRate } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -23,8 +24,8 @@ const repeated: { name: string; codec: string; slackMs?: number }[] = [
 
 describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 50 }) => {
   test('is inspected to be as long as its decoded samples', async () => {
-    await using folder = temporaryFolder()
-    const path = join(folder.path, name)
+    const folder = temporaryFolder()
+    const path = join(folder, name)
     const once = readFileSync(fixture(name))
     writeFileSync(path, Buffer.concat(Array.from({ length: times }, () => once)))
     const inspection = await inspect(path)
@@ -36,8 +37,8 @@ describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 
 })
 
 test('a chain may have more links than a process may have open files', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'chain.ogg')
+  const folder = temporaryFolder()
+  const path = join(folder, 'chain.ogg')
   const three = readFileSync(fixture('chain-of-others.ogg'))
   const links = 270
   writeFileSync(path, Buffer.concat(Array.from({ length: links / 3 }, () => three)))
@@ -45,8 +46,8 @@ test('a chain may have more links than a process may have open files', async () 
 })
 
 test('45 seconds of plain samples are 45 seconds', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'long.wav')
+  const folder = temporaryFolder()
+  const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
   // The header still says two seconds; what follows the data it announces is believed only when it says nothing.
   header.writeUInt32LE(0xffffffff, 40)
@@ -62,8 +63,8 @@ const lies: { what: string; name: string; after: string; offset: number }[] = [
 ]
 
 test.each(lies)('the duration does not depend on $what in the header', async ({ name, after, offset }) => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, name)
+  const folder = temporaryFolder()
+  const path = join(folder, name)
   const bytes = readFileSync(fixture(name))
   bytes.writeUInt32BE(0x00ffffff, bytes.indexOf(after) + after.length + offset)
   writeFileSync(path, bytes)

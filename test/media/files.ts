@@ -1,7 +1,5 @@
 // Fixtures, and the ways in which the tests of this room read a file.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { JobFailure } from '../../src/errors.ts'
 import { decode } from '../../src/media/decode.ts'
@@ -34,12 +32,6 @@ export async function decodeAll(path: string): Promise<Float32Array> {
     at += part.length
   }
   return all
-}
-
-/** Removed at the end of the block that made it. */
-export function temporaryFolder(): { path: string } & AsyncDisposable {
-  const path = mkdtempSync(join(tmpdir(), 'steno-media-'))
-  return { path, [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }) }
 }
 
 /** Code and message of the JobFailure that a promise must end in. */

@@ -2,15 +2,15 @@
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { temporaryFolder } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { tryMutants } from './fuzzing.ts'
 import { childrenOf } from './processes.ts'
 
 const cases = 200
 
 test(`${cases} damaged files are decoded or fail with a code`, async () => {
-  await using folder = temporaryFolder()
-  const outcomes = await tryMutants(cases, folder.path)
+  const folder = temporaryFolder()
+  const outcomes = await tryMutants(cases, folder)
   const endings = new Set(outcomes.map(({ ended }) => ended))
 
   expect(outcomes).toHaveLength(cases)
@@ -21,5 +21,5 @@ test(`${cases} damaged files are decoded or fail with a code`, async () => {
   expect([...endings].filter(ending => !allowed.includes(ending))).toEqual([])
 
   expect(childrenOf(process.pid)).toEqual([])
-  expect(readdirSync(folder.path)).toHaveLength(cases)
+  expect(readdirSync(folder)).toHaveLength(cases)
 }, 180_000)

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failureOf, fixture, inspect, patienceMs, temporaryFolder } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { failureOf, fixture, inspect, patienceMs } from './files.ts'
 
 setDefaultTimeout(patienceMs)
 
@@ -60,8 +61,8 @@ const hostile: Record<string, () => string> = {
 
 describe.each(Object.entries(hostile))('%s', (_, write) => {
   test('is no media, and no address is called', async () => {
-    await using folder = temporaryFolder()
-    const path = join(folder.path, 'hostile.mp4')
+    const folder = temporaryFolder()
+    const path = join(folder, 'hostile.mp4')
     writeFileSync(path, write())
     expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
     expect(callers).toBe(0)
@@ -69,8 +70,8 @@ describe.each(Object.entries(hostile))('%s', (_, write) => {
 })
 
 test('a film whose sound is in another file has no audio track', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'reference.mov')
+  const folder = temporaryFolder()
+  const path = join(folder, 'reference.mov')
   writeFileSync(path, referring(readFileSync(fixture('mpeg4-pcm.mov')), local))
   expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
   expect(callers).toBe(0)

@@ -5,7 +5,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
-import { decodeAll, failureOf, fixture, forever, inspect, patienceMs, temporaryFolder } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
 import { expectTune, level, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -24,8 +25,8 @@ describe.each(refused)('$name', ({ name, message }) => {
 })
 
 test('an empty file is no media', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'empty.mp3')
+  const folder = temporaryFolder()
+  const path = join(folder, 'empty.mp3')
   writeFileSync(path, '')
   expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
 })
@@ -43,15 +44,15 @@ test('a missing file is an internal error, not one of the caller', async () => {
 })
 
 test('the content decides, not the extension', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'really-opus.mp3')
+  const folder = temporaryFolder()
+  const path = join(folder, 'really-opus.mp3')
   copyFileSync(fixture('opus.opus'), path)
   expect(await inspect(path)).toMatchObject({ container: 'ogg', codec: 'opus', durationMs: 2000 })
 })
 
 test('a truncated file is as long as what is left of it', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'cut.wav')
+  const folder = temporaryFolder()
+  const path = join(folder, 'cut.wav')
   writeFileSync(path, readFileSync(fixture('pcm.wav')).subarray(0, 44 + 8000 * 2 * 1.5))
   expect(await inspect(path)).toMatchObject({ durationMs: 1500 })
 })
@@ -68,8 +69,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
 )
 
 test('samples that are NaN become silence', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'float.wav')
+  const folder = temporaryFolder()
+  const path = join(folder, 'float.wav')
   const seconds = 2
   const samples = new Float32Array(seconds * sampleRate).map(
     (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
@@ -89,8 +90,8 @@ test('samples that are NaN become silence', async () => {
 })
 
 test('damage in the middle becomes silence, and the sound after it keeps its time', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'damaged.ts')
+  const folder = temporaryFolder()
+  const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
   // Of 108 packets of 188 bytes, those with the end of the first tone and much of the second.
   bytes.fill(0, 188 * 45, 188 * 60)

@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createGzip } from 'node:zlib'
+import { temporaryFolder } from '../support/folder.ts'
 import { head, hostileServers, pour, type Scene } from '../support/hostile-server.ts'
 
 const MB = 1024 ** 2
@@ -14,12 +13,8 @@ const child = fileURLToPath(new URL('../support/download-child.ts', import.meta.
 let folder: string
 const serve = hostileServers()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-memory-'))
+  folder = temporaryFolder()
 })
-afterEach(() => {
-  rmSync(folder, { recursive: true })
-})
-
 test.each([
   { tls: false, paths: ['/small', '/large', '/bomb', '/packed'] },
   { tls: true, paths: ['/small', '/large'] },

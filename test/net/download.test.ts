@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { beforeEach, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { draftPath } from '../../src/base/whole-file.ts'
@@ -10,6 +9,7 @@ import { limits } from '../../src/limits.ts'
 import { type DownloadOptions, download } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { defaults } from '../support/defaults.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import {
   answer,
   ca,
@@ -31,12 +31,8 @@ const signIn = '<html><body><form><input name="u"><input name="p" type="password
 let folder: string
 const serve = hostileServers()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'steno-download-'))
+  folder = temporaryFolder()
 })
-afterEach(() => {
-  rmSync(folder, { recursive: true })
-})
-
 test('a file arrives whole, under its name, readable by its owner alone', async () => {
   const server = await serve({
     '/a.mp3': socket => answer(socket, 200, { 'Content-Type': 'audio/mpeg' }, media),

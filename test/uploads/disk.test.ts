@@ -1,12 +1,11 @@
 // A full disk, simulated by a limit on the size of a file.
 
-import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '../support/folder.ts'
 
-const scratch = mkdtempSync(join(tmpdir(), 'steno-full-'))
-afterAll(() => rmSync(scratch, { recursive: true }))
+const scratch = temporaryFolder()
 
 const roomKb = 64
 const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))

@@ -1,14 +1,13 @@
 // A download onto a full disk: an error that can be caught, not the end of the process.
 
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../../support/folder.ts'
 
 const module = JSON.stringify(join(import.meta.dir, '../../../src/engine/models/fetch-file.ts'))
 
 test('a full disk is an error that can be caught', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-fetch-full-'))
+  const folder = temporaryFolder()
   const script = `
     const { fetchFile } = await import(${module})
     async function* body() {
@@ -19,6 +18,5 @@ test('a full disk is an error that can be caught', async () => {
     await fetchFile(${JSON.stringify(join(folder, 'a'))}, wanted, () => {}).catch(error => console.log(error.code))`
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 64; exec "$0" -e "$1"`, process.execPath, script]
   const { stdout, exitCode } = Bun.spawnSync(limited)
-  rmSync(folder, { recursive: true })
   expect([stdout.toString().trim(), exitCode]).toEqual(['EFBIG', 0])
 })

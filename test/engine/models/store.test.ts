@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
 import { isModel, listModels, pullModel, removeModel, verifyModel } from '../../../src/engine/models/store.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
 import { noise } from '../../support/sound.ts'
 
@@ -32,13 +32,12 @@ let dir: string
 let hub: TestHub | null
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'steno-models-'))
+  dir = temporaryFolder()
   hub = null
 })
 
 afterEach(async () => {
   await hub?.stop()
-  rmSync(dir, { recursive: true })
 })
 
 function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> = files) {

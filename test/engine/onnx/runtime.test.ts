@@ -1,9 +1,8 @@
 import { CString, type Pointer } from 'bun:ffi'
 import { expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
 import { cStrings } from '../../../src/engine/onnx/runtime.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 const script = `
   const { openRuntime } = await import(${JSON.stringify(new URL('../../../src/engine/onnx/runtime.ts', import.meta.url).href)})
@@ -12,19 +11,15 @@ const script = `
 `
 
 test('the library writes no telemetry files, whatever the environment says', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'steno-home-'))
-  try {
-    const { ORT_DISABLE_TELEMETRY: _, ...environment } = process.env
-    const child = Bun.spawn([process.execPath, '-e', script], {
-      env: { ...environment, HOME: home, TMPDIR: home, BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
-      stderr: 'inherit',
-    })
-    expect(await child.exited).toBe(0)
-    expect(readdirSync(home)).toEqual([])
-    expect(existsSync(`/tmp/mat-debug-${child.pid}.log`)).toBe(false)
-  } finally {
-    rmSync(home, { recursive: true })
-  }
+  const home = temporaryFolder()
+  const { ORT_DISABLE_TELEMETRY: _, ...environment } = process.env
+  const child = Bun.spawn([process.execPath, '-e', script], {
+    env: { ...environment, HOME: home, TMPDIR: home, BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
+    stderr: 'inherit',
+  })
+  expect(await child.exited).toBe(0)
+  expect(readdirSync(home)).toEqual([])
+  expect(existsSync(`/tmp/mat-debug-${child.pid}.log`)).toBe(false)
 })
 
 test('C strings live as long as the array of pointers to them', () => {

@@ -4,7 +4,8 @@ import { expect, test } from 'bun:test'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shiftsOnly } from '../../../src/media/child/edits.ts'
-import { fixture, temporaryFolder } from '../files.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { fixture } from '../files.ts'
 
 test.each(['aac.m4a', 'late.m4a', 'edit-list.m4a', 'late-sound.mp4', 'mpeg4-pcm.mov'])(
   '%s only shifts',
@@ -32,8 +33,8 @@ test('two edits are not plain', async () => {
 })
 
 test('a file of nothing but boxes is walked a limited number of steps', async () => {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'nested.mp4')
+  const folder = temporaryFolder()
+  const path = join(folder, 'nested.mp4')
   const depth = 20_000
   const bytes = Buffer.alloc(8 * depth)
   for (let level = 0; level < depth; level++) {
@@ -46,8 +47,8 @@ test('a file of nothing but boxes is walked a limited number of steps', async ()
 
 /** The same question of a copy of aac.m4a with its edit list changed; it begins after the type of its box. */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
-  await using folder = temporaryFolder()
-  const path = join(folder.path, 'changed.m4a')
+  const folder = temporaryFolder()
+  const path = join(folder, 'changed.m4a')
   const bytes = readFileSync(fixture('aac.m4a'))
   change(bytes.subarray(bytes.indexOf('elst') + 4))
   writeFileSync(path, bytes)
