@@ -3,13 +3,11 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAccount } from '../../src/accounts/account.ts'
-import { createKey } from '../../src/accounts/key.ts'
-import { deposit } from '../../src/accounts/ledger.ts'
 import { priceOf } from '../../src/accounts/price.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
 import { limits } from '../../src/limits.ts'
+import { makeAccount } from '../support/account.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
@@ -24,7 +22,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const folder = temporaryFolder()
   const receiver = startReceiver()
   const random = seeded(seed)
-  const key = makeAccount(folder)
+  const key = accountKey(folder)
   /** The callers' view: the request under each Idempotency-Key, and the job that it was answered with. */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
@@ -82,12 +80,10 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
 
 type Calls = { url: string; key: string; webhookUrl: string }
 
-function makeAccount(folder: string): string {
+function accountKey(folder: string): string {
   const db = openDb(folder)
   try {
-    const account = createAccount(db, { email: 'a@example.org', passwordHash: null, verified: true })!
-    deposit(db, account.id, depositCents)
-    return createKey(db, openSecrets(folder), account.id, { name: null })!.key
+    return makeAccount(db, openSecrets(folder), 'a@example.org', depositCents).key
   } finally {
     db.close()
   }

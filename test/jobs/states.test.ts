@@ -1,7 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createAccount } from '../../src/accounts/account.ts'
-import { createKey } from '../../src/accounts/key.ts'
-import { deposit } from '../../src/accounts/ledger.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
 import {
@@ -14,19 +11,16 @@ import {
   startNextJob,
 } from '../../src/jobs/job.ts'
 import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
+import { makeAccount } from '../support/account.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const folder = temporaryFolder()
 const db = openDb(folder)
-const account = createAccount(db, { email: 'a@example.org', passwordHash: null, verified: true })!
-const key = createKey(db, openSecrets(folder), account.id, { name: null })!
-deposit(db, account.id, 10_000)
+const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-afterAll(() => {
-  db.close()
-})
+afterAll(() => db.close())
 
 /** The step into each state. True when it moved the job. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
@@ -80,8 +74,8 @@ test('a job that has ended does not change when it is ended again', () => {
 })
 
 function newJob() {
-  return createJob(db, account.id, {
-    keyId: key.id,
+  return createJob(db, accountId, {
+    keyId,
     sourceUrl: 'https://media.example/a.mp3',
     uploadId: null,
     fileBytes: null,

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { contentTypes } from '../../src/media/formats.ts'
+import { type Random, seeded } from '../support/random.ts'
 import { fixture } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 
@@ -10,18 +11,17 @@ export type Mutant = { name: string; bytes: Uint8Array }
 
 /** Case after case goes round the kinds of file and the kinds of damage; each number is a case of its own. */
 export function mutant(number: number): Mutant {
-  const random = randomFrom(number)
+  const random = seeded(number * 0x9e3779b1)
   const extensions = Object.keys(contentTypes)
   const extension = extensions[number % extensions.length]!
   const ofKind = mediaFixtures.filter(({ name }) => extname(name) === `.${extension}`)
-  const { name } = ofKind[below(random, ofKind.length)]!
+  const { name } = ofKind[random.below(ofKind.length)]!
   const damages = Object.entries(kinds)
   const [kind, damage] = damages[Math.floor(number / extensions.length) % damages.length]!
   const bytes = new Uint8Array(readFileSync(fixture(name)))
   return { name: `${number} ${name} ${kind}`, bytes: damage(bytes, random) }
 }
 
-type Random = () => number
 type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
 /** The parts of a container that describe it. */
@@ -31,63 +31,47 @@ const temptations = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000
 
 const kinds: Record<string, Damage> = {
   'bits flipped': (bytes, random) => {
-    for (let i = 1 + below(random, 40); i > 0; i--)
-      bytes[below(random, bytes.length)]! ^= 1 << below(random, 8)
+    for (let i = 1 + random.below(40); i > 0; i--) bytes[random.below(bytes.length)]! ^= 1 << random.below(8)
     return bytes
   },
-  'cut off': (bytes, random) => bytes.subarray(0, below(random, bytes.length)),
+  'cut off': (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
   'numbers in the header replaced': (bytes, random) => {
     const view = new DataView(bytes.buffer)
-    for (let i = 1 + below(random, 4); i > 0; i--) {
-      const at = below(random, Math.min(headBytes, bytes.length - 4))
-      view.setUint32(at, temptations[below(random, temptations.length)]!, random() < 0.5)
+    for (let i = 1 + random.below(4); i > 0; i--) {
+      const at = random.below(Math.min(headBytes, bytes.length - 4))
+      view.setUint32(at, temptations[random.below(temptations.length)]!, random.next() < 0.5)
     }
     return bytes
   },
   'numbers at the end replaced': (bytes, random) => {
     const view = new DataView(bytes.buffer)
-    for (let i = 1 + below(random, 4); i > 0; i--) {
-      const at = Math.max(0, bytes.length - 4 - below(random, 2 * headBytes))
-      view.setUint32(at, temptations[below(random, temptations.length)]!, random() < 0.5)
+    for (let i = 1 + random.below(4); i > 0; i--) {
+      const at = Math.max(0, bytes.length - 4 - random.below(2 * headBytes))
+      view.setUint32(at, temptations[random.below(temptations.length)]!, random.next() < 0.5)
     }
     return bytes
   },
   'a piece taken out': (bytes, random) => {
-    const from = below(random, bytes.length)
-    const to = Math.min(bytes.length, from + 1 + below(random, 2000))
+    const from = random.below(bytes.length)
+    const to = Math.min(bytes.length, from + 1 + random.below(2000))
     return joined(bytes.subarray(0, from), bytes.subarray(to))
   },
   'a piece put in twice': (bytes, random) => {
-    const from = below(random, bytes.length)
-    const to = Math.min(bytes.length, from + 1 + below(random, 4000))
+    const from = random.below(bytes.length)
+    const to = Math.min(bytes.length, from + 1 + random.below(4000))
     return joined(bytes.subarray(0, to), bytes.subarray(from))
   },
   'another file put in': (bytes, random) => {
-    const { name } = mediaFixtures[below(random, mediaFixtures.length)]!
+    const { name } = mediaFixtures[random.below(mediaFixtures.length)]!
     const other = new Uint8Array(readFileSync(fixture(name)))
-    return joined(bytes.subarray(0, below(random, bytes.length)), other.subarray(below(random, other.length)))
+    return joined(bytes.subarray(0, random.below(bytes.length)), other.subarray(random.below(other.length)))
   },
   'noise in the middle': (bytes, random) => {
-    const from = below(random, bytes.length)
-    const to = Math.min(bytes.length, from + 1 + below(random, 3000))
-    for (let at = from; at < to; at++) bytes[at] = below(random, 256)
+    const from = random.below(bytes.length)
+    const to = Math.min(bytes.length, from + 1 + random.below(3000))
+    for (let at = from; at < to; at++) bytes[at] = random.below(256)
     return bytes
   },
-}
-
-/** Mulberry32: small, and good enough to choose damage by. */
-function randomFrom(seed: number): Random {
-  let state = seed * 0x9e3779b1
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-function below(random: Random, end: number): number {
-  return Math.floor(random() * end)
 }
 
 function joined(...parts: Uint8Array[]): Uint8Array {

@@ -22,6 +22,7 @@ import {
   type Scene,
   untilClosed,
 } from '../support/hostile-server.ts'
+import { seeded } from '../support/random.ts'
 
 const media = randomBytes(300_000, 7)
 const other = randomBytes(300_000, 8)
@@ -457,17 +458,17 @@ test('a download that always breaks at the same offset fails', async () => {
 })
 
 test('a connection that closes at random points never leaves a wrong file', async () => {
-  const random = generator(20_261_120)
+  const random = seeded(20_261_120)
   for (let round = 0; round < 40; round++) {
-    const resumable = random() < 0.5
+    const resumable = random.next() < 0.5
     const headers: Record<string, string> = resumable ? { ETag: '"v1"' } : {}
     const ranges = ranged(headers, (_, from) => {
-      const far = random()
+      const far = random.next()
       return far < 0.3 ? media.length : from + Math.floor(far * far * 150_000)
     })
     const server = await serve({
       '/a': (socket, request, nth) =>
-        random() < 0.1 ? socket.resetAndDestroy() : ranges(socket, request, nth),
+        random.next() < 0.1 ? socket.resetAndDestroy() : ranges(socket, request, nth),
     })
     const outcome = await take(server.url('/a')).catch((error: unknown) => error)
     if (outcome instanceof JobFailure) {
@@ -583,17 +584,6 @@ function cut(socket: Socket, top: string, bytes: Uint8Array): void {
 
 function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Xorshift, four bytes a step: some tests need megabytes. */

@@ -1,6 +1,8 @@
 // Random numbers that are the same in every run (mulberry32).
 
 export type Random = {
+  /** From 0 up to but not including 1. */
+  next(): number
   /** A whole number from 0 up to but not including the bound. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
@@ -15,5 +17,5 @@ export function seeded(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   const below = (bound: number) => Math.floor(next() * bound)
-  return { below, pick: choices => choices[below(choices.length)]! }
+  return { next, below, pick: choices => choices[below(choices.length)]! }
 }

@@ -3,12 +3,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAccount } from '../../src/accounts/account.ts'
-import { createKey } from '../../src/accounts/key.ts'
-import { deposit } from '../../src/accounts/ledger.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
+import { makeAccount, type TestAccount } from './account.ts'
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
@@ -45,20 +43,16 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(kb) / 1024
 }
 
-export type Prepared = { dataDir: string; key: string; keyId: string; accountId: string; remove(): void }
+export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
 /** A data folder with an account and its key; `fill` may put more into the database. */
-export function prepareData(
-  fill: (db: Db, ids: { accountId: string; keyId: string }) => void = () => {},
-): Prepared {
+export function prepareData(fill: (db: Db, account: TestAccount) => void = () => {}): Prepared {
   const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const db = openDb(dataDir)
-  const account = createAccount(db, { email: 'bench@example.org', passwordHash: null, verified: true })!
-  deposit(db, account.id, 1_000_000_000)
-  const { id: keyId, key } = createKey(db, openSecrets(dataDir), account.id, { name: null })!
-  fill(db, { accountId: account.id, keyId })
+  const account = makeAccount(db, openSecrets(dataDir), 'bench@example.org', 1_000_000_000)
+  fill(db, account)
   db.close()
-  return { dataDir, key, keyId, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) }
+  return { ...account, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
 /** The service on that folder, without limits. Its engine has no model, but for one that the environment names. */

@@ -4,14 +4,12 @@
 import { afterAll, test } from 'bun:test'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { createAccount } from '../../src/accounts/account.ts'
-import { createKey } from '../../src/accounts/key.ts'
-import { deposit } from '../../src/accounts/ledger.ts'
 import type { Service } from '../../src/api/service.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDb } from '../../src/db/db.ts'
 import { type Parts, startService } from '../../src/service.ts'
+import { makeAccount } from './account.ts'
 import { checkAnswer } from './answers.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { temporaryFolder } from './folder.ts'
@@ -140,9 +138,7 @@ async function startProgram(
 
 /** A verified account with a key, and requests made with it. `credit` is in cents. */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
-  const account = createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })!
-  if (credit > 0) deposit(db, account.id, credit)
-  const { key, id: keyId } = createKey(db, secrets, account.id, { name: null })!
+  const { accountId, key, keyId } = makeAccount(db, secrets, `${name}@example.org`, credit)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     ask(url, path, {
       method,
@@ -155,7 +151,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     })
 
   const self = {
-    id: account.id,
+    id: accountId,
     key,
     keyId,
     send,

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
 import { frameSamples } from '../../../src/engine/hear/vad.ts'
 import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../../src/engine/hear/windows.ts'
+import { seeded } from '../../support/random.ts'
 
 const second = 16_000
 const span = (from: number, to: number) => ({ from: from * second, to: to * second })
@@ -39,16 +40,12 @@ test('a pause of ten seconds ends a window', () => {
 })
 
 test('no window is longer than 30 s and no speech is lost, for random spans', () => {
-  let seed = 7
-  const random = (to: number) => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((seed / 2 ** 32) * to)
-  }
+  const random = seeded(7)
   const packer = new Packer()
   let at = 0
   const spans = Array.from({ length: 400 }, () => {
-    const from = at + random(2.5 * second)
-    at = from + 1600 + random(29 * second)
+    const from = at + random.below(2.5 * second)
+    at = from + 1600 + random.below(29 * second)
     return { from, to: at }
   })
   const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
