@@ -53,8 +53,15 @@ export const limits = {
   // Outgoing requests: downloads and webhooks
   /** Timeout of name lookup, connection and TLS of one hop together. */
   connectTimeoutMs: 15 * second,
-  /** Timeout of a name lookup while a caller waits. */
+  /** The whole look-up of a name, and one try at one name server. */
   resolveTimeoutMs: 5 * second,
+  resolveTryMs: 2 * second,
+  resolveTriesMax: 2,
+  /** Look-ups at once, over all accounts: more than the downloads and webhooks of one account can need. */
+  resolvesMax: 512,
+  /** A name without addresses is not looked up again for this long. */
+  unknownNameMs: 30 * second,
+  unknownNamesMax: 10_000,
   /** Delay before the next address of a name is tried beside one that has not answered. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,

@@ -1,15 +1,14 @@
 // A socket to a host that may be reached. The name is resolved once: the addresses that are checked are those that are
 // connected to, so a DNS answer that changes between the two has no effect.
 
-import { lookup } from 'node:dns/promises'
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
 import { limits } from '../limits.ts'
 import { isAllowed, literalAddress, reachable } from './address.ts'
+import { openNames, type Resolve } from './names.ts'
 import type { Nets } from './nets.ts'
 
-/** All addresses of a name. Rejects, or gives none, when there is no such name. */
-export type Resolve = (name: string) => Promise<string[]>
+const systemNames = openNames()
 
 export type ConnectOptions = {
   allowNets: Nets
@@ -52,7 +51,7 @@ export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly 
 /** Null when the name is unknown, or when `stop` comes first. */
 export async function addressesOf(
   url: URL,
-  resolve: Resolve = systemResolve,
+  resolve: Resolve = systemNames,
   stop: AbortSignal,
 ): Promise<string[] | null> {
   const literal = literalAddress(url)
@@ -62,11 +61,6 @@ export async function addressesOf(
     stop,
   )
   return found && found.length > 0 ? found : null
-}
-
-async function systemResolve(name: string): Promise<string[]> {
-  const found = await lookup(name, { all: true })
-  return found.map(({ address }) => address)
 }
 
 async function open(

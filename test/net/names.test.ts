@@ -1,0 +1,139 @@
+// Look-ups of host names against name servers of the test's own.
+
+import { afterEach, expect, test } from 'bun:test'
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
+import { openNames } from '../../src/net/names.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** Ids of the record types. */
+const a = 1
+const aaaa = 28
+
+type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
+
+const sockets: Socket[] = []
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.close()
+})
+
+test('silent name servers hold up neither file writes nor other look-ups', async () => {
+  const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
+  const resolve = openNames({ servers: [server.address] })
+  const silent = Array.from({ length: 64 }, (_, i) => resolve(`slow${i}.silent`))
+  let isSilent = true
+  void Promise.race(silent).then(() => (isSilent = false))
+
+  const path = join(temporaryFolder(), 'file')
+  await writeFile(path, new Uint8Array(64 * 1024))
+  expect((await readFile(path)).length).toBe(64 * 1024)
+  expect(await resolve('good.test')).toEqual(['192.0.2.7'])
+  expect(isSilent).toBe(true)
+  expect(server.asked.size).toBe(65)
+
+  const started = performance.now()
+  expect((await Promise.all(silent)).flat()).toEqual([])
+  expect(performance.now() - started).toBeLessThan(limits.resolveTimeoutMs + 1000)
+}, 10_000)
+
+test('the addresses of both protocols take turns', async () => {
+  const six = [...new Array<number>(15).fill(0), 1]
+  const server = await startNameServer({
+    'both.test': {
+      [a]: [
+        [192, 0, 2, 1],
+        [192, 0, 2, 2],
+      ],
+      [aaaa]: [[0x20, 0x01, 0x0d, 0xb8, ...six.slice(4)]],
+    },
+  })
+  const resolve = openNames({ servers: [server.address] })
+  const found = await resolve('Both.Test.')
+  expect(found.toSorted()).toEqual(['192.0.2.1', '192.0.2.2', '2001:db8::1'])
+  expect(found[1]).toBe('2001:db8::1')
+})
+
+test('an unknown name is not asked for again for a while', async () => {
+  const server = await startNameServer({})
+  let nowMs = 0
+  const resolve = openNames({ servers: [server.address], now: () => nowMs })
+  expect(await resolve('none.test')).toEqual([])
+  const asked = server.questions
+  nowMs = limits.unknownNameMs - 1
+  expect(await resolve('none.test')).toEqual([])
+  expect(server.questions).toBe(asked)
+  nowMs = limits.unknownNameMs
+  expect(await resolve('none.test')).toEqual([])
+  expect(server.questions).toBeGreaterThan(asked)
+})
+
+test('look-ups of one name at the same time are one', async () => {
+  const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
+  const resolve = openNames({ servers: [server.address] })
+  const found = await Promise.all(Array.from({ length: 20 }, () => resolve('good.test')))
+  expect(new Set(found.flat())).toEqual(new Set(['192.0.2.7']))
+  expect(server.questions).toBe(2)
+})
+
+test('the hosts file and localhost come before name servers', async () => {
+  const server = await startNameServer({ 'box.test': { [a]: [[192, 0, 2, 7]] } })
+  const hostsFile = join(temporaryFolder(), 'hosts')
+  await writeFile(
+    hostsFile,
+    '# box\n10.0.0.1\tBox.Test box # the box\nfd00::1 box.test\nno-address box.test\n',
+  )
+  const resolve = openNames({ servers: [server.address], hostsFile })
+  expect(await resolve('box.test')).toEqual(['10.0.0.1', 'fd00::1'])
+  expect(await resolve('box')).toEqual(['10.0.0.1'])
+  expect(await resolve('localhost')).toEqual(['127.0.0.1', '::1'])
+  expect(await resolve('a.localhost')).toEqual(['127.0.0.1', '::1'])
+  expect(server.questions).toBe(0)
+  expect(await openNames({ servers: [server.address], hostsFile: '/nowhere' })('box.test')).toEqual([
+    '192.0.2.7',
+  ])
+})
+
+/** Answers for the names of the zone, never for names that end with `.silent`, and that all others do not exist. */
+async function startNameServer(zone: Zone) {
+  const socket = createSocket('udp4')
+  sockets.push(socket)
+  const server = { address: '', questions: 0, asked: new Set<string>() }
+  socket.on('message', (query, { port, address }) => {
+    const { name, type, end } = questionOf(query)
+    server.questions += 1
+    server.asked.add(name)
+    if (!name.endsWith('.silent'))
+      socket.send(answerTo(query.subarray(0, end), zone[name], type), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  server.address = `127.0.0.1:${socket.address().port}`
+  return server
+}
+
+function questionOf(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function answerTo(question: Buffer, records: Zone[string] | undefined, type: number): Buffer {
+  const addresses = (type === a ? records?.[a] : type === aaaa ? records?.[aaaa] : undefined) ?? []
+  const answer = Buffer.from(question)
+  answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
+  answer.writeUInt16BE(addresses.length, 6)
+  // Neither authority nor additional records.
+  answer.writeUInt32BE(0, 8)
+  const rows = addresses.map(address =>
+    // A pointer to the name in the question, class IN, a life of no time.
+    Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
+  )
+  return Buffer.concat([answer, ...rows])
+}
