@@ -49,6 +49,7 @@ export const transcribe = command({
       for (const file of files) {
         const transcript = await transcribeFile(file, { engine, media, bar, task })
         bar.end()
+        for (const warning of transcript.warnings ?? []) console.error(`steno: ${file}: ${warning}`)
         await write(transcript, file, task)
       }
     } finally {

@@ -41,8 +41,6 @@ export type Engine = {
   /** How many jobs it works on at once. */
   capacity: number
   state(): EngineState
-  /** What users must know of the model in use; null when it is the wanted one. */
-  notice(): string | null
   /** Calls the listener each time the engine becomes ready: waiting jobs can start. */
   onReady(listener: () => void): void
   /** Rejects with a JobFailure when the job cannot be done, with the signal's reason when it was stopped. */

@@ -53,10 +53,6 @@ class Supervisor implements Engine {
     return this.#state
   }
 
-  notice(): string | null {
-    return this.#model?.notice ?? null
-  }
-
   onReady(listener: () => void): void {
     this.#readyListeners.push(listener)
   }
@@ -87,7 +83,7 @@ class Supervisor implements Engine {
 
   async #start(): Promise<void> {
     await this.#retry(() => this.#chooseModel())
-    const notice = this.notice()
+    const notice = this.#model?.notice
     if (notice) log.warn('built-in model in use', { reason: notice })
     const workers = Array.from({ length: this.capacity }, () => this.#addWorker())
     await Promise.all(notice ? [...workers, this.#retryWantedModel()] : workers)

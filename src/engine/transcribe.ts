@@ -41,21 +41,51 @@ export async function transcribe(
   let { language } = input
   if (language !== null) checkLanguage(models, language)
   const diarization = input.diarize ? startDiarization(models) : null
+  const missedSeconds: number[] = []
+  const hearing: Listener = {
+    onSamples: samples => listener.onSamples(samples),
+    onWarning(event, fields) {
+      if (event === 'speech without text') missedSeconds.push(Number(fields.from_second))
+      listener.onWarning(event, fields)
+    },
+  }
   const recording = new Recording()
   const texts: PlacedText[] = []
   const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, models.rows)
   for await (const windows of blocks) {
-    const heard = await hearBlock(models, windows, { recording, language, align: input.align, listener })
+    const heard = await hearBlock(models, windows, {
+      recording,
+      language,
+      align: input.align,
+      listener: hearing,
+    })
     language = heard.language
     texts.push(...heard.texts)
   }
   await listener.onSamples(recording.length)
-  return assemble(texts, {
+  const transcript = assemble(texts, {
     language: language ?? 'en',
     samples: recording.length,
     align: input.align,
     turns: diarization?.finish(input.speakerCount).exclusive ?? null,
   })
+  const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null
+  return {
+    ...transcript,
+    warnings: [...warningOfMissed(missedSeconds), ...(voiceWarning ? [voiceWarning] : [])],
+  }
+}
+
+/** The first places are enough to look at the recording. */
+const placesShownMax = 5
+
+/** One sentence for all speech that got no text, or none. */
+export function warningOfMissed(seconds: readonly number[]): string[] {
+  if (seconds.length === 0) return []
+  const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
+  const others = seconds.length - places.length
+  const more = others > 0 ? ` and ${others} more` : ''
+  return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
 }
 
 function checkLanguage({ whisper }: LoadedModels, language: string): void {

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
+import { warningsOf } from './models/catalogue.ts'
 import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
 import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
@@ -119,9 +120,15 @@ export class Worker {
         }
       }
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)
-      if (report.kind === 'done') resolve(report.transcript)
+      if (report.kind === 'done') resolve(this.#signed(report.transcript))
       if (report.kind === 'failed') reject(new JobFailure(report.code, report.message))
     })
+  }
+
+  /** The transcript with the model that made it, and that model's own warnings. */
+  #signed(transcript: Transcript): Transcript {
+    const { name } = this.model
+    return { ...transcript, model: name, warnings: [...warningsOf(name), ...(transcript.warnings ?? [])] }
   }
 
   /** Sends an order and passes every report to `onReport` until it resolves or rejects. */

@@ -20,13 +20,12 @@ export function downloadProgress(bytes: number, total: number | null): string {
   return total ? `${done} of ${formatSize(total)}` : done
 }
 
-/** `Transcribing 42 % (12:30 of 29:48)`, followed by the engine's notice. */
-export function transcribeProgress(seconds: number, total: number, notice: string | null = null): string {
+/** `Transcribing 42 % (12:30 of 29:48)` */
+export function transcribeProgress(seconds: number, total: number): string {
   const done = Math.min(seconds, total)
   const share = total > 0 ? Math.floor((100 * done) / total) : 0
   const withHours = total >= 3600
-  const line = `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
-  return notice ? `${line}. ${notice}` : line
+  return `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
 }
 
 /** Passes on at most one sentence per `progressEveryMs`; the others are dropped. */

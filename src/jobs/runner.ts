@@ -172,7 +172,7 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<Job
     },
     {
       signal,
-      onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000, engine.notice())),
+      onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
     },
   )
   signal.throwIfAborted()

@@ -34,6 +34,14 @@ export const result = Type.Object(
     duration_seconds: Type.Number(),
     speakers: nullable(Type.Array(Type.String())),
     utterances: Type.Array(utterance),
+    model: Type.Optional(
+      Type.String({ description: 'The model that made it; absent from a transcript of an older version' }),
+    ),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Sentences on what may be wrong with it, empty as a rule; absent with `model`',
+      }),
+    ),
   },
   { $id: 'Result' },
 )

@@ -4,7 +4,7 @@ import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
-import { steeredEngine } from '../support/engine.ts'
+import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -369,15 +369,39 @@ steered('an engine that is not ready leaves jobs pending until it is', async () 
   expect(await ana.job(id)).toMatchObject({ status: 'processing' })
 })
 
-steered('progress is a sentence with the notice of the engine', async () => {
+steered('a completed job says which model made it and what may be wrong; exports do not', async () => {
   const service = await startTestService(unlimited)
-  service.engine.notice = () => 'Mind this'
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  const task = await service.engine.given(1)
+  const made = { model: 'base', warnings: ['Speech was heard but not understood at 3 s.'] }
+  task.resolve({ ...transcriptOf(task.input, 'Good morning.'), ...made })
+  expect((await ana.until(id, 'completed')).result).toMatchObject(made)
+  for (const format of ['srt', 'vtt', 'text']) {
+    const { text } = await ana.get(`/v1/transcribe/${id}?format=${format}`)
+    expect(text).toContain('morning.')
+    expect(text).not.toMatch(/base|understood/)
+  }
+})
+
+steered('a transcript of an older version has neither model nor warnings', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  service.engine.finish(await service.engine.given(1))
+  const { result } = await ana.until(id, 'completed')
+  expect(result).not.toHaveProperty('model')
+  expect(result).not.toHaveProperty('warnings')
+})
+
+steered('progress is a sentence', async () => {
+  const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(10))
   const { options } = await service.engine.given(1)
   options.onSeconds(5)
   expect(await ana.job(id)).toMatchObject({
-    progress: 'Transcribing 50 % (00:05 of 00:10). Mind this',
+    progress: 'Transcribing 50 % (00:05 of 00:10)',
   })
 })
 

@@ -4,8 +4,8 @@ import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/protocol.ts'
-import { type LoadedModels, openModels, transcribe } from '../../src/engine/transcribe.ts'
-import { openVoices } from '../../src/engine/who/voices.ts'
+import { type LoadedModels, openModels, transcribe, warningOfMissed } from '../../src/engine/transcribe.ts'
+import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
@@ -147,8 +147,27 @@ test.skipIf(missing)(`the language of the result is the code in the request${ski
   expect((await hear(sound(truth), { language: 'ast' })).language).toBe('ast')
 })
 
+test('speech without text is one warning, whatever the number of its places', () => {
+  expect(warningOfMissed([])).toEqual([])
+  expect(warningOfMissed([3])).toEqual(['Speech was heard but not understood at 3 s.'])
+  expect(warningOfMissed([3, 5, 8, 13, 21, 34, 55])).toEqual([
+    'Speech was heard but not understood at 3 s, 5 s, 8 s, 13 s, 21 s and 2 more.',
+  ])
+})
+
+test.skipIf(missing)(
+  `a transcript with speakers carries the warning of the voice models${skipped}`,
+  async () => {
+    const told = { ...models, voices: { ...(models.voices as Voices), warning: 'Mind the voices.' } }
+    const silence = { onSamples: async () => {}, onWarning: () => {} }
+    const made = (diarize: boolean) => transcribe(told, all(noise(1, 0.1)), { ...input, diarize }, silence)
+    expect((await made(true)).warnings).toEqual(['Mind the voices.'])
+    expect((await made(false)).warnings).toEqual([])
+  },
+)
+
 test.skipIf(missing)(`without its models diarization is refused, not left out${skipped}`, async () => {
-  const bare = { ...models, voices: voicesFor('base', '/nowhere') as { problem: string } }
+  const bare = { ...models, voices: voicesFor('tiny', '/nowhere') as { problem: string } }
   const silence = { onSamples: async () => {}, onWarning: () => {} }
   const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
   await expect(asked).rejects.toMatchObject({

@@ -38,7 +38,14 @@ process.on('message', async (order: Order): Promise<void> => {
   send({
     kind: 'done',
     id,
-    transcript: { full_transcript, language: 'en', duration_seconds: 1, speakers: null, utterances: [] },
+    transcript: {
+      full_transcript,
+      language: 'en',
+      duration_seconds: 1,
+      speakers: null,
+      utterances: [],
+      warnings: behaviour === 'warns' ? ['mind this'] : [],
+    },
   })
 })
 

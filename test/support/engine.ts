@@ -37,7 +37,6 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       device: 'none',
       diarization: 'ready',
     }),
-    notice: () => null,
     onReady: listener => void listeners.push(listener),
     setReady: now => {
       const becameReady = now && !ready

@@ -61,6 +61,11 @@ export function speechModelNames(): string[] {
   return Object.keys(models).filter(id => !isVoiceModel(id))
 }
 
+/** Sentences that every transcript of the model carries. */
+export function warningsOf(id: string): string[] {
+  return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
+}
+
 /** Null for a model that is unknown or published. */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null

@@ -5,8 +5,15 @@ import { join } from 'node:path'
 import { findCarried } from '../../base/carried.ts'
 import { builtInVoices, findBuiltIn, models, publishedVoices, type VoiceProfile } from './catalogue.ts'
 
-/** The folders of the two models, and how the embeddings are compared. */
-export type VoiceFiles = { segmentation: string; embedding: string; profile: VoiceProfile }
+export type VoiceFiles = {
+  /** The folders of the two models. */
+  segmentation: string
+  embedding: string
+  /** How the embeddings are compared. */
+  profile: VoiceProfile
+  /** A sentence for every transcript with speakers; null when the models are the ones that should be used. */
+  warning: string | null
+}
 
 /** The problem is a sentence for the caller whose job asks for speakers. */
 export type VoiceChoice = VoiceFiles | { problem: string }
@@ -21,11 +28,16 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
     segmentation: join(dir, publishedVoices.segmentation),
     embedding: join(dir, publishedVoices.embedding),
     profile: models[publishedVoices.embedding].voices,
+    warning: null,
   }
   if (!builtIn?.forTests && missingVoiceModels(dir).length === 0) return published
-  const carried = builtIn ? findCarriedVoices() : null
-  if (carried) return carried
   const pulls = missingVoiceModels(dir).map(id => `steno models pull ${id}`)
+  const carried = builtIn ? findCarriedVoices() : null
+  if (carried && builtIn?.forTests) return carried
+  if (carried) {
+    const warning = `The speakers were told apart by models for tests: run ${pulls.join(' && ')} for better ones.`
+    return { ...carried, warning }
+  }
   return {
     problem: `The models for telling speakers apart are missing: run ${pulls.join(' && ')}, or put their folders beside the other models; then start steno again`,
   }
@@ -44,6 +56,6 @@ function findCarriedVoices(): VoiceFiles | null {
   const segmentation = findCarried(models[builtInVoices.segmentation].builtIn)
   const embedding = findCarried(models[builtInVoices.embedding].builtIn)
   return segmentation && embedding
-    ? { segmentation, embedding, profile: models[builtInVoices.embedding].voices }
+    ? { segmentation, embedding, profile: models[builtInVoices.embedding].voices, warning: null }
     : null
 }

@@ -35,11 +35,12 @@ export type Voices = {
   /** The embedding of a voice from its feature frames; null when they are too few. */
   embed(features: Float32Array): Float32Array | null
   profile: VoiceProfile
+  warning: VoiceFiles['warning']
 }
 
 export function openVoices(
   runtime: Runtime,
-  { segmentation, embedding, profile }: VoiceFiles,
+  { segmentation, embedding, profile, warning }: VoiceFiles,
   device: Device = 'cpu',
 ): Voices {
   for (const folder of [segmentation, embedding])
@@ -53,6 +54,7 @@ export function openVoices(
 
   return {
     profile,
+    warning,
     segment: (sound, count) => {
       const input = tensor(runtime, 'float32', sound, [count, 1, viewSamples])
       const output = segmentationModel.run(input)
