@@ -95,6 +95,11 @@ export const limits = {
   webhookRedirectsMax: 1,
   /** Concurrent deliveries, over all jobs. */
   webhooksInFlightMax: 256,
+  /** Timeouts in a row after which the deliveries of an account to a host are skipped. */
+  webhookTimeoutsMax: 10,
+  /** Time that deliveries are skipped before one is tried again. */
+  webhookSkippedMs: 1 * minute,
+  webhookTimeoutsKeptMs: 1 * hour,
 
   // Accounts and money
   activeKeysMax: 5,

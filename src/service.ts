@@ -84,6 +84,7 @@ function openParts(
     new WebhookSender({
       db,
       secrets,
+      monotonic,
       deliver: (url, body, options) =>
         deliver(url, body, { ...options, timeoutMs: config.webhookTimeoutMs, allowNets, resolve }),
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),

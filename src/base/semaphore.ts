@@ -1,51 +1,99 @@
-// A semaphore with a FIFO queue.
+// A fair semaphore: keys take its slots in turn, and none of them holds so many that the next one has to wait.
 
 export type Semaphore = {
   /** Runs the work when a slot is free. Rejects with the signal's reason when it is aborted while waiting. */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
+
+/**
+ * A key may hold this many times the slots that stay free. One key alone gets three quarters of all slots, a second one
+ * three quarters of the others, and so on. Work that runs is never interrupted, so the free slots are the reserve for
+ * the next key.
+ */
+const heldPerFree = 3
+
+type Waiting = Set<() => void>
 
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
-  const waiting = new Set<() => void>()
+  const held = new Map<string, number>()
+  /** Keys with waiting work. The key that was served last is the last one. */
+  const queues = new Map<string, Waiting>()
 
-  function enter(signal?: AbortSignal): Promise<void> {
+  function mayTake(key: string): boolean {
+    const holds = held.get(key) ?? 0
+    return free > 0 && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))
+  }
+
+  function take(key: string): void {
+    free -= 1
+    held.set(key, (held.get(key) ?? 0) + 1)
+  }
+
+  function enter(key: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    if (free > 0) {
-      free -= 1
+    if (!queues.has(key) && mayTake(key)) {
+      take(key)
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
       const leave = () => {
-        waiting.delete(go)
+        drop(key, go)
         reject(signal?.reason)
       }
       const go = () => {
         signal?.removeEventListener('abort', leave)
         resolve()
       }
-      waiting.add(go)
+      const queue = queues.get(key) ?? new Set()
+      queues.set(key, queue.add(go))
       signal?.addEventListener('abort', leave, { once: true })
     })
   }
 
-  function exit(): void {
-    const [next] = waiting
-    if (!next) {
-      free += 1
-      return
+  function exit(key: string): void {
+    free += 1
+    const holds = (held.get(key) ?? 0) - 1
+    if (holds > 0) held.set(key, holds)
+    else held.delete(key)
+    while (serveNext());
+  }
+
+  /** Gives a slot to the first key in turn that may take one. */
+  function serveNext(): boolean {
+    if (free === 0) return false
+    for (const [key, queue] of queues) {
+      const [go] = queue
+      if (!go || !mayTake(key)) continue
+      drop(key, go)
+      moveToEnd(key)
+      take(key)
+      go()
+      return true
     }
-    waiting.delete(next)
-    next()
+    return false
+  }
+
+  function drop(key: string, go: () => void): void {
+    const queue = queues.get(key)
+    queue?.delete(go)
+    if (queue?.size === 0) queues.delete(key)
+  }
+
+  function moveToEnd(key: string): void {
+    const queue = queues.get(key)
+    if (!queue) return
+    queues.delete(key)
+    queues.set(key, queue)
   }
 
   return {
-    async run(work, signal) {
-      await enter(signal)
+    async run(key, work, signal) {
+      await enter(key, signal)
       try {
         return await work()
       } finally {
-        exit()
+        exit(key)
       }
     },
   }

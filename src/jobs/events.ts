@@ -80,8 +80,9 @@ export function takeEvent(db: Db, jobId: string): JobEvent | null {
   })
 }
 
-export function listJobsWithDueEvents(db: Db): string[] {
-  return db
-    .list<{ jobId: string }>('select distinct job_id as jobId from webhook_events where attempted_at is null')
-    .map(row => row.jobId)
+export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
+  return db.list(
+    `select distinct jobs.id, account_id as accountId from webhook_events join jobs on jobs.id = job_id
+     where attempted_at is null`,
+  )
 }

@@ -48,8 +48,11 @@ export function openIngest({
   return async (job, signal) => {
     const path = mediaPath(config.dataDir, job)
     const { sourceUrl } = job
-    if (sourceUrl && !(await downloads.run(() => fetchSource(job, sourceUrl, path, signal), signal)))
+    if (
+      sourceUrl &&
+      !(await downloads.run(job.accountId, () => fetchSource(job, sourceUrl, path, signal), signal))
+    )
       return null
-    return await inspections.run(() => media.inspect(path, { signal }), signal)
+    return await inspections.run(job.accountId, () => media.inspect(path, { signal }), signal)
   }
 }

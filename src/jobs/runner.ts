@@ -82,7 +82,7 @@ export class Runner {
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
       const job = takeFirst(this.#interrupted) ?? startNextJob(db)
       if (!job) return
-      webhooks.send(job.id)
+      webhooks.send(job)
       this.#recognising += 1
       this.#work(job, recognise).then(() => {
         this.#recognising -= 1
@@ -140,7 +140,7 @@ export class Runner {
   }
 
   #end(job: Job): void {
-    this.#parts.webhooks.send(job.id)
+    this.#parts.webhooks.send(job)
     this.#parts.onEnd(job)
     log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
   }

@@ -5,11 +5,14 @@ import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
-import type { Db } from '../db/db.ts'
+import type { Clock, Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import { type EventBody, errorOf, type JobEvent, listJobsWithDueEvents, takeEvent } from './events.ts'
 import { findJob, findTranscript, type Job } from './job.ts'
+
+type JobOfAccount = Pick<Job, 'id' | 'accountId'>
 
 type Deliver = (
   url: string,
@@ -21,6 +24,7 @@ type Parts = {
   db: Db
   secrets: Secrets
   deliver: Deliver
+  monotonic: Clock
   onOutcome: (outcome: string) => void
 }
 
@@ -28,18 +32,20 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
+  readonly #breaker: Breaker
   readonly #closing = new AbortController()
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#breaker = openBreaker(parts.monotonic)
   }
 
   /** Sends the due events of a job, in the background. */
-  send(jobId: string): void {
+  send({ id: jobId, accountId }: JobOfAccount): void {
     const { signal } = this.#closing
     if (this.#sending.has(jobId) || signal.aborted) return
     const sent = this.#semaphore
-      .run(() => this.#sendAll(jobId), signal)
+      .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
         if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -49,7 +55,7 @@ export class WebhookSender {
 
   /** Sends, after a restart, the events that are still due. */
   resume(): void {
-    for (const jobId of listJobsWithDueEvents(this.#parts.db)) this.send(jobId)
+    for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
 
   /** Waits a while for deliveries under way, then drops them. */
@@ -71,15 +77,19 @@ export class WebhookSender {
       const body = job && bodyOf(db, job, event)
       if (!job?.webhookUrl || !body) continue
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
-      const outcome = await deliver(job.webhookUrl, JSON.stringify(body), {
-        signingSecret,
-        nowMs: db.now(),
-        signal,
-      })
+      const { webhookUrl } = job
+      const outcome = await this.#breaker.run(receiverOf(job.accountId, webhookUrl), () =>
+        deliver(webhookUrl, JSON.stringify(body), { signingSecret, nowMs: db.now(), signal }),
+      )
       onOutcome(outcome.kind)
       log.info('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
     }
   }
+}
+
+/** Accounts share no breaker: one of them could make a host that many use time out for itself. */
+function receiverOf(accountId: string, webhookUrl: string): string {
+  return `${accountId} ${URL.parse(webhookUrl)?.host}`
 }
 
 /** Null when the transcript was deleted before its event could be sent. */

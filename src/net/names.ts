@@ -29,7 +29,7 @@ export function openNames({
   const unknown = openUnknown(now)
 
   async function lookUp(name: string): Promise<string[]> {
-    const addresses = await places.run(() => ask(name, servers))
+    const addresses = await places.run('all', () => ask(name, servers))
     if (addresses.length === 0) unknown.add(name)
     return addresses
   }

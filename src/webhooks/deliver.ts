@@ -8,6 +8,8 @@ import { signedHeaders } from './sign.ts'
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
+  /** Not tried: the receiver timed out too often in a row. */
+  | { kind: 'skipped' }
   /** The caller aborted the delivery. */
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }

@@ -1,64 +1,128 @@
 import { expect, test } from 'bun:test'
-import { openSemaphore } from '../../src/base/semaphore.ts'
+import { openSemaphore, type Semaphore } from '../../src/base/semaphore.ts'
 
-test('no more run at once than there are slots, and the others start in order', async () => {
-  const semaphore = openSemaphore(2)
-  const started: number[] = []
-  const running = new Map<number, () => void>()
-  const works = [0, 1, 2, 3].map(id => semaphore.run(() => hold(id)))
-  expect(started).toEqual([])
-  await turn()
-  expect(started).toEqual([0, 1])
-  running.get(1)!()
-  await works[1]
-  await turn()
-  expect(started).toEqual([0, 1, 2])
-  for (const id of [0, 2]) running.get(id)!()
-  await Promise.all([works[0], works[2]])
-  await turn()
-  expect(started).toEqual([0, 1, 2, 3])
-  running.get(3)!()
-  expect(await Promise.all(works)).toEqual([0, 1, 2, 3])
-
-  function hold(id: number): Promise<number> {
-    started.push(id)
-    return new Promise(resolve => running.set(id, () => resolve(id)))
+test('one key gets three quarters of the slots, also while no other key waits', async () => {
+  for (const [slots, most] of [
+    [256, 192],
+    [32, 24],
+    [4, 3],
+    [2, 1],
+    [1, 1],
+  ] as const) {
+    const room = openRoom(openSemaphore(slots))
+    for (let count = 0; count < slots + 5; count++) room.add('ana')
+    await turn()
+    expect(room.running()).toHaveLength(most)
+    room.add('ben')
+    await turn()
+    expect(room.running().includes('ben')).toBe(slots > 1)
   }
+})
+
+test('four keys that want all slots leave each other some', async () => {
+  const room = openRoom(openSemaphore(32))
+  for (const key of ['ana', 'ben', 'cem', 'dia']) {
+    for (let count = 0; count < 40; count++) room.add(key)
+    await turn()
+  }
+  const heldBy = (key: string) => room.running().filter(each => each === key).length
+  expect(['ana', 'ben', 'cem', 'dia'].map(heldBy)).toEqual([24, 6, 1, 1])
+})
+
+test('slots that are given back go to the key that holds few', async () => {
+  const room = openRoom(openSemaphore(32))
+  for (let count = 0; count < 60; count++) room.add('ana')
+  for (let count = 0; count < 30; count++) room.add('ben')
+  await turn()
+  const heldBy = (key: string) => room.running().filter(each => each === key).length
+  const shares = []
+  for (let ended = 0; ended <= 14; ended++) {
+    if (ended % 7 === 0) shares.push([heldBy('ana'), heldBy('ben')])
+    await room.end('ana')
+  }
+  expect(shares).toEqual([
+    [24, 6],
+    [17, 11],
+    [13, 14],
+  ])
+})
+
+test('keys that wait for one slot take turns, and the work of a key keeps its order', async () => {
+  const room = openRoom(openSemaphore(1))
+  for (const key of ['ana', 'ana', 'ana', 'ben', 'ben', 'cem']) room.add(key)
+  const order: string[] = []
+  for (let count = 0; count < 6; count++) {
+    await turn()
+    order.push(...room.running())
+    await room.end(room.running()[0]!)
+  }
+  expect(order).toEqual(['ana', 'ana', 'ben', 'cem', 'ana', 'ben'])
+  expect(room.started.filter(({ key }) => key === 'ana').map(({ number }) => number)).toEqual([0, 1, 2])
 })
 
 test('work that fails gives its slot back', async () => {
   const semaphore = openSemaphore(1)
   const failing = semaphore
-    .run(async () => {
+    .run('ana', async () => {
       throw new Error('broken')
     })
     .catch(error => error.message)
-  const next = semaphore.run(async () => 'done')
+  const next = semaphore.run('ana', async () => 'done')
   expect(await Promise.all([failing, next])).toEqual(['broken', 'done'])
 })
 
 test('work whose signal fires while it waits never runs, and the others still do', async () => {
   const semaphore = openSemaphore(1)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  const first = semaphore.run(() => held)
+  const first = semaphore.run('ana', () => held)
   const stop = new AbortController()
   const ran: string[] = []
-  const gone = semaphore.run(async () => ran.push('gone'), stop.signal).catch(reason => reason)
-  const last = semaphore.run(async () => ran.push('last'))
+  const gone = semaphore.run('ana', async () => ran.push('gone'), stop.signal).catch(reason => reason)
+  const last = semaphore.run('ana', async () => ran.push('last'))
   stop.abort('enough')
   expect(await gone).toBe('enough')
   release()
   await Promise.all([first, last])
   expect(ran).toEqual(['last'])
-  expect(await semaphore.run(async () => 'free again')).toBe('free again')
+  expect(await semaphore.run('ana', async () => 'free again')).toBe('free again')
 })
 
 test('a signal that has already fired takes no slot', async () => {
   const semaphore = openSemaphore(1)
-  const refused = await semaphore.run(async () => 'ran', AbortSignal.abort('late')).catch(reason => reason)
+  const refused = await semaphore
+    .run('ana', async () => 'ran', AbortSignal.abort('late'))
+    .catch(reason => reason)
   expect(refused).toBe('late')
-  expect(await semaphore.run(async () => 'free')).toBe('free')
+  expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
+
+/** Work that holds its slot until the test ends it. */
+function openRoom(semaphore: Semaphore) {
+  const started: { key: string; number: number; end: () => void }[] = []
+  const running = new Set<(typeof started)[number]>()
+  const added = new Map<string, number>()
+  return {
+    started,
+    running: () => [...running].map(({ key }) => key),
+    add(key: string): void {
+      const number = added.get(key) ?? 0
+      added.set(key, number + 1)
+      semaphore.run(key, async () => {
+        const { promise, resolve: end } = Promise.withResolvers<void>()
+        const work = { key, number, end }
+        started.push(work)
+        running.add(work)
+        await promise
+        running.delete(work)
+      })
+    },
+    /** Ends the oldest work of the key. */
+    async end(key: string): Promise<void> {
+      ;[...running].find(work => work.key === key)?.end()
+      await turn()
+    },
+  }
+}
 
 /** Resolves when all pending promises have gone on. */
 function turn(): Promise<void> {

@@ -160,3 +160,22 @@ test('events that a stop left unsent are sent at the next start, and none twice'
     ['transcription.completed', id],
   ])
 })
+
+test('a receiver that timed out ten times in a row is skipped, for this account alone', async () => {
+  const service = await startTestService({ settings: { ...home.settings, STENO_WEBHOOK_TIMEOUT: '20ms' } })
+  let isDead = true
+  const receiver = startReceiver(() => (isDead ? new Promise<Response>(() => {}) : new Response()))
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const outcomes = async (outcome: string, count: number) => {
+    const line = `steno_webhooks_total{outcome="${outcome}"} ${count}\n`
+    while (!(await service.fetch('/metrics')).text.includes(line)) await Bun.sleep(2)
+  }
+  for (let count = 0; count < 10; count++) await ana.transcribe('no media', { webhook_url: receiver.url })
+  await outcomes('timeout', 10)
+  isDead = false
+  await ana.transcribe('no media', { webhook_url: receiver.url })
+  await outcomes('skipped', 1)
+  await ben.transcribe('no media', { webhook_url: receiver.url })
+  await outcomes('delivered', 1)
+  expect(receiver.received).toHaveLength(11)
+})

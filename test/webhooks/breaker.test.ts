@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import { openBreaker } from '../../src/webhooks/breaker.ts'
+import type { Outcome } from '../../src/webhooks/deliver.ts'
+
+const { webhookTimeoutsMax, webhookSkippedMs } = limits
+
+/** A breaker with its own clock, and receivers whose deliveries end as the test says. */
+function openRoom() {
+  let now = 0
+  const breaker = openBreaker(() => now)
+  return {
+    later: (ms: number) => {
+      now += ms
+    },
+    deliver: async (kind: 'timeout' | 'delivered' | 'stopped', receiver = 'dead') =>
+      (await breaker.run(receiver, async () => outcomeOf(kind))).kind,
+    breaker,
+    async open(): Promise<void> {
+      for (let count = 0; count < webhookTimeoutsMax; count++) await this.deliver('timeout')
+    },
+  }
+}
+
+function outcomeOf(kind: 'timeout' | 'delivered' | 'stopped'): Outcome {
+  return kind === 'delivered' ? { kind, status: 200 } : { kind }
+}
+
+test('deliveries to a receiver are skipped after enough timeouts in a row, and to others they are not', async () => {
+  const room = openRoom()
+  for (let count = 0; count < webhookTimeoutsMax; count++)
+    expect(await room.deliver('timeout')).toBe('timeout')
+  expect(await room.deliver('delivered')).toBe('skipped')
+  expect(await room.deliver('delivered', 'other')).toBe('delivered')
+})
+
+test('a delivery between timeouts keeps the breaker closed', async () => {
+  const room = openRoom()
+  for (let count = 0; count < 3 * webhookTimeoutsMax; count++) {
+    expect(await room.deliver('timeout')).toBe('timeout')
+    if (count % 3 === 2) expect(await room.deliver('delivered')).toBe('delivered')
+  }
+})
+
+test('after a while one delivery is tried, and closes the breaker when it arrives', async () => {
+  const room = openRoom()
+  await room.open()
+  room.later(webhookSkippedMs - 1)
+  expect(await room.deliver('delivered')).toBe('skipped')
+  room.later(1)
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const probe = room.breaker.run('dead', () => promise)
+  expect(await room.deliver('delivered')).toBe('skipped')
+  resolve({ kind: 'delivered', status: 200 })
+  expect((await probe).kind).toBe('delivered')
+  expect(await room.deliver('delivered')).toBe('delivered')
+})
+
+test('a tried delivery that times out opens the breaker again, and one that was stopped leaves the next try', async () => {
+  const room = openRoom()
+  await room.open()
+  room.later(webhookSkippedMs)
+  expect(await room.deliver('stopped')).toBe('stopped')
+  expect(await room.deliver('timeout')).toBe('timeout')
+  expect(await room.deliver('delivered')).toBe('skipped')
+  room.later(webhookSkippedMs)
+  expect(await room.deliver('delivered')).toBe('delivered')
+})
