@@ -21,6 +21,7 @@ import { openMedia } from './media/inspect.ts'
 import type { Media } from './media/media.ts'
 import { download } from './net/download.ts'
 import type { Resolve } from './net/fetch.ts'
+import { openNames } from './net/names.ts'
 import { type Sweeper, startSweeps } from './sweeps.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
@@ -76,6 +77,8 @@ function openParts(
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
+  const names = openNames()
+  const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
   const db = owned(openDb(dataDir, clock))
   const secrets = openSecrets(dataDir)
   const metrics = openMetrics()
@@ -85,8 +88,13 @@ function openParts(
       db,
       secrets,
       monotonic,
-      deliver: (url, body, options) =>
-        deliver(url, body, { ...options, timeoutMs: config.webhookTimeoutMs, allowNets, resolve }),
+      deliver: (url, body, { accountId, ...options }) =>
+        deliver(url, body, {
+          ...options,
+          timeoutMs: config.webhookTimeoutMs,
+          allowNets,
+          resolve: resolveFor(accountId),
+        }),
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     }),
   )
@@ -97,14 +105,16 @@ function openParts(
       media: parts.media ?? openMedia(config),
       engine,
       webhooks,
-      download: (url, path, options) => download(url, path, { ...options, allowNets, resolve }),
+      download: (url, path, { accountId, ...options }) =>
+        download(url, path, { ...options, allowNets, resolve: resolveFor(accountId) }),
       onEnd: job => countEnd(metrics, job),
     }),
   )
   const baseUrl = () => config.baseUrl ?? listening()
   const mailer = owned(openMailer({ ...config, baseUrl: baseUrl() }))
   const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
-  const checkUrl = (url: string) => checkWebhookUrl(url, { allowNets, resolve })
+  const checkUrl = (url: string, accountId: string) =>
+    checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) })
   const shared = { config, baseUrl, db, secrets, engine, runner, mailer, rateLimiter, metrics }
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }

@@ -21,5 +21,5 @@ export type Service = {
   rateLimiter: RateLimiter
   metrics: Metrics
   /** Gives the reason why the address is refused, or null. */
-  checkWebhookUrl: (url: string) => Promise<string | null>
+  checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
 }

@@ -19,7 +19,7 @@ export const transcribe = (service: Service) =>
     .post(
       '/transcribe',
       async ({ body, caller, once }) => {
-        await checkSubmission(body, service.checkWebhookUrl)
+        await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
         const { made, reply } = once(() => {
           const id = submitJob(service.db, caller, body, service.config)
           return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }

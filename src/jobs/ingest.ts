@@ -13,6 +13,7 @@ export type Download = (
   url: string,
   path: string,
   options: {
+    accountId: string
     bytesMax: number
     signal: AbortSignal
     onProgress: (bytes: number, total: number | null) => void
@@ -40,7 +41,12 @@ export function openIngest({
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     const tell = throttled(progress => setProgress(db, job.id, progress))
     const onProgress = (done: number, total: number | null) => tell(downloadProgress(done, total))
-    const { bytes } = await download(url, path, { bytesMax: config.fileBytesMax, signal, onProgress })
+    const { bytes } = await download(url, path, {
+      accountId: job.accountId,
+      bytesMax: config.fileBytesMax,
+      signal,
+      onProgress,
+    })
     setFileBytes(db, job.id, bytes)
     return true
   }

@@ -17,7 +17,7 @@ type JobOfAccount = Pick<Job, 'id' | 'accountId'>
 type Deliver = (
   url: string,
   body: string,
-  options: { signingSecret: string; nowMs: number; signal: AbortSignal },
+  options: { accountId: string; signingSecret: string; nowMs: number; signal: AbortSignal },
 ) => Promise<Outcome>
 
 type Parts = {
@@ -77,9 +77,9 @@ export class WebhookSender {
       const body = job && bodyOf(db, job, event)
       if (!job?.webhookUrl || !body) continue
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
-      const { webhookUrl } = job
-      const outcome = await this.#breaker.run(receiverOf(job.accountId, webhookUrl), () =>
-        deliver(webhookUrl, JSON.stringify(body), { signingSecret, nowMs: db.now(), signal }),
+      const { webhookUrl, accountId } = job
+      const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
+        deliver(webhookUrl, JSON.stringify(body), { accountId, signingSecret, nowMs: db.now(), signal }),
       )
       onOutcome(outcome.kind)
       log.info('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })

@@ -14,33 +14,43 @@ export type NameOptions = {
   /** Name servers, in place of those in /etc/resolv.conf. */
   servers?: string[]
   hostsFile?: string
+  /** Look-ups at the same time. */
+  resolvesMax?: number
   /** The time of a clock that is never set back, in milliseconds. */
   now?: () => number
 }
 
-/** Looks in the hosts file, then asks name servers. Look-ups of one name at the same time are one. */
+/** Gives the addresses of a name for an account. Look-ups that no account asked for share one turn. */
+export type Names = (name: string, accountId?: string) => Promise<string[]>
+
+/**
+ * Looks in the hosts file, then asks name servers. Accounts take turns. Look-ups of one name by one account at the same
+ * time are one.
+ */
 export function openNames({
   servers,
   hostsFile = '/etc/hosts',
+  resolvesMax = limits.resolvesMax,
   now = () => performance.now(),
-}: NameOptions = {}): Resolve {
-  const places = openSemaphore(limits.resolvesMax)
+}: NameOptions = {}): Names {
+  const places = openSemaphore(resolvesMax)
   const underWay = new Map<string, Promise<string[]>>()
   const unknown = openUnknown(now)
 
-  async function lookUp(name: string): Promise<string[]> {
-    const addresses = await places.run('all', () => ask(name, servers))
+  async function lookUp(name: string, accountId: string): Promise<string[]> {
+    const addresses = await places.run(accountId, () => ask(name, servers))
     if (addresses.length === 0) unknown.add(name)
     return addresses
   }
 
-  return async given => {
+  return async (given, accountId = '') => {
     const name = given.toLowerCase().replace(/\.$/, '')
     const local = localAddresses(name, hostsFile)
     if (local.length > 0) return local
     if (unknown.has(name)) return []
-    const pending = underWay.get(name) ?? lookUp(name).finally(() => underWay.delete(name))
-    underWay.set(name, pending)
+    const asked = `${accountId} ${name}`
+    const pending = underWay.get(asked) ?? lookUp(name, accountId).finally(() => underWay.delete(asked))
+    underWay.set(asked, pending)
     return pending
   }
 }

@@ -39,6 +39,15 @@ test('silent name servers hold up neither file writes nor other look-ups', async
   expect(performance.now() - started).toBeLessThan(limits.resolveTimeoutMs + 1000)
 }, 10_000)
 
+test('the silent names of one account do not hold up the name of another', async () => {
+  const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
+  const resolve = openNames({ servers: [server.address], resolvesMax: 4 })
+  for (let count = 0; count < 8; count++) void resolve(`slow${count}.silent`, 'mallory')
+  void resolve('good.test', 'mallory')
+  expect(await resolve('good.test', 'ana')).toEqual(['192.0.2.7'])
+  expect(server.asked.size).toBe(4)
+})
+
 test('the addresses of both protocols take turns', async () => {
   const six = [...new Array<number>(15).fill(0), 1]
   const server = await startNameServer({
