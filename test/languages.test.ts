@@ -1,9 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isLanguage, languages, spokenAs } from '../src/languages.ts'
-
-const whisperTiny = new Set(
-  languages.slice(0, 100).filter(code => code !== 'yue'), // the hundredth came with large-v3
-)
+import { findMeantLanguage, isKnownToWhisper, isLanguage, languages, listedCode } from '../src/languages.ts'
 
 test('there are 119 languages and the alias jv', () => {
   expect(new Set(languages).size).toBe(119)
@@ -19,13 +15,23 @@ test('every code of the contract is accepted', () => {
   expect(named.split(' ').filter(code => !isLanguage(code))).toEqual([])
 })
 
-test('a multilingual model of Whisper has a language to run with for every code', () => {
-  expect([...languages, 'jv'].filter(code => spokenAs(code, whisperTiny) === null)).toEqual([])
-  expect(spokenAs('jv', whisperTiny)).toBe('jw')
-  expect(spokenAs('yue', whisperTiny)).toBe('zh')
-  expect(spokenAs('zu', whisperTiny)).toBe('sn')
+const meant: [string, string | null][] = [
+  ['EN', 'en'],
+  ['en-US', 'en'],
+  ['pt_BR', 'pt'],
+  ['deu', 'de'],
+  ['zh-Hant-TW', 'zh'],
+  ['xx', null],
+  ['English', null],
+  ['__proto__', null],
+  ['', null],
+]
+test.each(meant)('a caller who asks for “%s” may have meant %p', (given, code) => {
+  expect(findMeantLanguage(given)).toBe(code)
 })
 
-test('an English model has no language to run with for German', () => {
-  expect(spokenAs('de', new Set(['en']))).toBeNull()
+test('Whisper knows a hundred of the languages, and one by another code', () => {
+  expect(languages.filter(isKnownToWhisper).length).toBe(100)
+  expect([listedCode('jv'), isKnownToWhisper('jv')]).toEqual(['jw', true])
+  expect([listedCode('zu'), isKnownToWhisper('zu')]).toEqual(['zu', false])
 })

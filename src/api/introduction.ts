@@ -3,6 +3,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { keyStart } from '../accounts/key.ts'
 import { requestErrors } from '../errors.ts'
+import { languages } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
 import { docsPage } from './docs-page.ts'
@@ -68,6 +69,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 
 function introductionOf({ baseUrl, config, rateLimiter, engine }: Service, app: AnyElysia) {
   const { ready, message, model, device, diarization } = engine.state()
+  const served = new Set(engine.languages())
   return {
     name: 'steno',
     version: apiVersion,
@@ -120,6 +122,7 @@ function introductionOf({ baseUrl, config, rateLimiter, engine }: Service, app: 
       audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },
       extensions: Object.keys(contentTypes),
     },
+    languages: languages.map(code => ({ code, served: served.has(code) })),
     engine: { ready, message, model, device, diarization },
   }
 }

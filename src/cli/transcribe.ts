@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import type { TranscribeInput } from '../engine/protocol.ts'
 import { transcribeProgress } from '../jobs/progress.ts'
-import { isLanguage } from '../languages.ts'
+import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { openMedia } from '../media/inspect.ts'
 import type { Media } from '../media/media.ts'
@@ -70,7 +70,10 @@ function readTask(files: string[], values: ValuesOf<typeof options>): Task {
   const missing = files.find(file => !existsSync(file) || !statSync(file).isFile())
   if (missing !== undefined) throw new Error(`there is no file ${missing}`)
   const { language = null, format, output = null, diarize } = values
-  if (language !== null && !isLanguage(language)) throw new UsageError(`${language} is not a language code`)
+  if (language !== null && !isLanguage(language)) {
+    const meant = findMeantLanguage(language)
+    throw new UsageError(`${language} is not a language code${meant === null ? '' : `; use ${meant}`}`)
+  }
   if (!isFormat(format)) throw new UsageError(`${format} is not text, srt, vtt or json`)
   const isFolder = output !== null && existsSync(output) && statSync(output).isDirectory()
   if (output !== null && !isFolder && files.length > 1) {

@@ -10,7 +10,7 @@ import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
 import type { LoadedFacts, Order } from './protocol.ts'
-import { type LoadedModels, openModels } from './transcribe.ts'
+import { type LoadedModels, languagesOf, openModels } from './transcribe.ts'
 import { openVoices } from './who/voices.ts'
 
 export type LoadedEngine = { models: LoadedModels; facts: LoadedFacts }
@@ -43,6 +43,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
         device: candidate,
         variant: variant.slice(1) || 'fp32',
         runtime: runtime.version,
+        languages: languagesOf(whisper),
         diarization: 'problem' in models.voices ? models.voices.problem : 'ready',
         notes,
       },

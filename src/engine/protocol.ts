@@ -41,6 +41,8 @@ export type Engine = {
   /** How many jobs it works on at once. */
   capacity: number
   state(): EngineState
+  /** The codes of the languages that the loaded model knows; none before the first load. */
+  languages(): readonly string[]
   /** Calls the listener each time the engine becomes ready: waiting jobs can start. */
   onReady(listener: () => void): void
   /** Rejects with a JobFailure when the job cannot be done, with the signal's reason when it was stopped. */
@@ -55,6 +57,8 @@ export type LoadedFacts = {
   /** The version of ONNX Runtime. */
   runtime: string
   diarization: EngineState['diarization']
+  /** The codes of the languages that the model knows. */
+  languages: string[]
   /** Devices that were tried before, one line each. */
   notes: string[]
 }

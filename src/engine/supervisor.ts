@@ -33,6 +33,7 @@ class Supervisor implements Engine {
   readonly #readyListeners: (() => void)[] = []
   readonly #closing = new AbortController()
   #model: ChosenModel | null = null
+  #languages: readonly string[] = []
   #state: EngineState = {
     ready: false,
     message: 'The engine is starting.',
@@ -51,6 +52,10 @@ class Supervisor implements Engine {
 
   state(): EngineState {
     return this.#state
+  }
+
+  languages(): readonly string[] {
+    return this.#languages
   }
 
   onReady(listener: () => void): void {
@@ -126,13 +131,14 @@ class Supervisor implements Engine {
     })
     this.#workers.add(worker)
     try {
-      const { device, variant, diarization, notes } = await worker.load()
+      const { device, variant, diarization, languages, notes } = await worker.load()
       for (const note of notes) log.warn('device not used', { reason: note })
       if (!this.#state.ready) {
         log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
         if (diarization !== 'ready') log.warn('no diarization', { reason: diarization })
       }
       if (model === this.#model) {
+        this.#languages = languages
         this.#setState({
           ready: true,
           message: model.notice ?? 'ready',

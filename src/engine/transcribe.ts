@@ -3,7 +3,7 @@
 // Diarization takes the same sound as it comes in, and gives its turns to assemble.
 
 import { JobFailure } from '../errors.ts'
-import { spokenAs } from '../languages.ts'
+import { isKnownToWhisper, listedCode } from '../languages.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
@@ -88,14 +88,17 @@ export function warningOfMissed(seconds: readonly number[]): string[] {
   return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
 }
 
+/** The codes of the languages that the model knows; one without language tokens knows English alone. */
+export function languagesOf({ facts }: Whisper): string[] {
+  return facts.languages.size === 0 ? ['en'] : [...facts.languages.keys()]
+}
+
 function checkLanguage({ whisper }: LoadedModels, language: string): void {
-  const known = new Set(whisper.facts.languages.keys())
-  if (known.size === 0 ? language !== 'en' : spokenAs(language, known) === null) {
-    throw new JobFailure(
-      'PROCESSING_ERROR',
-      `The model that serves here does not know the language ${language}.`,
-    )
-  }
+  if (languagesOf(whisper).includes(listedCode(language))) return
+  const remedy = isKnownToWhisper(language)
+    ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'
+    : 'run steno models pull omnilingual'
+  throw new JobFailure('PROCESSING_ERROR', `No model here knows the language ${language}: ${remedy}.`)
 }
 
 function startDiarization({ voices }: LoadedModels): Diarization {

@@ -6,7 +6,7 @@ import { requireAvailable } from '../accounts/funds.ts'
 import type { transcribeRequest } from '../api/shapes/requests.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { isLanguage } from '../languages.ts'
+import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
@@ -21,7 +21,10 @@ export async function checkSubmission(
   const { url, upload_id, language, diarize, speaker_count, webhook_url } = submission
   if ((url == null) === (upload_id == null)) throw invalid('Give exactly one of url and upload_id.')
   if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
-  if (language != null && !isLanguage(language)) throw invalid('language is not a supported code.')
+  if (language != null && !isLanguage(language)) {
+    const meant = findMeantLanguage(language)
+    throw invalid(`language is not a supported code${meant === null ? '' : `; use ${meant}`}.`)
+  }
   if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
   const refused = webhook_url == null ? null : await checkWebhookUrl(webhook_url)
   if (refused !== null) throw invalid(refused)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
+import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTestService, steered } from '../support/service.ts'
@@ -28,6 +29,9 @@ steered('GET /v1 describes the service without a key, to a page of any origin', 
   for (const each of ['POST /v1/upload', 'GET /v1/transcribe/{id}', 'DELETE /v1/transcribe/{id}']) {
     expect(shown).toContain(each)
   }
+  expect(body.languages.map(({ code }: Anything) => code)).toEqual([...languages])
+  const served = body.languages.filter(({ served }: Anything) => served)
+  expect(served.map(({ code }: Anything) => code)).toEqual(['en', 'de', 'jw'])
   const ana = service.account('ana')
   for (const path of ['/v1/balance', '/v1/openapi.json', '/docs']) {
     expect((await ana.get(path)).headers.get('access-control-allow-origin')).toBeNull()

@@ -173,7 +173,8 @@ const refusals: [string, object, string][] = [
   ['an unknown field', { url: 'https://a.example/x.mp3', colour: 'red' }, 'colour'],
   ['a field with an inherited name', { url: 'https://a.example/x.mp3', constructor: 1 }, 'constructor'],
   ['an unknown language', { url: 'https://a.example/x.mp3', language: 'xx' }, 'language'],
-  ['a language in capitals', { url: 'https://a.example/x.mp3', language: 'EN' }, 'language'],
+  ['a language in capitals', { url: 'https://a.example/x.mp3', language: 'EN' }, 'use en.'],
+  ['a language with a region', { url: 'https://a.example/x.mp3', language: 'en-US' }, 'use en.'],
   ['a speaker_count without diarize', { url: 'https://a.example/x.mp3', speaker_count: 2 }, 'speaker_count'],
   [
     'a speaker_count of 0',

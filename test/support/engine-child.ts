@@ -18,7 +18,14 @@ process.on('message', async (order: Order): Promise<void> => {
     }
     return send({
       kind: 'loaded',
-      facts: { device: 'cpu', variant: 'fp32', runtime: 'none', diarization: 'ready', notes: [] },
+      facts: {
+        device: 'cpu',
+        variant: 'fp32',
+        runtime: 'none',
+        diarization: 'ready',
+        languages: ['en', 'de'],
+        notes: [],
+      },
     })
   }
   const { id, input } = order

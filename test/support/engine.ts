@@ -37,6 +37,7 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       device: 'none',
       diarization: 'ready',
     }),
+    languages: () => ['en', 'de', 'jw'],
     onReady: listener => void listeners.push(listener),
     setReady: now => {
       const becameReady = now && !ready

@@ -131,6 +131,12 @@ export const introduction = answer(
       audio_seconds: Type.Object({ min: Type.Number(), max: Type.Number() }),
       extensions: Type.Array(Type.String()),
     }),
+    languages: Type.Array(
+      Type.Object({
+        code: Type.String(),
+        served: Type.Boolean({ description: 'Whether a model here knows the language' }),
+      }),
+    ),
     engine: engineState,
   }),
 )

@@ -1,7 +1,7 @@
 // A block of windows to text at its place in the recording. Windows are encoded one by one and decoded together.
 // Speech that got no text is decoded again, in windows of its own.
 
-import { spokenAs } from '../../languages.ts'
+import { listedCode } from '../../languages.ts'
 import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
 import { detect } from './language.ts'
 import { missedSpeech, restOf } from './missed.ts'
@@ -118,7 +118,7 @@ function rowOf({ samples, speech }: Window): Row {
  * with it.
  */
 function promptFor({ start, transcribe, languages }: Facts, language: string): number[] {
-  const known = languages.get(spokenAs(language, new Set(languages.keys())) ?? '')
+  const known = languages.get(listedCode(language))
   return known === undefined || transcribe === null ? [start] : [start, known, transcribe]
 }
 
