@@ -14,7 +14,7 @@ run: install
 # The source first, then the program that was built of it: alone, and under the tests of the API.
 test: check build
 	$(BUN) test --path-ignore-patterns 'test/program/**'
-	STENO_TEST_PROGRAM=dist/steno $(BUN) test --timeout 30000 test/program test/api
+	STENO_TEST_PROGRAM=dist/steno $(BUN) test --parallel --timeout 30000 test/program test/api
 
 check: install
 	$(BUN) node_modules/typescript/bin/tsc

@@ -28,7 +28,7 @@ function bytes(folder: string): number {
     .reduce((sum, each) => sum + each.size, 0)
 }
 
-test('the models are small enough to ship', () => {
+test('the models take at most 15 MB', () => {
   expect(bytes(whisper)).toBeLessThanOrEqual(12_000_000)
   expect(bytes(segmentation)).toBeLessThan(1_500_000)
   expect(bytes(embedding)).toBeLessThan(1_500_000)
@@ -113,7 +113,7 @@ test('ten seconds become the log-probabilities of seven classes in 589 frames', 
   }
 })
 
-test('a print is 256 numbers of unit length, whatever the level of the features', () => {
+test('an embedding is 256 numbers of unit length at every level of the features', () => {
   const frames = 120
   const features = noise(1, 3).subarray(0, frames * 80)
   const ports = ['input_features', 'embs'] as const
@@ -129,7 +129,7 @@ test('a print is 256 numbers of unit length, whatever the level of the features'
   for (const [index, each] of louder.values.entries()) expect(each).toBeCloseTo(values[index]!, 3)
 })
 
-test('the README says how they were made, what they reach and under which licence', () => {
+test('the README states how the models were made, their accuracy and their licence', () => {
   const headings = readFileSync(join(models, 'README.md'), 'utf8').match(/^## .*$/gm)
   expect(headings).toEqual(['## Figures', '## How they were made', '## Licence'])
 })

@@ -45,7 +45,7 @@ test('every clip has its sound, and a truth in order', () => {
   expect(faultsOf(broken)).not.toEqual([])
 })
 
-test('all of it takes at most 6 MB', () => {
+test('the clips take at most 6 MB', () => {
   const sizes = readdirSync(folder).map(each => statSync(join(folder, each)).size)
   expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(6_000_000)
 })
@@ -57,7 +57,7 @@ test('four languages are spoken, by voices and in sentences the recogniser was n
   expect(sentences.filter(each => each.sentence_unseen).length).toBeGreaterThan(sentences.length / 2)
 })
 
-test('the traps are there', () => {
+test('there are clips of silence, noise, tones and other sound that misleads a recogniser', () => {
   for (const name of ['silence', 'noise', 'tones']) expect(truthOf(name).sentences).toEqual([])
   const pauses = truthOf('en-pauses').sentences
   for (const [index, each] of pauses.slice(1).entries())

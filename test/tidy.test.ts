@@ -132,7 +132,7 @@ test.each(confined)('%s', (_, pattern, mayHold) => {
   expect(offenders).toEqual([])
 })
 
-test('the confinements bite', () => {
+test('each confinement finds a sample that breaks it', () => {
   const bad: [string, string][] = [
     ['node-av is loaded in one file of the media child alone', "import { Demuxer } from 'node-av/api'"],
     ['fetch is called in net alone', 'await fetch(url)'],

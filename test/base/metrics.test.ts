@@ -39,7 +39,7 @@ test('a histogram counts each time once, those above the last bound too', () => 
   expect([readingOf('_count'), readingOf('_sum')]).toEqual([4, expect.closeTo(61.303, 6)])
 })
 
-test('a label may hold anything', () => {
+test('a label may hold any characters', () => {
   const metrics = openMetrics()
   const odd = 'a "quoted" \\ back\nslash, {braced} = é'
   metrics.set('steno_jobs', { state: odd }, 1)

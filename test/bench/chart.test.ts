@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chart } from '../../scripts/bench/support/chart.ts'
 
-test('a point stands where its length and its speed put it', () => {
+test('a point is placed by length and speed', () => {
   const points = [
     { minutes: 10, speed: 20 },
     { minutes: 100, speed: 40 },

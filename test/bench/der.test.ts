@@ -5,7 +5,7 @@ import { seeded } from '../support/random.ts'
 const by = (speaker: string, ...spans: [number, number][]): Segment[] =>
   spans.map(([from, to]) => ({ from, to, speaker }))
 
-test('the same under other names is without error', () => {
+test('the same turns under other labels have no error', () => {
   const truth = [...by('anna', [0, 4], [6, 8]), ...by('ben', [4, 6])]
   const said = [...by('1', [4, 6]), ...by('2', [0, 4], [6, 8])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 8, rate: 0, jaccard: 0 })
@@ -15,7 +15,7 @@ test('the same under other names is without error', () => {
   ])
 })
 
-test('missed, false and confused speech, each by hand', () => {
+test('missed, false and confused speech add up to the rate', () => {
   // Ten seconds of anna: 2 missed at the end, 1 false before, 3 given to another.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
@@ -24,12 +24,12 @@ test('missed, false and confused speech, each by hand', () => {
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 
-test('two at once count twice, and one label can be right for one of them alone', () => {
+test('overlapping speech counts twice, and one label is right for one speaker of it', () => {
   const truth = [...by('anna', [0, 6]), ...by('ben', [4, 10])]
   expect(score(truth, by('1', [0, 10]), 0)).toMatchObject({ speech: 12, missed: 2, false: 0, confused: 4 })
 })
 
-test('a collar forgives what happens beside the edges of the truth', () => {
+test('a collar leaves the edges of the reference out', () => {
   const truth = [...by('anna', [0, 5]), ...by('ben', [5, 10])]
   const said = [...by('1', [0, 5.2]), ...by('2', [5.2, 10])]
   expect(score(truth, said, 0).confused).toBeCloseTo(0.2, 10)
@@ -38,14 +38,14 @@ test('a collar forgives what happens beside the edges of the truth', () => {
   expect(none.speech).toBe(0)
 })
 
-test('who is not matched is all error to the Jaccard rate', () => {
+test('a speaker without a match has a Jaccard error of 1', () => {
   const truth = [...by('anna', [0, 5]), ...by('ben', [5, 10])]
   expect(score(truth, by('1', [0, 5]), 0).jaccard).toBe(0.5)
   expect(score(truth, [], 0)).toMatchObject({ rate: 1, jaccard: 1, missed: 10 })
   expect(score([], by('1', [0, 5]), 0)).toMatchObject({ speech: 0, false: 5, rate: 0 })
 })
 
-test('the match is the best of all', () => {
+test('the labels are matched with the least error', () => {
   const { below } = seeded(5)
   for (let round = 0; round < 200; round++) {
     const [rows, columns] = [1 + below(4), 1 + below(5)]

@@ -25,7 +25,7 @@ async function doctor(environment: Record<string, string> = {}) {
 const builtIn = pocket && builtInClip() ? 'here' : null
 
 test.skipIf(!builtIn)(
-  `all is well and ends with a transcript${unless(builtIn, 'built-in model and clip')}`,
+  `every check passes, and the last one gives a transcript${unless(builtIn, 'built-in model and clip')}`,
   async () => {
     const { code, of } = await doctor()
     expect(of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('cloudy') })

@@ -49,7 +49,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `what is no sound fails in one line${skipped}`,
+  `a file without sound is an error of one line${skipped}`,
   async () => {
     const path = join(folder, 'rubbish.mp3')
     await Bun.write(path, 'no sound in here')
