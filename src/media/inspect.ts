@@ -24,7 +24,8 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
       if (!inspection) throw new JobFailure('PROCESSING_ERROR')
       const { durationMs } = inspection
       if (durationMs < durationMsMin) {
-        const message = `The audio is ${formatDuration(durationMs)} long; at least ${formatDuration(durationMsMin)} is needed.`
+        const seconds = (durationMs / 1000).toFixed(3)
+        const message = `The audio is ${seconds} seconds long; at least ${formatDuration(durationMsMin)} is needed.`
         throw new JobFailure('INVALID_MEDIA_FORMAT', message)
       }
       if (durationMs > durationMsMax) {

@@ -6,7 +6,7 @@ export type Inspection = {
   codec: string
   sampleRate: number
   channels: number
-  /** Exact: measured by packets, not read from a header. */
+  /** Exact, rounded down: measured by packets, not read from a header. */
   durationMs: number
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/folder.ts'
-import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
+import { decodeAll, failureOf, fixture, inspect, patienceMs } from './files.ts'
 import { sampleRate } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -54,6 +54,36 @@ test('45 seconds of plain samples are 45 seconds', async () => {
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })
 })
+
+const exact: [rate: number, samples: number, durationMs: number | string][] = [
+  [16_000, 31_999, 1999],
+  [16_000, 32_000, 2000],
+  [44_100, 88_199, 1999],
+  [44_100, 88_200, 2000],
+  [11_025, 45 * 11_025 - 1, 44_999],
+  [11_025, 45 * 11_025, 45_000],
+  [48_000, 48_000, 1000],
+  [48_000, 47_999, 'The audio is 0.999 seconds long; at least 1 second is needed.'],
+  [16_000, 15_360, 'The audio is 0.960 seconds long; at least 1 second is needed.'],
+]
+
+test.each(exact)('at %i Hz, %i samples last exactly %p', async (rate, samples, duration) => {
+  const path = join(temporaryFolder(), 'exact.wav')
+  writeFileSync(path, wav(rate, samples))
+  if (typeof duration === 'number') expect(await inspect(path)).toMatchObject({ durationMs: duration })
+  else expect(await failureOf(inspect(path))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message: duration })
+})
+
+/** One channel of 16 bit samples. */
+function wav(rate: number, samples: number): Buffer {
+  const bytes = Buffer.alloc(44 + samples * 2)
+  readFileSync(fixture('pcm.wav')).copy(bytes, 0, 0, 44)
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  bytes.writeUInt32LE(rate, 24)
+  bytes.writeUInt32LE(rate * 2, 28)
+  bytes.writeUInt32LE(samples * 2, 40)
+  return bytes
+}
 
 const lies: { what: string; name: string; after: string; offset: number }[] = [
   { what: 'the number of frames in a Xing header', name: 'cbr.mp3', after: 'Info', offset: 4 },

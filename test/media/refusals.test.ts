@@ -15,7 +15,7 @@ const refused = [
   { name: 'picture.png', message: 'The file is not audio or video that can be read.' },
   { name: 'make.sh', message: 'The file is not audio or video that can be read.' },
   { name: 'silent-film.mp4', message: 'The file has no audio track.' },
-  { name: 'short.wav', message: 'The audio is 0.5 seconds long; at least 1 second is needed.' },
+  { name: 'short.wav', message: 'The audio is 0.500 seconds long; at least 1 second is needed.' },
 ]
 
 describe.each(refused)('$name', ({ name, message }) => {

@@ -12,6 +12,8 @@ import { type Span, Timeline } from './timeline.ts'
 /** Shorter audio is decoded whole. */
 const headSamples = 30 * sampleRate
 const tailPackets = 32
+/** More than the additions of ten hours are off, and less than a sample of any sample rate. */
+const fractionError = 0.001
 
 export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Operation): Inspection {
   const samplesMax = (durationMsMax / 1000) * sampleRate
@@ -24,7 +26,12 @@ export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }:
   }
   if (meter.frames === 0 || !decoded) throw new Refused('undecodable')
   const { container, codec } = source
-  return { container, codec, ...decoded, durationMs: Math.round((meter.samples / sampleRate) * 1000) }
+  return { container, codec, ...decoded, durationMs: wholeMs(meter.samples) }
+}
+
+/** Rounded down: audio that lacks one sample of a second is shorter than a second. */
+function wholeMs(samples: number): number {
+  return Math.floor(((samples + fractionError) / sampleRate) * 1000)
 }
 
 /** Measures links, one after another, until there are more than `samplesMax`. */
