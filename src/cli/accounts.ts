@@ -27,7 +27,7 @@ export const create = command({
     const [given] = need(positionals, 'EMAIL')
     const email = normalEmail(given)
     if (!email) throw new UsageError(`${given} is not an e-mail address`)
-    const cents = values.credit === undefined || values.credit === '0' ? 0 : amountOf(values.credit)
+    const cents = creditOf(values.credit ?? '0')
     const passwordHash =
       values.password === undefined ? null : await hashPassword(checkPassword(values.password))
     const account = withData(db =>
@@ -104,6 +104,11 @@ export function mustFind(db: Db, email: string): Account {
   const account = findAccountByEmail(db, normalEmail(email) ?? '')
   if (!account) throw new Error(`there is no account ${email}`)
   return account
+}
+
+/** The credit of a new account: none, or a deposit. */
+function creditOf(text: string): number {
+  return parseDollars(text) === 0 ? 0 : amountOf(text)
 }
 
 function amountOf(text: string): number {

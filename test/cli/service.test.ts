@@ -86,6 +86,15 @@ test('accounts and keys made beside a running server work at once, and stop at o
   ])
 })
 
+test.each(['0', '0.0', '0.00'])('an account is created without money at --credit %s', async credit => {
+  const run = (...args: string[]) => findCommand(join(folder, `credit-${credit}`), ...args)
+  expect(
+    (await run('accounts', 'create', 'a@example.org', '--credit', credit, '--json')).json(),
+  ).toMatchObject({
+    balance_cents: 0,
+  })
+})
+
 test('an invalid request is refused with an error of one line', async () => {
   const data = join(folder, 'refused')
   const run = (...args: string[]) => findCommand(data, ...args)
