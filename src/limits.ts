@@ -14,8 +14,13 @@ export const limits = {
   mediaInspectMs: 25 * minute,
   /** The longest silence of a child that decodes. */
   mediaStallMs: 2 * minute,
-  /** CPU time of a media child. */
-  mediaCpuMs: 30 * minute,
+  /** CPU time of a media child: until the file is open, for an inspection and for decoding. Ten hours of audio take
+   *  20 s to inspect. A file with 100,000 tags takes minutes to open. */
+  mediaOpenCpuMs: 20 * second,
+  mediaInspectCpuMs: 2 * minute,
+  mediaDecodeCpuMs: 30 * minute,
+  /** Damaged packets in the first half minute of sound. A file with more is refused. */
+  mediaDamagedPacketsMax: 2000,
   /** Memory of a media child beyond what it starts with. The index of a 10 h film takes about 150 MB. */
   mediaMemoryBytes: 640 * MB,
   /** Bytes of a file that are read to find its streams: in a broadcast a stream may begin late. */

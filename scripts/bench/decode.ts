@@ -55,10 +55,14 @@ function ffmpeg(options: string[]): Promise<Usage> {
 }
 
 function child(operation: MediaOrder['operation'], path: string): Promise<Usage> {
-  const { mediaCpuMs: cpuMs, mediaMemoryBytes: memoryBytes } = limits
+  const bounds = {
+    openCpuMs: limits.mediaOpenCpuMs,
+    cpuMs: limits.mediaDecodeCpuMs,
+    memoryBytes: limits.mediaMemoryBytes,
+  }
   // Ten hours and the padding of every hour's end.
   const durationMsMax = 2 * readConfig({}).durationMsMax
-  const order: MediaOrder = { operation, parent: process.pid, priority: 0, cpuMs, memoryBytes, durationMsMax }
+  const order: MediaOrder = { operation, parent: process.pid, priority: 0, ...bounds, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)
 }
 

@@ -16,7 +16,7 @@ export type MediaOptions = {
 export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOptions): Media {
   return {
     inspect: async (path, { signal }) => {
-      const bounds = { stallMs: limits.mediaInspectMs, ...rest.bounds }
+      const bounds = { stallMs: limits.mediaInspectMs, cpuMs: limits.mediaInspectCpuMs, ...rest.bounds }
       const child = runChild('inspect', path, { ...rest, bounds, signal, durationMsMax })
       const next = await child.next()
       await child.return(undefined)

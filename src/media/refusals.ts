@@ -19,6 +19,10 @@ const refusals = {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'Reading the file takes more memory than a media file may.',
   },
+  'too-slow': {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'Reading the file takes more time than a media file may.',
+  },
   'too-long': { code: 'DURATION_TOO_LONG' },
 } satisfies Record<string, { code: JobErrorCode; message?: string }>
 

@@ -14,6 +14,8 @@ import { type MediaOrder, type Message, readMessages } from './wire.ts'
 export type Bounds = {
   /** The longest time without a message. */
   stallMs: number
+  /** CPU time until the file is open, and all of it. */
+  openCpuMs: number
   cpuMs: number
   memoryBytes: number
   /** A nice value: at 19 the child runs only when nothing else does. */
@@ -30,7 +32,8 @@ export type SpawnOptions = {
 
 const defaultBounds: Bounds = {
   stallMs: limits.mediaStallMs,
-  cpuMs: limits.mediaCpuMs,
+  openCpuMs: limits.mediaOpenCpuMs,
+  cpuMs: limits.mediaDecodeCpuMs,
   memoryBytes: limits.mediaMemoryBytes,
   priority: constants.priority.PRIORITY_LOW,
 }
@@ -67,6 +70,7 @@ export async function* runChild(
     if (error instanceof JobFailure) throw error
     kill()
     await child.exited
+    if (child.signalCode === 'SIGXCPU') throw failureOf('too-slow')
     const cause = reasonOf(error)
     log.warn('media child failed', { operation, cause, exit: child.exitCode, signal: child.signalCode })
     throw new JobFailure(

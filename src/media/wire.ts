@@ -6,6 +6,7 @@ export type MediaOrder = {
   operation: 'inspect' | 'decode'
   parent: number
   priority: number
+  openCpuMs: number
   cpuMs: number
   memoryBytes: number
   durationMsMax: number

@@ -29,7 +29,7 @@ function standIn(lines: string): string[] {
     process.execPath,
     '-e',
     `import { writeSync } from 'node:fs'
-     import { confine } from ${source('child/confine.ts')}
+     import { confine, limitCpu } from ${source('child/confine.ts')}
      import { writeMessage } from ${source('wire.ts')}
      const order = JSON.parse(process.argv.at(-1))
      const send = (kind, body) => writeSync(1, writeMessage(kind, body))
@@ -103,10 +103,17 @@ test('a child that sends too many samples is killed', async () => {
   })
 })
 
-test('an endless loop ends at the limit of CPU time', async () => {
-  const command = standIn('confine(order); for (;;) {}')
-  expect(await failureOf(inspectWith(command, { cpuMs: 1000, priority: 0 }))).toMatchObject({
-    code: 'PROCESSING_ERROR',
+test.each([
+  ['opening a file', 'confine(order); for (;;) {}', { openCpuMs: 1000, cpuMs: 60_000 }],
+  [
+    'an operation',
+    'confine(order); limitCpu(order.cpuMs, order.cpuMs); for (;;) {}',
+    { openCpuMs: 500, cpuMs: 2000 },
+  ],
+])('an endless loop in %s ends at its limit of CPU time', async (_, lines, bounds) => {
+  expect(await failureOf(inspectWith(standIn(lines), { ...bounds, priority: 0 }))).toEqual({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'Reading the file takes more time than a media file may.',
   })
 })
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
+import { bounds, decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
 import { expectTune, level, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -99,3 +99,43 @@ test('damage in the middle becomes silence, and the sound after it keeps its tim
   const samples = await decodeAll(path)
   expectTune(samples, [tune[0]!, { from: 0.4, to: 0.6, hertz: 400 }, ...tune.slice(3)])
 })
+
+const garbage = [
+  { name: 'AMR', head: '#!AMR\n', byte: 0x4c },
+  { name: 'AMR-WB', head: '#!AMR-WB\n', byte: 0x54 },
+]
+
+test.each(garbage)('packets that cannot be decoded are given up early: $name', async ({ head, byte }) => {
+  const path = join(temporaryFolder(), 'garbage.m4a')
+  writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
+  // Decoding all of it takes minutes.
+  const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
+  expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track is damaged: nothing of it can be decoded.',
+  })
+})
+
+test('a file that takes too long to open is refused', async () => {
+  const path = join(temporaryFolder(), 'tags.mp3')
+  // FFmpeg compares the name of each tag with all before it: 30,000 take about a minute.
+  writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
+  const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
+  expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'Reading the file takes more time than a media file may.',
+  })
+})
+
+/** An ID3v2.3 tag with this many texts, each of a name of its own. */
+function id3(count: number): Buffer {
+  const frames = Array.from({ length: count }, (_, i) => {
+    const text = Buffer.from(`\x03name${i}\0v`)
+    const head = Buffer.from('TXXX\0\0\0\0\0\0', 'latin1')
+    head.writeUInt32BE(text.length, 4)
+    return Buffer.concat([head, text])
+  })
+  const body = Buffer.concat(frames)
+  const size = [21, 14, 7, 0].map(shift => (body.length >> shift) & 0x7f)
+  return Buffer.concat([Buffer.from('ID3\x03\0\0', 'latin1'), Buffer.from(size), body])
+}

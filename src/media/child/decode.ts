@@ -20,7 +20,10 @@ export function decodeSource(
   let damaged = 0
   for (const link of linksOf(source)) {
     const add = (frame: Frame) => track.add(frame, link)
-    while (link.read(packet)) link.decode(packet, add)
+    while (link.read(packet)) {
+      link.decode(packet, add)
+      output.keepAlive()
+    }
     link.drain(add)
     track.endLink()
     damaged += link.damaged
@@ -59,7 +62,6 @@ class Track {
       this.#held.unref()
       this.#held.ref(frame)
     }
-    this.#output.keepAlive()
   }
 
   /** The next frame is the first of another link. */

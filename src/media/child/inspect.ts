@@ -2,6 +2,7 @@
 // is refused and the last sample is known. Between them packets are only counted.
 
 import type { Frame, Packet } from 'node-av/lib'
+import { limits } from '../../limits.ts'
 import type { Inspection } from '../media.ts'
 import { Refused } from '../refusals.ts'
 import { type Operation, sampleRate } from '../wire.ts'
@@ -38,6 +39,8 @@ function wholeMs(samples: number): number {
 class Meter {
   /** Number of decoded frames. */
   frames = 0
+  /** Number of damaged packets in the beginnings of the links before. */
+  #damaged = 0
   readonly #ffmpeg: FFmpeg
   readonly #timeline: Timeline
   readonly #samplesMax: number
@@ -69,8 +72,12 @@ class Meter {
     }
     const first = this.#packetAt(0)
     let more = link.read(first)
-    for (; more && this.samples < headEnd; more = link.read(first)) link.decode(first, add)
+    for (; more && this.samples < headEnd; more = link.read(first)) {
+      link.decode(first, add)
+      if (this.#damaged + link.damaged > limits.mediaDamagedPacketsMax) throw new Refused('undecodable')
+    }
     link.drain(add)
+    this.#damaged += link.damaged
     if (!more) return
     for (const packet of this.#countPackets(link)) link.decode(packet, add)
     link.drain(add)

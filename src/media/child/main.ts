@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs'
 import { Refused } from '../refusals.ts'
 import { type MediaOrder, type Send, writeMessage } from '../wire.ts'
-import { confine } from './confine.ts'
+import { confine, limitCpu } from './confine.ts'
 import { decodeSource } from './decode.ts'
 import { ffmpeg } from './ffmpeg.ts'
 import { inspectSource } from './inspect.ts'
@@ -23,9 +23,11 @@ export async function media(): Promise<void> {
   process.exit(0)
 }
 
-function run({ operation, durationMsMax }: MediaOrder): object {
+function run({ operation, durationMsMax, cpuMs }: MediaOrder): object {
   try {
-    return { done: operations[operation](ffmpeg, new Source(ffmpeg), { durationMsMax, send }) }
+    const source = new Source(ffmpeg)
+    limitCpu(cpuMs, cpuMs)
+    return { done: operations[operation](ffmpeg, source, { durationMsMax, send }) }
   } catch (error) {
     if (error instanceof Refused) return { refused: error.refusal }
     throw error
