@@ -7,6 +7,7 @@ import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
 import { type Metrics, openMetrics } from './base/metrics.ts'
 import { openSecrets } from './base/seal.ts'
+import { openUptime } from './base/uptime.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
@@ -77,9 +78,11 @@ function openParts(
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
+  // Each sweep reads it.
+  const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
-  const db = owned(openDb(dataDir, clock))
+  const db = owned(openDb(dataDir, clock, uptime))
   const secrets = openSecrets(dataDir)
   const metrics = openMetrics()
   const engine = owned(parts.engine ?? openEngine(config))

@@ -20,6 +20,8 @@ export type Db = {
   tx<T>(work: () => T): T
   /** The time of the open transaction, or of the clock. */
   now(): number
+  /** Time that counts towards timeouts. The clock may be set, this one may not. */
+  uptime(): number
   /** Writes a value that is there already. Throws when the disk is full. */
   probe(): void
   /** Empties the write-ahead log into the file, so that deleted text is nowhere on disk. */
@@ -36,7 +38,11 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, 'steno.db')
 }
 
-export function openDb(dataDir: string, clock: Clock = Date.now): Db {
+export function openDb(
+  dataDir: string,
+  clock: Clock = Date.now,
+  uptime: Clock = () => performance.now(),
+): Db {
   const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
   sql.run('pragma journal_mode = wal')
@@ -72,6 +78,7 @@ export function openDb(dataDir: string, clock: Clock = Date.now): Db {
     run: (statement, params = {}) => sql.query<unknown, [Params]>(statement).run(params).changes,
     tx,
     now,
+    uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint: () => void sql.query('pragma wal_checkpoint(truncate)').all(),
     copyTo: target => void sql.query('vacuum into $target').run({ target }),

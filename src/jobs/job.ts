@@ -63,7 +63,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
        speaker_count, align, webhook_url, file_bytes, progress, created_at)
-     values ($id, $accountId, $keyId, 'created', $now, $sourceUrl, $uploadId, $language, $diarize,
+     values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
        $speakerCount, $align, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
@@ -73,6 +73,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
       align: Number(request.align || request.diarize),
       progress: defaultProgress.created,
       now: db.now(),
+      uptime: db.uptime(),
     },
   )
   return id
@@ -108,7 +109,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
     .map(state => `'${state}'`)
     .join(', ')
   const row = db.find<JobRow>(
-    `update jobs set state = $to, state_at = $now, progress = $progress,
+    `update jobs set state = $to, state_at = $uptime, progress = $progress,
        started_at = case when $to = 'processing' then $now else started_at end,
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
@@ -117,6 +118,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
       id,
       to,
       now: db.now(),
+      uptime: db.uptime(),
       progress: defaultProgress[to],
       terminal: Number(isTerminal(to)),
       code: failure?.code ?? null,
@@ -124,6 +126,11 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
     },
   )
   return row && fromRow(row)
+}
+
+/** Counts the time of every unfinished job in its state from here on: uptime begins anew with each process. */
+export function restartTimeouts(db: Db): void {
+  db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
 }
 
 export function startDownload(db: Db, id: string): Job | null {

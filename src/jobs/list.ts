@@ -58,10 +58,11 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
   )
 }
 
-export function listStuckJobs(db: Db, { state, beforeMs }: { state: JobState; beforeMs: number }): Job[] {
-  return selectJobs(db, 'where state = $state and state_at < $beforeMs and completed_at is null', {
+/** Lists jobs that have been in this state for longer than the timeout, by uptime. */
+export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
+  return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,
-    beforeMs,
+    before: db.uptime() - timeoutMs,
   })
 }
 

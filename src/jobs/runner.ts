@@ -17,6 +17,7 @@ import {
   findJob,
   type Job,
   queueJob,
+  restartTimeouts,
   setProgress,
   startNextJob,
 } from './job.ts'
@@ -95,7 +96,7 @@ export class Runner {
   failStuckJobs(): void {
     const { db, config } = this.#parts
     for (const { state, setting, code } of timeouts) {
-      for (const { id } of listStuckJobs(db, { state, beforeMs: db.now() - config[setting] })) {
+      for (const { id } of listStuckJobs(db, { state, timeoutMs: config[setting] })) {
         const failed = failJob(db, id, { code })
         if (failed) this.#stop(failed)
       }
@@ -104,6 +105,7 @@ export class Runner {
 
   /** Goes on, after a restart, with every job that had not ended. */
   resume(): void {
+    restartTimeouts(this.#parts.db)
     for (const job of listUnfinishedJobs(this.#parts.db)) {
       if (job.state === 'processing') this.#interrupted.set(job.id, job)
       else if (job.state !== 'pending') this.#prepare(job)

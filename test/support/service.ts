@@ -33,6 +33,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   engine: SteeredEngine
   /** Time passes for the service, and its sweeps run. */
   later(ms: number): void
+  /** The wall clock is set, no time passes, and the sweeps run. */
+  stepClock(ms: number): void
   close(): Promise<void>
 }
 
@@ -79,11 +81,12 @@ async function startInside(
   parts: Partial<Parts>,
 ): Promise<Started> {
   let aheadMs = 0
+  let clockStepMs = 0
   const engine = (parts.engine as SteeredEngine | undefined) ?? steeredEngine()
   const config = readConfig({ STENO_PORT: '0', STENO_DATA_DIR: folder, STENO_SWEEP_EVERY: '1d', ...settings })
   const running = await startService(config, {
     media: statedMedia,
-    clock: () => Date.now() + aheadMs,
+    clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
     // No name is ever found: what is to be downloaded stays in downloading.
     resolve: () => new Promise(() => {}),
@@ -96,6 +99,10 @@ async function startInside(
     engine,
     later(ms) {
       aheadMs += ms
+      running.sweeper.run()
+    },
+    stepClock(ms) {
+      clockStepMs += ms
       running.sweeper.run()
     },
     close: () => running.close(),
@@ -129,6 +136,7 @@ async function startProgram(
     url: `http://127.0.0.1:${server.port}`,
     engine: { ...steeredEngine(), given: outOfReach, setReady: outOfReach },
     later: outOfReach,
+    stepClock: outOfReach,
     async close() {
       db.close()
       await server.stop()

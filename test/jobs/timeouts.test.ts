@@ -1,0 +1,68 @@
+// A job fails when it has been in one state for too long. Only time in which the server ran counts.
+
+import { expect } from 'bun:test'
+import { defaults } from '../support/defaults.ts'
+import { speech } from '../support/media.ts'
+import { startTestService, steered } from '../support/service.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+steered('a wall clock that is set forward or back fails no job', async () => {
+  for (const stepMs of [hourMs, -2 * dayMs]) {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const { body: downloading } = await ana.post('/v1/transcribe', { url: 'https://silent.test/a.mp3' })
+    const processing = await ana.transcribe(speech(5))
+    const task = await service.engine.given(1)
+    service.stepClock(stepMs)
+    expect(await ana.job(downloading.id)).toMatchObject({ status: 'downloading' })
+    service.engine.finish(task)
+    expect(await ana.until(processing, 'completed')).toMatchObject({ status: 'completed' })
+  }
+})
+
+steered('a job times out at its time after the wall clock was set', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5))
+  await service.engine.given(1)
+  service.stepClock(-2 * dayMs)
+  service.later(defaults.processingTimeoutMs - 5000)
+  expect(await ana.job(id)).toMatchObject({ status: 'processing' })
+  service.later(5001)
+  expect(await ana.job(id)).toMatchObject({ error: { code: 'PROCESSING_TIMEOUT' } })
+})
+
+steered('a suspend of the machine fails no job', async () => {
+  const service = await startTestService({ settings: { STENO_SWEEP_EVERY: '1m' } })
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5))
+  const task = await service.engine.given(1)
+  service.later(dayMs)
+  service.engine.finish(task)
+  expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
+})
+
+steered('the time in which the server was down fails no job', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const { body: downloading } = await ana.post('/v1/transcribe', { url: 'https://silent.test/a.mp3' })
+  const processing = await ana.transcribe(speech(5))
+  await service.engine.given(1)
+  service.later(defaults.downloadingTimeoutMs - 5000)
+  await service.stop()
+
+  const again = await startTestService({
+    dataDir: service.dataDir,
+    parts: { clock: () => Date.now() + 2 * dayMs },
+  })
+  const job = async (id: string) =>
+    (await again.fetch(`/v1/transcribe/${id}`, { headers: { Authorization: ana.key } })).body
+  again.later(0)
+  again.engine.finish(await again.engine.given(1))
+  expect(await job(downloading.id)).toMatchObject({ status: 'downloading' })
+  expect(['processing', 'completed']).toContain((await job(processing)).status)
+  again.later(defaults.downloadingTimeoutMs + 1)
+  expect(await job(downloading.id)).toMatchObject({ error: { code: 'DOWNLOAD_TIMEOUT' } })
+})
