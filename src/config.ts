@@ -53,6 +53,19 @@ export const settings = {
     'price of an hour of audio; 0 charges nothing',
   ),
   fileBytesMax: setting('STENO_MAX_FILE_SIZE', '5GB', size, 'largest media file'),
+  accountDiskBytes: setting('STENO_ACCOUNT_DISK', '100GB', size, 'most media on disk of one account'),
+  diskReserveBytes: setting(
+    'STENO_DISK_RESERVE',
+    '2GB',
+    size,
+    'free space that media leaves to the database',
+  ),
+  requestIdleMs: setting(
+    'STENO_REQUEST_IDLE',
+    '60s',
+    idleTime,
+    'a request whose bytes stop coming for this long is dropped',
+  ),
   durationMsMax: setting('STENO_MAX_DURATION', '10h', duration, 'longest audio'),
   durationMsMin: setting('STENO_MIN_DURATION', '1s', duration, 'shortest audio'),
   createdTimeoutMs: setting('STENO_TIMEOUT_CREATED', '30m', duration, 'longest time in created'),
@@ -221,6 +234,13 @@ function duration(given: string): number {
   const ms = parseDuration(given)
   if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
   return ms
+}
+
+/** The server counts it in whole seconds, in one byte. */
+function idleTime(given: string): number {
+  const ms = parseDuration(given) ?? 0
+  if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')
+  return Math.ceil(ms / 1000) * 1000
 }
 
 function size(given: string): number {

@@ -18,6 +18,7 @@ export const requestErrors = {
   TRANSCRIPTION_NOT_FOUND: { status: 404, message: 'There is no such transcription.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The bytes of the request stopped coming.' },
   CONFLICT: { status: 409, message: 'The transcription is in a state that does not allow this.' },
   IDEMPOTENCY_KEY_LOCKED: {
     status: 409,
@@ -28,6 +29,7 @@ export const requestErrors = {
   IDEMPOTENCY_KEY_CONFLICT: { status: 422, message: 'This Idempotency-Key was used with a different body.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait before the next one.' },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong here; it is safe to try again.' },
+  INSUFFICIENT_STORAGE: { status: 507, message: 'There is no room for more media.' },
 } as const
 
 export const jobErrors = {

@@ -40,11 +40,14 @@ export const limits = {
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
-  /** Idle timeout of a request. An upload of 5 GB may still take hours. */
-  requestIdleMs: 60 * second,
 
   // Uploads
   uploadBufferBytes: 1 * MB,
+  /** PUTs of one account under way at once. Each takes three file descriptors. */
+  uploadsInFlightMax: 256,
+  uploadRetryAfterMs: 1 * second,
+  /** After this many bytes of a PUT, the room on the disk and of the account is looked at again. */
+  uploadCheckBytes: 16 * MB,
 
   // Jobs
   /** Concurrent downloads and inspections; the others wait in a queue. */
@@ -156,6 +159,8 @@ export const limits = {
   // Stopping
   /** Time that requests and deliveries in progress get after SIGTERM. */
   stopGraceMs: 10 * second,
+  /** Of these, uploads whose bytes do not come for this long are cut. */
+  stopIdleMs: 1 * second,
 } as const
 
 /**

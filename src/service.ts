@@ -24,6 +24,8 @@ import { download } from './net/download.ts'
 import type { Resolve } from './net/fetch.ts'
 import { openNames } from './net/names.ts'
 import { type Sweeper, startSweeps } from './sweeps.ts'
+import { requireDiskForJob } from './uploads/room.ts'
+import { UploadStore } from './uploads/store.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 
@@ -56,7 +58,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 
   const { server } = openApp(service).listen({ hostname: config.host, port })
   if (!server) throw new Error(`nothing listens on ${listening()}`)
-  opened.defer(() => stopServer(server))
+  opened.defer(() => stopServer(server, service.uploads))
   port = server.port ?? port
 
   const sweeper = startSweeps(service)
@@ -85,6 +87,7 @@ function openParts(
   const db = owned(openDb(dataDir, clock, uptime))
   const secrets = openSecrets(dataDir)
   const metrics = openMetrics()
+  const uploads = new UploadStore({ db, config })
   const engine = owned(parts.engine ?? openEngine(config))
   const webhooks = owned(
     new WebhookSender({
@@ -108,8 +111,16 @@ function openParts(
       media: parts.media ?? openMedia(config),
       engine,
       webhooks,
-      download: (url, path, { accountId, ...options }) =>
-        download(url, path, { ...options, allowNets, resolve: resolveFor(accountId) }),
+      download: (url, path, { accountId, onProgress, ...options }) =>
+        download(url, path, {
+          ...options,
+          allowNets,
+          resolve: resolveFor(accountId),
+          onProgress(bytes, total) {
+            requireDiskForJob(config)
+            onProgress(bytes, total)
+          },
+        }),
       onEnd: job => countEnd(metrics, job),
     }),
   )
@@ -118,7 +129,7 @@ function openParts(
   const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
   const checkUrl = (url: string, accountId: string) =>
     checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) })
-  const shared = { config, baseUrl, db, secrets, engine, runner, mailer, rateLimiter, metrics }
+  const shared = { config, baseUrl, db, secrets, uploads, engine, runner, mailer, rateLimiter, metrics }
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }
 
@@ -128,7 +139,8 @@ function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void
 }
 
 /** Accepts no new connections, and lets requests in progress finish for a while. */
-async function stopServer(server: Bun.Server<unknown>): Promise<void> {
+async function stopServer(server: Bun.Server<unknown>, uploads: UploadStore): Promise<void> {
+  uploads.hurry()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)

@@ -3,7 +3,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
-import { limits } from '../limits.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp } from './client-ip.ts'
@@ -31,7 +30,7 @@ export function openApp(service: Service): AnyElysia {
     serve: {
       reusePort: false,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      idleTimeout: limits.requestIdleMs / 1000,
+      idleTimeout: config.requestIdleMs / 1000,
       // Without it, Bun answers an error beyond the hooks below with a page that shows paths and source.
       development: false,
       error(error) {

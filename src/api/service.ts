@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { Runner } from '../jobs/runner.ts'
+import type { UploadStore } from '../uploads/store.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export type Service = {
@@ -15,6 +16,7 @@ export type Service = {
   baseUrl: () => string
   db: Db
   secrets: Secrets
+  uploads: UploadStore
   engine: Engine
   runner: Runner
   mailer: Mailer

@@ -21,6 +21,7 @@ export const transcribe = (service: Service) =>
       async ({ body, caller, once }) => {
         await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
         const { made, reply } = once(() => {
+          if (body.url != null) service.uploads.requireRoom(caller.accountId)
           const id = submitJob(service.db, caller, body, service.config)
           return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
         })
@@ -41,6 +42,7 @@ export const transcribe = (service: Service) =>
             'ZERO_BALANCE',
             'INSUFFICIENT_BALANCE',
             'UPLOAD_NOT_FOUND',
+            'INSUFFICIENT_STORAGE',
           ],
         }),
       },

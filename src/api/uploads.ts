@@ -3,7 +3,6 @@ import { requireBalance } from '../accounts/funds.ts'
 import { ApiError } from '../errors.ts'
 import { contentTypeOf } from '../uploads/filename.ts'
 import { isSignedUrl, signedUrl } from '../uploads/signed-url.ts'
-import { storeUpload } from '../uploads/store.ts'
 import { createUpload } from '../uploads/upload.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
@@ -27,22 +26,23 @@ export const uploads = (service: Service) =>
         response: { 200: answers.upload },
         detail: about({
           summary: 'Get an address to send a file to',
-          fails: ['INVALID_FILENAME', 'INVALID_MEDIA_FORMAT', 'ZERO_BALANCE'],
+          fails: ['INVALID_FILENAME', 'INVALID_MEDIA_FORMAT', 'ZERO_BALANCE', 'INSUFFICIENT_STORAGE'],
         }),
       },
     )
 
     .put(
       '/upload/:id',
-      async ({ request, params: { id }, query: { expires = '', signature = '' }, set }) => {
+      async ({ request, server, params: { id }, query: { expires = '', signature = '' }, set }) => {
         const contentType = request.headers.get('content-type') ?? ''
         const address = { id, expires, signature, contentType }
         if (!isSignedUrl(service.secrets, address, service.db.now())) throw new ApiError('FORBIDDEN')
-        const stored = await storeUpload(service.db, id, request.body, {
-          dataDir: service.config.dataDir,
-          bytesMax: service.config.fileBytesMax,
-          bytesDeclared: Number(request.headers.get('content-length') ?? 0),
-        })
+        requireWholeFile(request.headers)
+        // The server cuts a body slower than 16 KB/s. The store cuts one that does not move.
+        server?.timeout(request, 0)
+        const stored = await service.uploads
+          .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
+          .finally(() => server?.timeout(request, service.config.requestIdleMs / 1000))
         set.headers.ETag = `"${stored.sha256}"`
         return { upload_id: id, file_size_bytes: stored.fileBytes }
       },
@@ -58,17 +58,36 @@ export const uploads = (service: Service) =>
             'Needs no key: the address carries the right. Send exactly the headers that came with it.',
           requestBytes: true,
           success: { status: 200, description: 'Stored', headers: ['ETag'] },
-          fails: ['CONFLICT', 'PAYLOAD_TOO_LARGE'],
+          fails: [
+            'INVALID_REQUEST',
+            'REQUEST_TIMEOUT',
+            'CONFLICT',
+            'PAYLOAD_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+            'INSUFFICIENT_STORAGE',
+          ],
         }),
       },
     )
 
+/** A part of a file, or a compressed one, would be kept as if it were the media. */
+function requireWholeFile(headers: Headers): void {
+  if (headers.has('content-range'))
+    throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (coding === '' || coding === 'identity') return
+  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the file as it is, without Content-Encoding.', {
+    'Accept-Encoding': 'identity',
+  })
+}
+
 function newUpload(
-  { db, config, baseUrl, secrets }: Service,
+  { db, config, baseUrl, secrets, uploads }: Service,
   accountId: string,
   { filename, contentType }: { filename: string; contentType: string },
 ) {
   requireBalance(db, accountId, config.pricePerHourCents)
+  uploads.requireRoom(accountId)
   const upload = createUpload(db, accountId, { filename, contentType, ttlMs: config.uploadTtlMs })
   return {
     upload_id: upload.id,

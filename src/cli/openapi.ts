@@ -36,6 +36,9 @@ function unopened(config: Config): Service {
     get secrets() {
       return absent()
     },
+    get uploads() {
+      return absent()
+    },
     get engine() {
       return absent()
     },

@@ -2,11 +2,15 @@
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
+import mediaOfAccount from './migrations/002_media_of_account.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
 /** A migration that shipped is never edited. A change is a new one. */
-const shipped: Migration[] = [{ name: '001_init', sql: init }]
+const shipped: Migration[] = [
+  { name: '001_init', sql: init },
+  { name: '002_media_of_account', sql: mediaOfAccount },
+]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {
   sql.run('create table if not exists migrations (name text primary key, applied_at integer not null) strict')

@@ -15,7 +15,7 @@ export function uploadPath(dataDir: string, uploadId: string): string {
  * Rejects when the sender breaks off or the disk is full. The caller removes the file then.
  */
 export async function receive(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array>,
   path: string,
   { bytesMax }: { bytesMax: number },
 ): Promise<Received | null> {
@@ -26,7 +26,7 @@ export async function receive(
   let fileBytes = 0
   let isEnded = false
   try {
-    for await (const chunk of body ?? []) {
+    for await (const chunk of body) {
       fileBytes += chunk.byteLength
       if (fileBytes > bytesMax) return null
       hasher.update(chunk)

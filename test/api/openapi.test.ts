@@ -125,7 +125,22 @@ test('the document has every endpoint with its parameters, bounds and errors', a
 
   const submit = paths['/v1/transcribe'].post
   expect(Object.keys(submit.responses).toSorted()).toEqual(
-    ['200', '400', '401', '402', '403', '404', '405', '409', '413', '415', '422', '429', '500'].toSorted(),
+    [
+      '200',
+      '400',
+      '401',
+      '402',
+      '403',
+      '404',
+      '405',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+      '500',
+      '507',
+    ].toSorted(),
   )
   expect(submit.responses['429'].headers['Retry-After']).toBeDefined()
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()

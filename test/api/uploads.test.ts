@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { limits } from '../../src/limits.ts'
 import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
+import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
@@ -145,6 +146,146 @@ test('an interrupted PUT leaves no file', async () => {
   await until(() => readdirSync(folder).length === 0)
 })
 
+test('an address takes one PUT at a time', async () => {
+  const service = await startTestService(unlimited)
+  const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
+  const first = openPut(body, 10)
+  first.send('12345')
+  await until(() => readdirSync(join(service.dataDir, 'uploads')).length === 1)
+  const second = await put(body, 'second')
+  expect([second.status, await second.json()]).toEqual([409, errorWith('CONFLICT')])
+  first.send('67890')
+  expect(await first.answer).toStartWith('HTTP/1.1 200')
+  expect(readFileSync(uploadPath(service.dataDir, body.upload_id), 'utf8')).toBe('1234567890')
+  expect((await put(body, 'third')).status).toBe(200)
+})
+
+test('part of a file and a compressed file are refused', async () => {
+  const service = await startTestService(unlimited)
+  const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
+  const send = async (headers: Record<string, string>) => {
+    const answer = await put({ ...body, headers: { ...body.headers, ...headers } }, 'bytes')
+    const { error } = (await answer.json()) as { error?: { code: string } }
+    return [answer.status, error?.code, answer.headers.get('accept-encoding')]
+  }
+  expect(await send({ 'Content-Range': 'bytes 0-4/1000' })).toEqual([400, 'INVALID_REQUEST', null])
+  expect(await send({ 'Content-Encoding': 'gzip' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', 'identity'])
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+  expect(await send({ 'Content-Encoding': 'Identity' })).toEqual([200, undefined, null])
+})
+
+test('below the reserve of the disk no media is taken', async () => {
+  const roomy = await startTestService(unlimited)
+  const ana = roomy.account('ana')
+  const { body: address } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  const uploadId = await ana.upload()
+  await roomy.stop()
+
+  const settings = { ...unlimited.settings, STENO_DISK_RESERVE: '1000000TB', STENO_BASE_URL: roomy.url }
+  const full = await startTestService({ settings, dataDir: roomy.dataDir })
+  const send = (path: string, body: object) =>
+    full.fetch(path, {
+      method: 'POST',
+      headers: { 'X-Api-Key': ana.key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { pathname, search } = new URL(address.upload_url)
+  const refused = [
+    await send('/v1/upload', { filename: 'a.wav' }),
+    await send('/v1/transcribe', { url: 'https://a.example/x.mp3' }),
+    await full.fetch(pathname + search, { method: 'PUT', headers: address.headers, body: 'bytes' }),
+  ]
+  expect(refused.map(({ status, body }) => [status, body])).toEqual(
+    Array(3).fill([507, errorWith('INSUFFICIENT_STORAGE')]),
+  )
+  expect(readdirSync(join(full.dataDir, 'uploads'))).toEqual([uploadId])
+  expect((await send('/v1/transcribe', { upload_id: uploadId })).status).toBe(200)
+})
+
+test('a download ends when the disk reaches its reserve', async () => {
+  let isAnswering = false
+  const source = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => (isAnswering ? new Response('x'.repeat(100)) : new Promise<never>(() => {})),
+  })
+  afterAll(() => source.stop(true))
+  const settings = { ...unlimited.settings, STENO_ALLOW_NETS: '127.0.0.0/8' }
+  const roomy = await startTestService({ settings })
+  const ana = roomy.account('ana')
+  const { id } = (await ana.post('/v1/transcribe', { url: source.url.href })).body
+  await ana.until(id, 'downloading')
+  await roomy.stop()
+
+  isAnswering = true
+  const full = await startTestService({
+    settings: { ...settings, STENO_DISK_RESERVE: '1000000TB' },
+    dataDir: roomy.dataDir,
+  })
+  const job = async () =>
+    (await full.fetch(`/v1/transcribe/${id}`, { headers: { 'X-Api-Key': ana.key } })).body
+  while ((await job()).status !== 'failed') await Bun.sleep(2)
+  expect((await job()).error).toEqual({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('no room'),
+  })
+  expect(readdirSync(join(full.dataDir, 'media'))).toEqual([])
+})
+
+steered('an account keeps no more media than it may', async () => {
+  const settings = { ...unlimited.settings, STENO_ACCOUNT_DISK: '1KB' }
+  const service = await startTestService({ settings })
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const addresses = [1, 2, 3].map(async () => (await ana.post('/v1/upload', { filename: 'a.wav' })).body)
+  const [first, second, third] = await Promise.all(addresses)
+  const send = async (address: Signed, bytes: string | ReadableStream) => (await put(address, bytes)).status
+  expect(await send(first, speech(60).padEnd(1000, '0'))).toBe(200)
+  expect(await send(second, 'x'.repeat(25))).toBe(507)
+  expect(await send(second, streamOf('x'.repeat(25)))).toBe(507)
+  expect(await send(second, 'x'.repeat(24))).toBe(200)
+  expect(await send(third, 'x')).toBe(507)
+  expect((await put((await ben.post('/v1/upload', { filename: 'a.wav' })).body, 'x')).status).toBe(200)
+
+  const { id } = (await ana.post('/v1/transcribe', { upload_id: first.upload_id })).body
+  expect(await send(third, 'x')).toBe(507)
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  await ana.delete(`/v1/transcribe/${id}`)
+  expect(await send(third, 'x')).toBe(200)
+})
+
+test('a slow PUT goes on while it moves, and one that does not move gets 408', async () => {
+  const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
+  const service = await startTestService({ settings })
+  const ana = service.account('ana')
+  // The server looks at the speed of requests every four seconds.
+  const pieces = 24
+  const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
+  const silent = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, 10)
+  silent.send('12345')
+  for (let count = 0; count < pieces; count++) {
+    await Bun.sleep(250)
+    slow.send('x')
+  }
+  expect(await slow.answer).toStartWith('HTTP/1.1 200')
+  const answer = await silent.answer
+  expect(answer).toStartWith('HTTP/1.1 408')
+  expect(answer).toContain('REQUEST_TIMEOUT')
+  await silent.closed
+}, 20_000)
+
+test('a half-sent PUT does not hold up the stop', async () => {
+  const service = await startTestService(unlimited)
+  const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
+  const half = openPut(body, 10)
+  half.send('12345')
+  await until(() => readdirSync(join(service.dataDir, 'uploads')).length === 1)
+  const startedAt = performance.now()
+  await service.stop()
+  expect(performance.now() - startedAt).toBeLessThan(limits.stopGraceMs / 2)
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+})
+
 steered('bytes without a job are removed by the first sweep after expiry', async () => {
   const service = await startTestService(unlimited)
   const uploadId = await service.account('ana').upload()
@@ -171,6 +312,27 @@ type Signed = { upload_url: string; headers: Record<string, string> }
 
 function put({ upload_url, headers }: Signed, body: string | Uint8Array | ReadableStream): Promise<Response> {
   return fetch(upload_url, { method: 'PUT', headers, body: body as string })
+}
+
+/** A PUT whose bytes are sent by hand. */
+function openPut({ upload_url, headers }: Signed, length: number) {
+  const url = new URL(upload_url)
+  const socket = connect(Number(url.port), url.hostname)
+  socket.write(
+    `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: ${headers['Content-Type']}\r\n`,
+  )
+  socket.write(`Content-Length: ${length}\r\n\r\n`)
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+  const answer = new Promise<string>(resolve => {
+    socket.once('data', (bytes: Buffer) => resolve(bytes.toString()))
+    socket.once('error', error => resolve(error.message))
+    closed.then(() => resolve('closed'))
+  })
+  return { send: (bytes: string) => void socket.write(bytes), answer, closed }
+}
+
+function errorWith(code: string): object {
+  return { error: expect.objectContaining({ code }) }
 }
 
 function streamOf(...chunks: string[]): ReadableStream {

@@ -78,7 +78,10 @@ test('a later migration is applied once, to the rows of the earlier one', () => 
 test('a database is migrated once, and one of a newer version is refused', () => {
   open()
   const db = open()
-  expect(db.list('select name from migrations')).toEqual([{ name: '001_init' }])
+  expect(db.list('select name from migrations')).toEqual([
+    { name: '001_init' },
+    { name: '002_media_of_account' },
+  ])
   db.run("insert into migrations values ('999_later', 0)")
   expect(() => open()).toThrow('newer steno')
 })

@@ -83,7 +83,13 @@ async function startInside(
   let aheadMs = 0
   let clockStepMs = 0
   const engine = (parts.engine as SteeredEngine | undefined) ?? steeredEngine()
-  const config = readConfig({ STENO_PORT: '0', STENO_DATA_DIR: folder, STENO_SWEEP_EVERY: '1d', ...settings })
+  const config = readConfig({
+    STENO_PORT: '0',
+    STENO_DATA_DIR: folder,
+    STENO_SWEEP_EVERY: '1d',
+    STENO_DISK_RESERVE: '1MB',
+    ...settings,
+  })
   const running = await startService(config, {
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
@@ -124,6 +130,7 @@ async function startProgram(
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',
+    STENO_DISK_RESERVE: '1MB',
   }
   const server = await serve({ dataDir: folder }, { ...environment, ...settings }, [path])
   const db = openDb(folder)

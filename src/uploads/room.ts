@@ -1,0 +1,52 @@
+// The room for media: on the disk, where the database needs some too, and of each account.
+
+import { statfsSync } from 'node:fs'
+import { formatSize } from '../base/units.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError, JobFailure } from '../errors.ts'
+
+export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskReserveBytes'>
+
+const noRoom = 'The disk of this service has no room left; try again later.'
+
+/** Throws when the disk would have less than its reserve after this many bytes more. */
+export function requireDisk(settings: RoomSettings, bytes: number): void {
+  if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
+}
+
+/** The same for the download of a job. */
+export function requireDiskForJob(settings: RoomSettings): void {
+  if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
+}
+
+/** Throws when the account would keep more than it may after this many bytes more. */
+export function requireQuota(
+  db: Db,
+  accountId: string,
+  { accountDiskBytes }: RoomSettings,
+  bytes: number,
+): void {
+  if (findKeptBytes(db, accountId) + bytes <= accountDiskBytes) return
+  const most = formatSize(accountDiskBytes)
+  throw new ApiError(
+    'INSUFFICIENT_STORAGE',
+    `Your media would take more than ${most}; delete transcriptions, or wait until old media is removed.`,
+  )
+}
+
+function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(dataDir)
+  return bavail * bsize - bytes >= diskReserveBytes
+}
+
+/** The bytes on disk of an account: media of its jobs, and uploads that no job has used. */
+function findKeptBytes(db: Db, accountId: string): number {
+  const row = db.find<{ bytes: number }>(
+    `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)
+       + (select coalesce(sum(file_bytes), 0) from uploads where account_id = $accountId and used_at is null)
+       as bytes`,
+    { accountId },
+  )
+  return row?.bytes ?? 0
+}

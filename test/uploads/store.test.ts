@@ -1,0 +1,67 @@
+// The store by itself: what changes while the bytes of a PUT come.
+
+import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/account.ts'
+import { openDb } from '../../src/db/db.ts'
+import { limits } from '../../src/limits.ts'
+import { UploadStore } from '../../src/uploads/store.ts'
+import { createUpload } from '../../src/uploads/upload.ts'
+import { defaults } from '../support/defaults.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+function openStore() {
+  const dataDir = temporaryFolder()
+  mkdirSync(join(dataDir, 'uploads'))
+  const db = openDb(dataDir)
+  const config = { ...defaults, dataDir, diskReserveBytes: 1, requestIdleMs: 20 }
+  const account = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })!
+  const newUpload = () =>
+    createUpload(db, account.id, { filename: 'a.wav', contentType: 'audio/wav', ttlMs: defaults.uploadTtlMs })
+  const files = () => readdirSync(join(dataDir, 'uploads'))
+  return { config, newUpload, files, store: new UploadStore({ db, config }) }
+}
+
+test('a PUT is refused when the disk fills while its bytes come', async () => {
+  const { store, config, newUpload, files } = openStore()
+  const piece = new Uint8Array(limits.uploadCheckBytes)
+  let pieces = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pieces += 1
+      if (pieces === 2) config.diskReserveBytes = Number.MAX_SAFE_INTEGER
+      controller.enqueue(piece)
+    },
+  })
+  await expect(store.put(newUpload().id, body, 0)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
+  expect(pieces).toBeLessThan(5)
+  expect(files()).toEqual([])
+})
+
+test('an account has a limited number of PUTs under way', async () => {
+  const { store, newUpload } = openStore()
+  const ends: (() => void)[] = []
+  const body = () => new ReadableStream<Uint8Array>({ start: each => void ends.push(() => each.close()) })
+  const running = Array.from({ length: limits.uploadsInFlightMax }, () =>
+    store.put(newUpload().id, body(), 0),
+  )
+  const late = newUpload()
+  await expect(store.put(late.id, body(), 0)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+  for (const end of ends) end()
+  await Promise.all(running)
+  await store.put(late.id, null, 0)
+})
+
+test('a PUT whose bytes stop coming is cut', async () => {
+  const { store, newUpload, files } = openStore()
+  let isCancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    start: controller => controller.enqueue(new Uint8Array(5)),
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  await expect(store.put(newUpload().id, body, 10)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+  expect([isCancelled, files()]).toEqual([true, []])
+})
