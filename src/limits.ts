@@ -81,6 +81,9 @@ export const limits = {
   /** A download has stalled when fewer than `downloadStallBytesMin` arrive in this time. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
+  /** Lowest average rate in bytes a second, measured over the whole download once it has lasted this long. */
+  downloadRateBytesMin: 16 * KB,
+  downloadRateAfterMs: 60 * second,
   /** Tries in a row that do not add `downloadFurtherBytes` to the file. */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,

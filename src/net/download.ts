@@ -16,6 +16,8 @@ export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   stallMs?: number
+  /** The time of a clock that is never set back, in milliseconds. */
+  now?: () => number
   onProgress?: (bytes: number, total: number | null) => void
   /** Waits between two tries. Rejects when the signal is aborted. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
@@ -54,11 +56,21 @@ type Progress = {
   /** Identifies the content, so that a later try can ask for the missing part of the same file. */
   version: string | null
   begun: boolean
+  /** Bytes of all tries, and the time in which their bodies were read. */
+  receivedBytes: number
+  receivedMs: number
 }
 
 async function fill(file: FileHandle, address: string, options: DownloadOptions): Promise<number> {
   const { signal, pause = (ms, stop) => wait(ms, undefined, { signal: stop }) } = options
-  const progress: Progress = { bytes: 0, total: null, version: null, begun: false }
+  const progress: Progress = {
+    bytes: 0,
+    total: null,
+    version: null,
+    begun: false,
+    receivedBytes: 0,
+    receivedMs: 0,
+  }
   let furthest = 0
   let fruitless = 0
   for (;;) {
@@ -176,13 +188,17 @@ async function store(
   file: FileHandle,
   answer: Answer,
   progress: Progress,
-  { bytesMax, stallMs = limits.downloadStallMs, onProgress }: DownloadOptions,
+  { bytesMax, stallMs = limits.downloadStallMs, now = () => performance.now(), onProgress }: DownloadOptions,
 ): Promise<BodyEnd> {
+  const begunMs = now() - progress.receivedMs
   const write = async (bytes: Uint8Array) => {
     if (progress.bytes + bytes.length > bytesMax) throw tooLarge(bytesMax)
     const { bytesWritten } = await file.write(bytes, 0, bytes.length, progress.bytes)
     if (bytesWritten < bytes.length) throw new Error('the disk took only a part of the download')
     progress.bytes += bytes.length
+    progress.receivedBytes += bytes.length
+    progress.receivedMs = now() - begunMs
+    if (isTooSlow(progress)) throw new JobFailure('DOWNLOAD_FAILED', causes.stalled)
     onProgress?.(progress.bytes, progress.total)
   }
   const filter = progress.bytes === 0 ? openPageFilter(answer, write) : passEverything(write)
@@ -204,6 +220,14 @@ async function store(
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
   // A server may send a shorter range than it was asked for.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
+}
+
+/** A server that drips would hold its place among the downloads for as long as it likes. */
+function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
+  return (
+    receivedMs >= limits.downloadRateAfterMs &&
+    receivedBytes < (limits.downloadRateBytesMin * receivedMs) / 1000
+  )
 }
 
 function tooLarge(bytesMax: number): JobFailure {

@@ -6,6 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { draftPath } from '../../src/base/whole-file.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
+import { causes } from '../../src/net/causes.ts'
 import { type DownloadOptions, download } from '../../src/net/download.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { defaults } from '../support/defaults.ts'
@@ -513,6 +514,24 @@ test('an abort rejects with its reason at once and leaves nothing behind', async
   const paused = download(server.url('/broken'), path(), { ...withRealPauses, signal: resting.signal })
   expect(await paused.catch((error: unknown) => error)).toBe(reason)
   expect(readdirSync(folder)).toEqual([])
+})
+
+/** A download of four megabytes at a steady rate, in bytes a second, by its own clock. */
+async function takeAtRate(rate: number): Promise<number> {
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, Buffer.alloc(4_000_000)) })
+  let received = 0
+  const outcome = await take(server.url('/a'), {
+    onProgress: bytes => (received = bytes),
+    now: () => (received / rate) * 1000,
+  }).catch((error: unknown) => error)
+  if (outcome instanceof JobFailure)
+    expect(outcome).toMatchObject({ code: 'DOWNLOAD_FAILED', message: causes.stalled })
+  return received
+}
+
+test('a download at 20 KB a second goes on, one at 12 KB a second ends', async () => {
+  expect(await takeAtRate(20 * 1024)).toBe(4_000_000)
+  expect(await takeAtRate(12 * 1024)).toBeLessThan(4_000_000)
 })
 
 test('a draft that a killed process left is not in the way of the next download', async () => {
