@@ -9,6 +9,26 @@ import type { exportQuery } from './shapes/requests.ts'
 
 type Wanted = ExportOptions & { format: 'json' | ExportFormat }
 
+type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format'>
+
+const cueParameters: Parameter[] = ['max_words', 'max_chars', 'max_duration', 'sentence_aware']
+const textParameters: Parameter[] = ['include_speakers', 'strip_chars']
+
+const parameters: Record<Wanted['format'], Parameter[]> = {
+  json: [],
+  srt: [...cueParameters, ...textParameters],
+  vtt: [...cueParameters, ...textParameters],
+  text: [...textParameters, 'include_timestamps'],
+}
+
+/** Removes, before the query is checked, the parameters that do not apply to its format. */
+export function dropUnused(query: Record<string, unknown>): void {
+  const format = query.format ?? 'json'
+  const used = Object.entries(parameters).find(([name]) => name === format)?.[1]
+  if (!used) return
+  for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
+}
+
 /** The query with its defaults. */
 export function exportOptions(query: Static<typeof exportQuery>): Wanted {
   const stripChars = query.strip_chars ?? ''

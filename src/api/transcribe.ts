@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import { errorOf } from '../jobs/events.ts'
 import { findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
-import { exportOptions, exportTranscript } from './exports.ts'
+import { dropUnused, exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
 import { jobJson } from './job-json.ts'
 import { about } from './route.ts'
@@ -68,6 +68,7 @@ export const transcribe = (service: Service) =>
         account: 'jobs.get',
         params: requests.idParam,
         query: requests.exportQuery,
+        transform: ({ query }) => dropUnused(query),
         detail: about({
           answer: answers.job,
           summary: 'Read a transcription, as JSON or as subtitles or text',

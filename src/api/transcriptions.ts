@@ -54,6 +54,8 @@ function pageOf(
 function instant(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const ms = parseInstant(text)
-  if (ms === null) throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.`)
-  return ms
+  if (ms !== null) return ms
+  // A plus sign that is not escaped arrives as a space.
+  const hint = / \d{2}:?\d{2}$/.test(text) ? ' Write the plus sign of a time zone as %2B.' : ''
+  throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.${hint}`)
 }

@@ -56,13 +56,28 @@ steered.each([
   'max_words=0x4',
   'sentence_aware=yes',
   'include_speakers=maybe',
-  'include_timestamps=1',
+  'format=text&include_timestamps=1',
   `strip_chars=${'x'.repeat(33)}`,
 ])('%s is refused, and the message names the parameter', async query => {
   const { ana, id } = await completed(two)
   const { status, body } = await ana.get(`/v1/transcribe/${id}?format=srt&${query}`)
   expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])
-  expect(body.error.message).toContain(query.split('=')[0]!)
+  expect(body.error.message).toContain(query.split('&').at(-1)!.split('=')[0]!)
+})
+
+steered.each([
+  ['json', 'max_words=0&max_chars=9&max_duration=a&sentence_aware=x&include_speakers=x&include_timestamps=x'],
+  ['json', `strip_chars=${'x'.repeat(33)}`],
+  ['text', 'max_words=0&max_chars=9&max_duration=a&sentence_aware=x'],
+  ['srt', 'include_timestamps=maybe'],
+  ['vtt', 'include_timestamps=maybe'],
+])('%s ignores what does not apply to it: %s', async (format, query) => {
+  const { get } = await completed(two)
+  const plain = await get(`format=${format}`)
+  expect(plain[0]).toBe(200)
+  expect(await get(`format=${format}&${query}`)).toEqual(plain)
+  expect(await get(`${query}&format=${format}`)).toEqual(plain)
+  if (format === 'json') expect(await get(query)).toEqual(plain)
 })
 
 test('an export needs a completed job, JSON does not', async () => {

@@ -95,3 +95,16 @@ test('a cursor belongs to its account, filter and order', async () => {
   expect(await status(ana, '&status=created')).toBe(400)
   expect(await status(ana, '&from=2000-01-01')).toBe(400)
 })
+
+test('a plus sign that was not escaped is named', async () => {
+  const ana = (await startTestService()).account('ana')
+  const { status, body } = await ana.get('/v1/transcriptions?from=2026-11-21T19:00:00+01:00')
+  expect([status, body.error.message]).toEqual([
+    400,
+    'from is not an ISO 8601 time. Write the plus sign of a time zone as %2B.',
+  ])
+  expect((await ana.get('/v1/transcriptions?to=later')).body.error.message).toBe(
+    'to is not an ISO 8601 time.',
+  )
+  expect((await ana.get('/v1/transcriptions?from=2026-11-21T19:00:00%2B01:00')).status).toBe(200)
+})
