@@ -1,10 +1,12 @@
 // Loads a model folder on the requested device, or on the next best, and reports which.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { firstLineOf } from '../base/reason.ts'
+import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
+import { weightFiles } from './models/layout.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
@@ -21,13 +23,16 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
   const runtime = openRuntime(runtimeLibrary(), threads)
   const notes: string[] = []
   for (const candidate of candidates(device)) {
-    const variant = variantFor(folder, candidate)
+    let variant: Variant
     let whisper: Whisper
     try {
+      variant = variantFor(folder, candidate)
+      requireMemory(weightFiles(folder, variant))
       whisper = await openWhisper(runtime, folder, { device: candidate, variant })
     } catch (error) {
       const cause = firstLineOf(error)
-      if (candidate === 'cpu' || device !== 'auto') throw new Error(`${candidate}: ${cause}`)
+      if (candidate === 'cpu' || device !== 'auto')
+        throw new Error([...notes, `${candidate}: ${cause}`].join('; '))
       notes.push(`${candidate} cannot be used: ${cause}`)
       continue
     }
@@ -35,7 +40,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
       runtime,
       whisper,
       await Bun.file(vadModel()).bytes(),
-      openVoicesFor(runtime, voices, candidate),
+      openVoicesFor(runtime, voices, { device: candidate, notes }),
     )
     return {
       models,
@@ -53,7 +58,11 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
 }
 
 /** Without voice models only the jobs that ask for speakers fail. */
-function openVoicesFor(runtime: Runtime, voices: VoiceChoice, device: Device): LoadedModels['voices'] {
+function openVoicesFor(
+  runtime: Runtime,
+  voices: VoiceChoice,
+  { device, notes }: { device: Device; notes: string[] },
+): LoadedModels['voices'] {
   if ('problem' in voices) return voices
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)
@@ -61,8 +70,11 @@ function openVoicesFor(runtime: Runtime, voices: VoiceChoice, device: Device): L
     const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
-    const cause = firstLineOf(error)
-    return { problem: `The models for telling speakers apart cannot be loaded: ${cause}` }
+    notes.push(`the voice models cannot be loaded: ${firstLineOf(error)}`)
+    return {
+      problem:
+        'The models for telling speakers apart cannot be loaded; the log says why when the service starts',
+    }
   }
 }
 
@@ -72,20 +84,35 @@ function candidates(device: Config['device']): Device[] {
   return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
 }
 
-/** Best first. On a CPU fp16 is slower than fp32. */
+/** Best first. A CPU computes half floats four times as slowly as floats, so it has no variant of them. */
 const preferences: Record<Device, Variant[]> = {
-  cpu: ['_quantized', '', '_fp16'],
+  cpu: ['_quantized', ''],
   cuda: ['_fp16', '', '_quantized'],
   webgpu: ['_fp16', '', '_quantized'],
 }
 
 export function variantFor(folder: string, device: Device): Variant {
-  const found = preferences[device].find(variant =>
-    ['encoder_model', 'decoder_model_merged'].every(name =>
-      existsSync(join(folder, 'onnx', `${name}${variant}.onnx`)),
-    ),
+  const found = preferences[device].find(variant => weightFiles(folder, variant).length > 0)
+  if (found !== undefined) return found
+  const wanted = preferences[device].map(variant => `encoder_model${variant}.onnx`).join(' or ')
+  throw new Error(
+    `${join(folder, 'onnx')} has no ${wanted} with its decoder_model_merged: run steno models pull with STENO_DEVICE=${device}`,
   )
-  if (found === undefined)
-    throw new Error('the model folder has no encoder_model and decoder_model_merged of one variant')
-  return found
+}
+
+/** Throws when the weights cannot be in memory at once: the process would be killed while it loads them. */
+export function requireMemory(files: readonly string[], available = availableMemory()): void {
+  const sizes = files.map(path => ({ path, bytes: statSync(path).size }))
+  const bytes = sizes.reduce((sum, file) => sum + file.bytes, 0)
+  if (bytes <= available) return
+  const { path } = sizes.reduce((largest, file) => (file.bytes > largest.bytes ? file : largest))
+  throw new Error(
+    `the weights take ${formatSize(bytes)} (the largest file is ${path}), and ${formatSize(available)} of memory is available`,
+  )
+}
+
+/** The memory of the machine that is free, or the limit of the control group when that is less. */
+function availableMemory(): number {
+  const limit = process.constrainedMemory()
+  return Math.min(process.availableMemory(), limit > 0 ? limit : Number.POSITIVE_INFINITY)
 }

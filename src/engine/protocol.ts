@@ -59,7 +59,7 @@ export type LoadedFacts = {
   diarization: EngineState['diarization']
   /** The codes of the languages that the model knows. */
   languages: string[]
-  /** Devices that were tried before, one line each. */
+  /** For the log, one line each: devices that cannot be used, and voice models that cannot be loaded. */
   notes: string[]
 }
 

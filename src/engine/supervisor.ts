@@ -22,6 +22,9 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
+/** What callers are told while there is nothing to serve with. */
+const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
+
 class Supervisor implements Engine {
   readonly capacity: number
   readonly #settings: EngineSettings
@@ -34,6 +37,7 @@ class Supervisor implements Engine {
   readonly #closing = new AbortController()
   #model: ChosenModel | null = null
   #languages: readonly string[] = []
+  #fault: string | null = null
   #state: EngineState = {
     ready: false,
     message: 'The engine is starting.',
@@ -99,9 +103,8 @@ class Supervisor implements Engine {
       this.#model = await this.#prepare(this.#settings, message => this.#setState({ message }))
       return true
     } catch (error) {
-      const message = reasonOf(error)
-      log.error('no model', { error: message })
-      this.#setState({ message })
+      this.#logFault('no model', reasonOf(error))
+      this.#setState({ message: noModel })
       return false
     }
   }
@@ -132,7 +135,7 @@ class Supervisor implements Engine {
     this.#workers.add(worker)
     try {
       const { device, variant, diarization, languages, notes } = await worker.load()
-      for (const note of notes) log.warn('device not used', { reason: note })
+      for (const note of notes) log.warn('engine limited', { reason: note })
       if (!this.#state.ready) {
         log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
         if (diarization !== 'ready') log.warn('no diarization', { reason: diarization })
@@ -153,11 +156,17 @@ class Supervisor implements Engine {
       this.#workers.delete(worker)
       await worker.kill()
       if (this.#closed) return false
-      const message = reasonOf(error)
-      log.error('engine not loaded', { model: model.name, error: message })
-      if (this.#workers.size === 0) this.#setState({ ready: false, message, model: model.name, device: null })
+      this.#logFault('engine not loaded', reasonOf(error))
+      if (this.#workers.size === 0)
+        this.#setState({ ready: false, message: noModel, model: model.name, device: null })
       return false
     }
+  }
+
+  /** Logs a reason once, however often it stops a retry. Only the log has it: reasons hold paths of the machine. */
+  #logFault(event: string, reason: string): void {
+    if (reason !== this.#fault) log.error(event, { error: reason })
+    this.#fault = reason
   }
 
   #setState(change: Partial<EngineState>): void {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { models, publishedVoices } from '../../src/engine/models/catalogue.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { modelFiles } from '../support/model-files.ts'
 import { steno } from '../support/program.ts'
 
 const voiceModels = Object.values(publishedVoices)
@@ -11,17 +12,9 @@ let hub: TestHub
 
 beforeEach(() => {
   folder = temporaryFolder()
-  const json = new TextEncoder().encode('{}')
-  const files = {
-    'config.json': json,
-    'generation_config.json': json,
-    'tokenizer.json': json,
-    'onnx/encoder_model_quantized.onnx': new Uint8Array(3000),
-    'onnx/decoder_model_merged_quantized.onnx': new Uint8Array(5000),
-  }
   const voices = { 'onnx/model.onnx': new Uint8Array(700), 'onnx/model_fp16.onnx': new Uint8Array(9) }
   const others = Object.fromEntries(voiceModels.map(id => [models[id].repository, voices]))
-  hub = startHub(models.tiny.repository, files, { others })
+  hub = startHub(models.tiny.repository, modelFiles('_quantized'), { others })
 })
 
 afterEach(async () => {
@@ -34,7 +27,7 @@ const run = (...args: string[]) => steno(['models', ...args], environment())
 test('a model is pulled, listed, verified and removed', async () => {
   expect(await run('pull', 'tiny')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('tiny: 5 files, 7.8 KB'),
+    out: expect.stringContaining('tiny: 5 files, 7.9 KB'),
   })
   const listed = JSON.parse((await run('list', '--json')).out)
   expect(listed.find(({ id }: { id: string }) => id === 'tiny').bytes).toBeGreaterThan(8000)

@@ -212,6 +212,14 @@ test('a misspelt setting, and a model that nobody knows, stop the start with the
   expect(existsSync(join(folder, 'misspelt'))).toBe(false)
 })
 
+test('a folder without a model leaves the service unready; the log names the file, the answers do not', async () => {
+  const server = await serve(join(folder, 'unready'))
+  await server.told('config.json is missing')
+  const ready = await fetch(`${server.url}/v1/ready`)
+  expect([ready.status, await ready.text()]).toEqual([503, expect.not.stringContaining(folder)])
+  expect(await (await fetch(`${server.url}/v1`)).text()).not.toContain(folder)
+})
+
 test('settings may stand in a .env file of the working folder; the environment wins over it', async () => {
   const cwd = join(folder, 'working')
   await Bun.write(join(cwd, '.env'), 'STENO_UPLOAD_TTL=soon\nSTENO_PORT=x\n')

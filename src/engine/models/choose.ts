@@ -1,14 +1,14 @@
 // The choice of the model that serves: the wanted one, downloaded only when it was asked for by name, or the built-in one.
 
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { nearest } from '../../base/edit-distance.ts'
 import { errorFields, log } from '../../base/log.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { hubFrom } from '../../net/hub.ts'
 import { hasCuda } from '../onnx/library.ts'
-import { builtInSpeech, findBuiltIn, findPublished, speechModelNames } from './catalogue.ts'
+import { builtInSpeech, findPublished, speechModelNames } from './catalogue.ts'
+import { faultOf } from './layout.ts'
 import { findInstalled, type InstalledModel, modelsDir, pullModel, requiredModels } from './store.ts'
 import { type VoiceChoice, voicesFor } from './voices.ts'
 
@@ -59,14 +59,17 @@ function findDefault(settings: ModelSettings): ChosenModel {
 function findChosen(model: string, settings: ModelSettings): ChosenModel {
   const installed = findInstalled(model, settings)
   if (installed === null) throw new Error(whyNotInstalled(model))
+  const fault = faultOf(installed.folder)
+  if (fault !== null) {
+    const remedy = findPublished(model) ? `; run steno models pull ${model}` : ''
+    throw new Error(`${model} cannot be used: ${fault}${remedy}`)
+  }
   return { ...installed, voices: voicesFor(installed.name, modelsDir(settings)), notice: null }
 }
 
 function whyNotInstalled(model: string): string {
   if (findPublished(model)) return `${model} is not here: run steno models pull ${model}`
-  return findBuiltIn(model)
-    ? `this build carries no ${model}`
-    : `${resolve(model)} is a folder without a model`
+  return `this build carries no ${model}`
 }
 
 /** Throws, with the nearest name, when the model is neither a known speech model nor a folder. */

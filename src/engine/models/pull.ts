@@ -22,6 +22,8 @@ export type ModelDownload = {
   /** Selects the files that are downloaded. */
   wants: (path: string) => boolean
   folder: string
+  /** Throws when the downloaded files are not what is needed. */
+  check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
@@ -75,6 +77,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   }
   const lock = { id, repository, revision, files }
   await Bun.write(join(draft, lockName), `${JSON.stringify(lock, null, 2)}\n`)
+  download.check(draft)
   replaceFolder(draft, folder)
   return lock
 }

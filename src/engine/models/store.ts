@@ -16,6 +16,7 @@ import {
   models,
   type PublishedModel,
 } from './catalogue.ts'
+import { faultOf, isModel } from './layout.ts'
 import { downloadModel, lockName, lockPath, type ModelLock, matches } from './pull.ts'
 import { missingVoiceModels, modelFile } from './voices.ts'
 
@@ -39,7 +40,7 @@ export type InstalledModel = {
   folder: string
 }
 
-/** A model on this machine: built in, in the store, or a folder. Null when it is not there. */
+/** The folder of a model, built in, in the store or named by its path, whatever is in it. Null when there is none. */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
   const folder = builtIn
@@ -47,7 +48,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
     : isKnownModel(model)
       ? join(modelsDir(settings), model)
       : resolve(model)
-  return folder !== null && isModel(folder) ? { name: nameOf(folder), folder } : null
+  return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
 /** A folder that is a built-in model has that model's name. */
@@ -63,20 +64,6 @@ function nameOf(folder: string): string {
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
   return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
-}
-
-/** A folder in Hugging Face layout with all files that recognition needs. */
-export function isModel(folder: string): boolean {
-  const onnx = join(folder, 'onnx')
-  if (!existsSync(onnx)) return false
-  const names = readdirSync(onnx)
-  return (
-    ['config.json', 'generation_config.json', 'tokenizer.json'].every(name =>
-      existsSync(join(folder, name)),
-    ) &&
-    names.some(name => name.startsWith('encoder_model')) &&
-    names.some(name => name.startsWith('decoder_model_merged'))
-  )
 }
 
 export type PullOptions = {
@@ -107,6 +94,10 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
     id,
     folder,
     wants: path => configFiles.includes(path) || weights.test(path),
+    check: draft => {
+      const fault = isVoiceModel(id) ? null : faultOf(draft)
+      if (fault) throw new Error(`${published.repository} cannot be used: ${fault}`)
+    },
   })
 }
 

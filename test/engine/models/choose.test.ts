@@ -6,18 +6,10 @@ import { defaults } from '../../support/defaults.ts'
 import { pocket } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startHub, type TestHub } from '../../support/hub.ts'
+import { modelFiles } from '../../support/model-files.ts'
 
-const text = new TextEncoder()
-const files = Object.fromEntries(
-  [
-    'config.json',
-    'generation_config.json',
-    'tokenizer.json',
-    'onnx/encoder_model_quantized.onnx',
-    'onnx/decoder_model_merged_quantized.onnx',
-  ].map(path => [path, text.encode('{}')]),
-)
-const voices = { 'onnx/model.onnx': text.encode('voices') }
+const files = modelFiles('_quantized')
+const voices = { 'onnx/model.onnx': new Uint8Array(9) }
 
 let dir: string
 let hub: TestHub
@@ -91,6 +83,15 @@ test('offline a model that is asked for by name is not downloaded, and one line 
   expect(hub.asked).toEqual([])
 })
 
+test('a damaged model is not downloaded again by itself: its fault is told with the command', async () => {
+  const folder = await install('tiny')
+  await Bun.write(join(folder, 'config.json'), '{')
+  await expect(prepare({ model: 'tiny' })).rejects.toThrow(
+    `tiny cannot be used: ${join(folder, 'config.json')} is not JSON, or not an object; run steno models pull tiny`,
+  )
+  expect(hub.asked).toEqual([])
+})
+
 test('what serves is found without a download, and what is missing is named with its command', () => {
   expect(() => findServing(settings({ model: 'tiny' }))).toThrow('steno models pull tiny')
   expect(findServing(settings({}))).toMatchObject({ name: builtInSpeech })
@@ -112,6 +113,6 @@ test('a model folder serves under its own name; a folder without a model, and no
     voices: { problem: expect.stringContaining('steno models pull pyannote') },
     notice: null,
   })
-  await expect(prepare({ model: dir })).rejects.toThrow('without a model')
+  await expect(prepare({ model: dir })).rejects.toThrow(`${join(dir, 'config.json')} is missing`)
   await expect(prepare({ model: 'tinny' })).rejects.toThrow('the nearest known model is tiny')
 })

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
-import { isModel, listModels, pullModel, removeModel, verifyModel } from '../../../src/engine/models/store.ts'
+import { isModel } from '../../../src/engine/models/layout.ts'
+import { listModels, pullModel, removeModel, verifyModel } from '../../../src/engine/models/store.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
 import { noise } from '../../support/sound.ts'
@@ -12,9 +13,9 @@ const text = (words: string) => new TextEncoder().encode(words)
 
 const files = {
   'README.md': text('not wanted'),
-  'config.json': text('{}'),
+  'config.json': text('{"model_type": "whisper"}'),
   'generation_config.json': text('{"a": 1}'),
-  'tokenizer.json': text('{"b": 2}'),
+  'tokenizer.json': text('{"model": {}}'),
   'onnx/encoder_model.onnx': bytes(64_000, 1),
   'onnx/encoder_model_quantized.onnx': bytes(160_000, 2),
   'onnx/decoder_model_merged_quantized.onnx': bytes(96_000, 3),
@@ -27,6 +28,10 @@ const wanted = [
   'onnx/encoder_model_quantized.onnx',
   'tokenizer.json',
 ]
+
+/** The bytes of the requests before those for weights. */
+const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
+const wholeSmall = small.map(path => files[path].length)
 
 let dir: string
 let hub: TestHub | null
@@ -67,7 +72,7 @@ test('a pull downloads the needed files, verifies them and writes the lock file'
 })
 
 test('an interrupted transfer resumes where it stopped', async () => {
-  const hub = start({ breaksAfter: [2, 8, 8, 50_000, 20_000, 30_000] })
+  const hub = start({ breaksAfter: [...wholeSmall, 50_000, 20_000, 30_000] })
   await pull(hub)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
   const resumed = hub.asked.filter(request => request.includes('bytes='))
@@ -92,14 +97,14 @@ test('a model that is being downloaded is not removed', async () => {
 })
 
 test('a pull that waits for another one downloads the model when the other fails', async () => {
-  const hub = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
+  const hub = start({ breaksAfter: [...wholeSmall, 50_000, 0, 0, 0, 0, 0, 0] })
   const [one, other] = await Promise.allSettled([pull(hub), pull(hub)])
   expect([one.status, other.status]).toEqual(['rejected', 'fulfilled'])
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
 test('a second pull resumes the parts that the first one left', async () => {
-  const first = start({ breaksAfter: [2, 8, 8, 50_000, 0, 0, 0, 0, 0, 0] })
+  const first = start({ breaksAfter: [...wholeSmall, 50_000, 0, 0, 0, 0, 0, 0] })
   await expect(pull(first)).rejects.toThrow('broke off')
   expect(isModel(join(dir, 'tiny'))).toBe(false)
   await first.stop()
@@ -113,7 +118,7 @@ test('a second pull resumes the parts that the first one left', async () => {
 })
 
 test('a transfer starts again when the hub ignores the range', async () => {
-  await pull(start({ breaksAfter: [2, 8, 8, 50_000], ignoresRange: true }))
+  await pull(start({ breaksAfter: [...wholeSmall, 50_000], ignoresRange: true }))
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
@@ -162,4 +167,21 @@ test('verify names a changed file, and remove deletes the model with its drafts'
   expect(removeModel(dir, 'tiny')).toBe(true)
   expect(removeModel(dir, 'mine')).toBe(false)
   expect(readdirSync(dir)).toEqual(['mine'])
+})
+
+const unfit: [string, Record<string, Uint8Array>, RegExp][] = [
+  [
+    'is not of Whisper',
+    { ...files, 'config.json': text('{"model_type": "wav2vec2"}') },
+    /config\.json is of a model of type wav2vec2, not whisper$/,
+  ],
+  [
+    'lacks its encoder',
+    Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('encoder_model_quantized'))),
+    /encoder_model\.onnx is missing, in every variant$/,
+  ],
+]
+test.each(unfit)('a repository that %s is never installed', async (_, served, fault) => {
+  await expect(pull(start({}, served))).rejects.toThrow(fault)
+  expect(existsSync(join(dir, 'tiny'))).toBe(false)
 })

@@ -1,0 +1,76 @@
+// The files of a model folder, and what is wrong with them: a fault is found before a process loads the model.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockName, type ModelLock } from './pull.ts'
+
+const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
+const weightNames = ['encoder_model', 'decoder_model_merged'] as const
+
+/** A folder in Hugging Face layout with all files that recognition needs, whatever is in them. */
+export function isModel(folder: string): boolean {
+  return jsonFiles.every(name => existsSync(join(folder, name))) && missingWeights(folder).length === 0
+}
+
+/** The weight files of a variant, and the files of their external data. Empty when one of the two is not there. */
+export function weightFiles(folder: string, variant: string): string[] {
+  const names = namesIn(join(folder, 'onnx'))
+  if (!weightNames.every(name => names.includes(`${name}${variant}.onnx`))) return []
+  const isWanted = (file: string) => weightNames.some(name => file.startsWith(`${name}${variant}.onnx`))
+  return names.filter(isWanted).map(name => join(folder, 'onnx', name))
+}
+
+/** What is wrong with a model folder, with the name of the file; null when nothing is. */
+export function faultOf(folder: string): string | null {
+  for (const name of jsonFiles) {
+    const path = join(folder, name)
+    if (!existsSync(path)) return `${path} is missing`
+    const content = readObject(path)
+    if (content === null) return `${path} is not JSON, or not an object`
+    if (name === 'config.json' && content.model_type !== 'whisper')
+      return `${path} is of a model of type ${content.model_type}, not whisper`
+    if (name === 'tokenizer.json' && !isObject(content.model)) return `${path} has no vocabulary`
+  }
+  const [missing] = missingWeights(folder)
+  if (missing !== undefined) return `${join(folder, 'onnx', `${missing}.onnx`)} is missing, in every variant`
+  return damagedFile(folder)
+}
+
+function missingWeights(folder: string): string[] {
+  const names = namesIn(join(folder, 'onnx'))
+  return weightNames.filter(
+    weights => !names.some(name => name.startsWith(weights) && name.endsWith('.onnx')),
+  )
+}
+
+/** A file that is empty, or not of the size that its source gave. */
+function damagedFile(folder: string): string | null {
+  const lock = readObject(join(folder, lockName)) as ModelLock | null
+  const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
+  const paths = new Set([...sizes.keys(), ...namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)])
+  for (const path of paths) {
+    const size = statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0
+    const expected = sizes.get(path) ?? size
+    if (size === 0) return `${join(folder, path)} is empty or missing`
+    if (size !== expected) return `${join(folder, path)} has ${size} bytes instead of ${expected}`
+  }
+  return null
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).toSorted() : []
+}
+
+function readObject(path: string): Record<string, unknown> | null {
+  if (!existsSync(path)) return null
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isObject(content) ? content : null
+  } catch {
+    return null
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openModel, requireMemory, variantFor } from '../../src/engine/load.ts'
+import { pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { modelFiles } from '../support/model-files.ts'
+
+async function modelFolder(...variants: string[]): Promise<string> {
+  const folder = temporaryFolder()
+  const files = Object.assign({}, ...variants.map(modelFiles)) as ReturnType<typeof modelFiles>
+  for (const [path, content] of Object.entries(files)) await Bun.write(join(folder, path), content)
+  return folder
+}
+
+test('each device has the variant that is best for it', async () => {
+  const folder = await modelFolder('', '_fp16', '_quantized')
+  expect(variantFor(folder, 'cpu')).toBe('_quantized')
+  expect(variantFor(folder, 'cuda')).toBe('_fp16')
+  expect(variantFor(await modelFolder(''), 'cuda')).toBe('')
+})
+
+test('a CPU does not run half floats, and what to pull is named', async () => {
+  const folder = await modelFolder('_fp16')
+  expect(variantFor(folder, 'cuda')).toBe('_fp16')
+  expect(() => variantFor(folder, 'cpu')).toThrow('run steno models pull with STENO_DEVICE=cpu')
+  expect(variantFor(await modelFolder('_fp16', ''), 'cpu')).toBe('')
+})
+
+test('weights that are larger than the memory are refused, and the largest file is named', async () => {
+  const folder = await modelFolder('')
+  const files = ['encoder_model', 'decoder_model_merged'].map(name => join(folder, 'onnx', `${name}.onnx`))
+  requireMemory(files, 8000)
+  expect(() => requireMemory(files, 7999)).toThrow(
+    `the weights take 7.8 KB (the largest file is ${files[1]}), and 7.8 KB of memory is available`,
+  )
+})
+
+test.skipIf(!pocket)(`a damaged weight file is named${unless(pocket, 'pocket model')}`, async () => {
+  const folder = temporaryFolder()
+  for (const name of ['config.json', 'generation_config.json', 'tokenizer.json', 'onnx/encoder_model.onnx'])
+    await Bun.write(join(folder, name), Bun.file(join(pocket!, name)))
+  await Bun.write(join(folder, 'onnx/decoder_model_merged.onnx'), 'no graph at all')
+  const opened = openModel({ folder, voices: { problem: 'none' }, device: 'cpu', threads: 1 })
+  await expect(opened).rejects.toThrow(join(folder, 'onnx/decoder_model_merged.onnx'))
+})

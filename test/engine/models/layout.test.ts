@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { truncateSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { faultOf, isModel, weightFiles } from '../../../src/engine/models/layout.ts'
+import { lockName } from '../../../src/engine/models/pull.ts'
+import { pocket, unless } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { modelFiles } from '../../support/model-files.ts'
+
+async function modelFolder(change: Record<string, string | Uint8Array> = {}): Promise<string> {
+  const folder = temporaryFolder()
+  const files = { ...modelFiles('_quantized'), ...change }
+  for (const [path, content] of Object.entries(files)) await Bun.write(join(folder, path), content)
+  return folder
+}
+
+test.skipIf(!pocket)(`the model for tests has no fault${unless(pocket, 'pocket model')}`, () => {
+  expect(faultOf(pocket!)).toBeNull()
+})
+
+test('a whole folder has no fault, with its lock file and without', async () => {
+  expect(faultOf(await modelFolder())).toBeNull()
+  const files = [{ path: 'onnx/encoder_model_quantized.onnx', size: 3000 }]
+  expect(faultOf(await modelFolder({ [lockName]: JSON.stringify({ files }) }))).toBeNull()
+})
+
+const missing = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'onnx/encoder_model_quantized.onnx',
+  'onnx/decoder_model_merged_quantized.onnx',
+]
+test.each(missing)('a folder without %s is no model, and its fault names the file', async path => {
+  const folder = await modelFolder()
+  await rm(join(folder, path))
+  expect(isModel(folder)).toBe(false)
+  expect(faultOf(folder)).toMatch(new RegExp(`^${join(folder, path.replace('_quantized', ''))} is missing`))
+})
+
+const damaged: [string, string, string][] = [
+  ['config.json', '{"model_type": "whis', 'config.json is not JSON'],
+  ['config.json', '[]', 'config.json is not JSON, or not an object'],
+  ['config.json', '{"model_type": "wav2vec2"}', 'config.json is of a model of type wav2vec2, not whisper'],
+  ['generation_config.json', '', 'generation_config.json is not JSON'],
+  ['tokenizer.json', '{}', 'tokenizer.json has no vocabulary'],
+  ['onnx/encoder_model_quantized.onnx', '', 'onnx/encoder_model_quantized.onnx is empty'],
+]
+test.each(damaged)('%s with the content %j is a fault', async (path, content, fault) => {
+  expect(faultOf(await modelFolder({ [path]: content }))).toContain(fault)
+})
+
+test('a file that was cut off, or removed, after its download is a fault', async () => {
+  const path = 'onnx/encoder_model_quantized.onnx'
+  const files = [{ path, size: 3000 }]
+  const folder = await modelFolder({ [lockName]: JSON.stringify({ files }) })
+  truncateSync(join(folder, path), 1000)
+  expect(faultOf(folder)).toBe(`${join(folder, path)} has 1000 bytes instead of 3000`)
+  const lacking = { files: [...files, { path: 'onnx/encoder_model_quantized.onnx_data', size: 9 }] }
+  expect(faultOf(await modelFolder({ [lockName]: JSON.stringify(lacking) }))).toContain(
+    'onnx_data is empty or missing',
+  )
+})
+
+test('the weight files of a variant come with their external data', async () => {
+  const folder = await modelFolder({ 'onnx/decoder_model_merged_quantized.onnx_data': new Uint8Array(7) })
+  expect(weightFiles(folder, '_quantized')).toEqual(
+    [
+      'decoder_model_merged_quantized.onnx',
+      'decoder_model_merged_quantized.onnx_data',
+      'encoder_model_quantized.onnx',
+    ].map(name => join(folder, 'onnx', name)),
+  )
+  expect(weightFiles(folder, '')).toEqual([])
+})

@@ -1,0 +1,12 @@
+// The files of a model in Hugging Face layout, without real weights.
+
+export function modelFiles(variant: string): Record<string, Uint8Array> {
+  const json = (content: object) => new TextEncoder().encode(JSON.stringify(content))
+  return {
+    'config.json': json({ model_type: 'whisper' }),
+    'generation_config.json': json({}),
+    'tokenizer.json': json({ model: { vocab: {} } }),
+    [`onnx/encoder_model${variant}.onnx`]: new Uint8Array(3000),
+    [`onnx/decoder_model_merged${variant}.onnx`]: new Uint8Array(5000),
+  }
+}
