@@ -1,7 +1,7 @@
-// Words or segments of a recording to the transcript of the API: utterances, speakers, times in seconds.
+// The words of a recording to the transcript of the API: utterances, speakers, times in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
-import { endsSentence, sentencesOf } from '../transcripts/sentence.ts'
+import { endsSentence } from '../transcripts/sentence.ts'
 import type { Transcript, Utterance, Word } from '../transcripts/transcript.ts'
 import { sampleRate, seconds, utterancePause } from './audio.ts'
 import type { PlacedText } from './hear/place.ts'
@@ -15,7 +15,7 @@ const shortest = 0.01 * sampleRate
 export type RecordingFacts = {
   language: string
   samples: number
-  /** Whether the texts are words; otherwise they are segments. */
+  /** Whether utterances have words; without them the text is the same. */
   align: boolean
   /** Null when diarization was not asked for. */
   turns: readonly Turn[] | null
@@ -33,9 +33,7 @@ export function assemble(
 ): Transcript {
   const ordered = inOrder(placed, samples)
   const texts = turns ? withSpeakers(ordered, turns) : ordered
-  const utterances = (align ? groupWords(texts) : splitSegments(texts)).map(group =>
-    utteranceOf(group, align, language),
-  )
+  const utterances = groupWords(texts).map(group => utteranceOf(group, align, language))
   return {
     full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(language) ? '' : ' '),
     language,
@@ -92,21 +90,6 @@ function continues(group: Group, word: Attributed): boolean {
     word.to - group[0].from < utteranceMax &&
     !endsSentence(textOf(group))
   )
-}
-
-/** Splits each segment at its sentences, which share its time in proportion to their lengths. */
-function splitSegments(segments: readonly Attributed[]): Group[] {
-  return segments.flatMap(segment => {
-    const sentences = sentencesOf(segment.text)
-    const total = sentences.join('').length
-    let done = 0
-    return sentences.map((text): Group => {
-      const at = (length: number) => Math.round(segment.from + ((segment.to - segment.from) * length) / total)
-      const from = at(done)
-      done += text.length
-      return [{ ...segment, text, from, to: at(done) }]
-    })
-  })
 }
 
 function utteranceOf(group: Group, align: boolean, language: string): Utterance {

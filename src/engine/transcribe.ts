@@ -53,12 +53,7 @@ export async function transcribe(
   const texts: PlacedText[] = []
   const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, models.rows)
   for await (const windows of blocks) {
-    const heard = await hearBlock(models, windows, {
-      recording,
-      language,
-      align: input.align,
-      listener: hearing,
-    })
+    const heard = await hearBlock(models, windows, { recording, language, listener: hearing })
     language = heard.language
     texts.push(...heard.texts)
   }

@@ -72,22 +72,28 @@ test('times of any input increase, lie inside the recording and have a length', 
   expect(before).toBeLessThanOrEqual(60)
 })
 
-test('the sentences of a segment share its time by their lengths', () => {
-  const segment = { text: ' Ten letters. Ten letters.', from: 0, to: 10 * sampleRate, probability: 0.8 }
-  const { utterances } = assemble([segment], { ...facts, align: false })
-  expect(utterances).toMatchObject([
-    { start: 0, end: 5, text: 'Ten letters.', words: [], confidence: 0.8 },
-    { start: 5, end: 10, text: 'Ten letters.', words: [], confidence: 0.8 },
-  ])
+test.each([
+  ['hi', [' वह', ' गया।', ' मैं', ' आया।'], ['वह गया।', 'मैं आया।']],
+  ['ar', [' أين', ' هو؟', ' هنا.'], ['أين هو؟', 'هنا.']],
+  ['ja', ['「は', 'い。」', 'そう', 'です。'], ['「はい。」', 'そうです。']],
+])('words in %s are split at the ends of sentences', (language, words, expected) => {
+  const placed = words.map((text, index) => ({
+    text,
+    from: index * sampleRate,
+    to: (index + 1) * sampleRate,
+    probability: 0.8,
+  }))
+  expect(texts(placed, { language })).toEqual(expected)
 })
 
-test.each([
-  ['hi', ' वह गया। मैं आया।', ['वह गया।', 'मैं आया।']],
-  ['ar', ' أين هو؟ هنا.', ['أين هو؟', 'هنا.']],
-  ['ja', '「はい。」そうです。', ['「はい。」', 'そうです。']],
-])('a segment in %s is split at its sentences', (language, text, expected) => {
-  const segment = { text, from: 0, to: 10 * sampleRate, probability: 0.8 }
-  expect(texts([segment], { align: false, language })).toEqual(expected)
+test('the text is the same with and without words', () => {
+  const words = wordsOf(' one two. three four.')
+  const without = assemble(words, { ...facts, align: false })
+  const withWords = assemble(words, facts)
+  expect(without).toEqual({
+    ...withWords,
+    utterances: withWords.utterances.map(each => ({ ...each, words: [] })),
+  })
 })
 
 test('confidence is the mean of the words, and null when the words have none', () => {

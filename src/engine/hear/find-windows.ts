@@ -1,7 +1,7 @@
 // Windows of speech, found while the sound comes in: voice detection, speech spans, windows, blocks of windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
-import { type Span, SpeechSpans } from './speech-spans.ts'
+import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
@@ -37,7 +37,7 @@ async function* findWindows(
   vad.reset()
   const spans = new SpeechSpans(windowSamples)
   const packer = new Packer()
-  const pack = (found: readonly Span[]) => found.flatMap(span => packer.add(span))
+  const pack = (found: readonly SpeechSpan[]) => found.flatMap(span => packer.add(span))
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)

@@ -9,7 +9,7 @@ import { type PlacedText, placeInRecording } from './place.ts'
 import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
 import type { SpeechModels } from './speech-models.ts'
 import type { Facts } from './whisper.ts'
-import { endingAt, type Recording, soundOf, type Window } from './windows.ts'
+import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
 
 export type Listener = {
   /** Samples of sound that are done. */
@@ -22,27 +22,24 @@ export type HearOptions = {
   recording: Recording
   /** Detected in this block when null. */
   language: string | null
-  /** Whether the text is needed word by word. */
-  align: boolean
   listener: Listener
 }
 
 export async function hearBlock(
   models: SpeechModels,
   windows: readonly Window[],
-  { recording, language: asked, align, listener }: HearOptions,
+  { recording, language: asked, listener }: HearOptions,
 ): Promise<{ language: string; texts: PlacedText[] }> {
   const report = progressWithin(windows, listener)
   const states = await encodeWindows(models, windows, recording, share => report(share / 2))
   const language = asked ?? detect(models, states, windows)
   const decoded = await decodeWindows(models, windows, states, {
     language,
-    align,
     onShare: share => report((1 + share) / 2),
   })
   // Later hearings have no share of the progress.
   const onShare = () => report(0.5)
-  const texts = await hearRest(models, decoded, { recording, listener, language, align, onShare })
+  const texts = await hearRest(models, decoded, { recording, listener, language, onShare })
   // The sound, pictures and attention of a block are tens of megabytes that the garbage collector does not count.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
@@ -77,15 +74,15 @@ type DecodedWindow = {
   rest: { window: Window; textsKept: number } | null
 }
 
-type DecodeOptions = { language: string; align: boolean; onShare: (share: number) => Promise<void> }
+type DecodeOptions = { language: string; onShare: (share: number) => Promise<void> }
 
 async function decodeWindows(
   { whisper, decoder, attendingDecoder }: SpeechModels,
   windows: readonly Window[],
   states: Float32Array,
-  { language, align, onShare }: DecodeOptions,
+  { language, onShare }: DecodeOptions,
 ): Promise<DecodedWindow[]> {
-  const attention = align && whisper.facts.alignmentHeads !== null
+  const attention = whisper.facts.alignmentHeads !== null
   const hypotheses = await recognise(states, windows.map(rowOf), {
     whisper,
     decoder: attention ? attendingDecoder : decoder,
@@ -97,7 +94,7 @@ async function decodeWindows(
   })
   return windows.map((window, row) => {
     const hypothesis = hypotheses[row]!
-    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, language, align)
+    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, language)
     const rest = hypothesis.unfinished && restOf(window, hypothesis.unfinished.frame)
     const textsKept = place(upTo(hypothesis, hypothesis.unfinished)).length
     const texts = place(hypothesis)
@@ -172,7 +169,7 @@ async function hearRest(
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []
   if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))
-  const before = endingAt(window, rest.window.from)
+  const before = windowUntil(window, rest.window.from)
   return [
     ...missedSpeech(before, texts.slice(0, rest.textsKept)).map(window => ({ window, otherwise: [] })),
     { window: rest.window, otherwise: texts.slice(rest.textsKept) },

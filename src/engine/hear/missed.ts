@@ -2,7 +2,7 @@
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
-import { type Span, speechPad } from './speech-spans.ts'
+import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { sampleOf, type Window, windowOf } from './windows.ts'
 
 /** The error of a word's start and end. */
@@ -22,7 +22,7 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   return gaps.flatMap(gap => {
     const inside = { from: gap.from + slack, to: gap.to - slack }
     const speech = window.speech
-      .map(({ from, to }) => ({ from: Math.max(from, inside.from), to: Math.min(to, inside.to) }))
+      .map(span => endingAt(beginningAt(span, inside.from), inside.to))
       .filter(({ from, to }) => from < to)
     const length = speech.reduce((sum, { from, to }) => sum + to - from, 0)
     return length >= shortest ? [windowOf(speech)] : []
@@ -36,8 +36,8 @@ const restMin = 0.4 * sampleRate
 export function restOf(window: Window, frame: number): Window | null {
   const begin = sampleOf(window, frame)
   const speech = window.speech
-    .map(({ from, to }) => ({ from: Math.max(from, begin), to }))
-    .filter(({ from, to }) => to - from > speechPad)
-  const length = speech.reduce((sum, { from, to }) => sum + to - from - speechPad, 0)
+    .map(span => beginningAt(span, begin))
+    .filter(({ voice }) => voice.to > voice.from)
+  const length = speech.reduce((sum, { voice }) => sum + voice.to - voice.from, 0)
   return length >= restMin ? windowOf(speech) : null
 }

@@ -1,14 +1,14 @@
-// The text of a window at its place in the recording: words by their attention, or segments by their time tokens.
+// The words of a window at their places in the recording.
 
-import { endsSentence } from '../../transcripts/sentence.ts'
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import { type AlignedWord, type Segment, wordTimes } from './align.ts'
+import { estimatedTimes } from './estimate.ts'
 import type { Hypothesis } from './recognise.ts'
-import { type Span, speechPad } from './speech-spans.ts'
+import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
-import { pieceWith, sampleOf, type Window } from './windows.ts'
+import { pieceWith, type Window } from './windows.ts'
 
-/** A word, or a segment when words were not asked for, and its span of the recording. */
+/** A word and its span of the recording. */
 export type PlacedText = Span & { text: string; probability: number | null }
 
 /** Soft sounds begin a little before voice detection finds speech. */
@@ -19,60 +19,66 @@ export function placeInRecording(
   window: Window,
   hypothesis: Hypothesis,
   language: string,
-  align: boolean,
 ): PlacedText[] {
   if (hypothesis.verdict === 'silence') return []
   const segments = segmentsOf(hypothesis, facts.firstTimestamp)
-  if (!align || hypothesis.attention.length === 0) {
-    return segments.map(({ ids, from, to, logProbabilities }) => ({
-      text: tokenizer.decode(ids),
-      from: sampleOf(window, from),
-      to: sampleOf(window, to),
-      probability: logProbabilities.reduce((sum, each) => sum + Math.exp(each), 0) / logProbabilities.length,
-    }))
-  }
+  const voices = voicesIn(window)
+  const words =
+    hypothesis.attention.length === 0
+      ? estimatedTimes(tokenizer, language, segments, voices.map(inFrames))
+      : wordTimes(tokenizer, language, segments, hypothesis.frames)
   // Words keep the order of the text, even when the attention puts one into later speech.
   let earliest = 0
-  return wordTimes(tokenizer, language, segments, hypothesis.frames).map(word => {
-    const { from, to } = spanOf(window, word)
+  return words.map(word => {
+    const { from, to } = spanOf(voices, word)
     earliest = Math.max(earliest, from)
     return { text: word.text, from: earliest, to: Math.max(earliest, to), probability: word.probability }
   })
 }
 
-/**
- * The span of a word in the recording: in the piece whose speech it overlaps most, limited to that speech. A word
- * that the attention puts into silence belongs to the speech that follows, or to that before when it ends a sentence.
- */
-function spanOf(window: Window, { from, to, text }: AlignedWord): Span {
-  const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
-  const speech = window.speech.map(span => {
-    const piece = pieceWith(window, span.from)
-    const shift = piece.at - piece.from
-    return { piece, begin: span.from + speechPad + shift, end: span.to - speechPad + shift }
-  })
-  const overlap = (span: { begin: number; end: number }) =>
-    Math.min(end, span.end) - Math.max(begin, span.begin)
-  const nearest = speech.reduce((best, span) => (overlap(span) > overlap(best) ? span : best))
-  const beside = endsSentence(text)
-    ? speech.findLast(span => span.begin < end)
-    : speech.find(span => span.end > begin)
-  const { piece } = overlap(nearest) > 0 ? nearest : (beside ?? nearest)
-  const place = (at: number) => Math.min(Math.max(at - piece.at + piece.from, piece.from), piece.to)
-  return withinSpeech(window, { from: place(begin), to: place(end) })
+/** Speech in samples of the window, and how far it is moved from its place in the recording. */
+type Voice = { begin: number; end: number; shift: number }
+
+function inFrames({ begin, end }: Voice): Span {
+  return { from: begin / samplesPerFrame, to: end / samplesPerFrame }
 }
 
-/** Removes the silence before and after the speech that the span covers, but for the tolerance. */
-function withinSpeech({ speech }: Window, { from, to }: Span): Span {
-  const covered = speech.filter(span => span.from < to && span.to > from)
-  const [first, last] = [covered[0], covered.at(-1)]
-  if (!first || !last) return { from, to }
-  const onset = first.from + speechPad - tolerance
-  const offset = last.to - speechPad + tolerance
-  return {
-    from: onset < to ? Math.max(from, onset) : from,
-    to: offset > from ? Math.min(to, offset) : to,
+/** Spans closer than this are one: speech without a pause, which was cut. */
+const pauseMin = 0.1 * sampleRate
+
+function voicesIn(window: Window): Voice[] {
+  const voices: Voice[] = []
+  for (const { from, voice } of window.speech) {
+    const piece = pieceWith(window, from)
+    const shift = piece.at - piece.from
+    const [begin, end] = [voice.from + shift, voice.to + shift]
+    const last = voices.at(-1)
+    if (last && last.shift === shift && begin - last.end < pauseMin) last.end = end
+    else voices.push({ begin, end, shift })
   }
+  return voices
+}
+
+/**
+ * The span of a word in the recording: within the speech on one side of a pause, so that no pause belongs to a word.
+ * Attention draws the pause before a word into it, and that before a punctuation mark into the word that it ends.
+ */
+function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
+  const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
+  const pauseFollows = /\p{P}\s*$/u.test(text)
+  const touched = voices.filter(voice => voice.begin < end && voice.end > begin)
+  const beside = pauseFollows
+    ? voices.findLast(voice => voice.begin < end)
+    : voices.find(voice => voice.end > begin)
+  const voice = (pauseFollows ? touched[0] : touched.at(-1)) ?? beside ?? nearestOf(voices, begin)
+  const place = (at: number) =>
+    Math.min(Math.max(at, voice.begin - tolerance), voice.end + tolerance) - voice.shift
+  return { from: place(begin), to: place(end) }
+}
+
+function nearestOf(voices: readonly Voice[], at: number): Voice {
+  const distance = (voice: Voice) => Math.max(voice.begin - at, at - voice.end)
+  return voices.reduce((best, voice) => (distance(voice) < distance(best) ? voice : best))
 }
 
 /** The segments of a hypothesis. Text after the last time token runs to the end of the window. */

@@ -5,10 +5,16 @@ import { frameSamples } from './vad.ts'
 
 export type Span = { from: number; to: number }
 
+/** Speech with padding at both ends. */
+export type SpeechSpan = Span & {
+  /** The span without the padding. */
+  voice: Span
+}
+
 /** The thresholds of Silero and the times of faster-whisper, in frames of 32 ms. */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** Added to both ends of a span. */
-export const speechPad = 0.2 * sampleRate
+const speechPad = 0.2 * sampleRate
 
 /**
  * Turns probabilities, as they come in, into speech spans in samples. A span longer than `samplesMax` is cut where
@@ -20,18 +26,18 @@ export class SpeechSpans {
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []
-  private ready: Span[] = []
+  private ready: SpeechSpan[] = []
 
   constructor(private readonly samplesMax: number) {}
 
-  push(probabilities: Float32Array): Span[] {
+  push(probabilities: Float32Array): SpeechSpan[] {
     for (const probability of probabilities) this.next(probability)
     return this.ready.splice(0)
   }
 
-  end(samples: number): Span[] {
+  end(samples: number): SpeechSpan[] {
     if (this.began >= 0) this.close(this.quietSince >= 0 ? this.quietSince : this.frame)
-    return this.ready.splice(0).map(({ from, to }) => ({ from, to: Math.min(to, samples) }))
+    return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
   /** No later span begins before this sample. */
@@ -75,9 +81,19 @@ export class SpeechSpans {
   }
 
   private add(begin: number, end: number): void {
-    this.ready.push({
-      from: Math.max(0, begin * frameSamples - speechPad),
-      to: end * frameSamples + speechPad,
-    })
+    const voice = { from: begin * frameSamples, to: end * frameSamples }
+    this.ready.push({ from: Math.max(0, voice.from - speechPad), to: voice.to + speechPad, voice })
   }
+}
+
+/** The part of a span from a sample on. */
+export function beginningAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
+  const clipped = { from: Math.max(voice.from, sample), to: Math.max(voice.to, sample) }
+  return { from: Math.max(from, sample), to: Math.max(to, sample), voice: clipped }
+}
+
+/** The part of a span before a sample. */
+export function endingAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
+  const clipped = { from: Math.min(voice.from, sample), to: Math.min(voice.to, sample) }
+  return { from: Math.min(from, sample), to: Math.min(to, sample), voice: clipped }
 }

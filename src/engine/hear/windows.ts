@@ -2,7 +2,7 @@
 // A pause of up to a second is kept and a longer one is shortened; a window records where each of its pieces is from.
 
 import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
-import type { Span } from './speech-spans.ts'
+import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 
 /** A span of the recording that stands at sample `at` of the window. */
 export type Piece = Span & { at: number }
@@ -12,7 +12,7 @@ export type Window = Span & {
   pieces: Piece[]
   samples: number
   /** Speech spans in it, in samples of the recording. */
-  speech: Span[]
+  speech: SpeechSpan[]
 }
 
 /** A longer pause is shortened to `pauseKept`, half of it from either side. */
@@ -23,7 +23,7 @@ const pauseEnds = 10 * sampleRate
 
 /** Collects speech spans and returns a window when one is full. */
 export class Packer {
-  private spans: Span[] = []
+  private spans: SpeechSpan[] = []
   private last = 0
 
   constructor(private readonly samplesMax = windowSamples) {}
@@ -33,12 +33,12 @@ export class Packer {
     return this.spans[0]?.from ?? null
   }
 
-  add(span: Span): Window[] {
-    const from = Math.max(span.from, this.last)
-    if (span.to <= from) return []
-    const full = from - this.last >= pauseEnds ? this.end() : []
+  add(found: SpeechSpan): Window[] {
+    const span = beginningAt(found, this.last)
+    if (span.to <= span.from) return []
+    const full = span.from - this.last >= pauseEnds ? this.end() : []
     this.last = span.to
-    this.spans.push({ from, to: span.to })
+    this.spans.push(span)
     while (lengthOf(this.spans) > this.samplesMax) full.push(windowOf(this.spans.splice(0, this.fitting())))
     return full
   }
@@ -65,7 +65,7 @@ export class Packer {
   }
 }
 
-export function windowOf(spans: readonly Span[]): Window {
+export function windowOf(spans: readonly SpeechSpan[]): Window {
   const pieces: Piece[] = []
   let samples = 0
   for (const span of spans) {
@@ -84,16 +84,16 @@ export function windowOf(spans: readonly Span[]): Window {
     samples += span.to - from
   }
   const [from, to] = [pieces[0]?.from ?? 0, pieces.at(-1)?.to ?? 0]
-  return { from, to, pieces, samples, speech: spans.map(span => ({ ...span })) }
+  return { from, to, pieces, samples, speech: [...spans] }
 }
 
 /** The window without the speech after a sample. */
-export function endingAt(window: Window, end: number): Window {
-  const speech = window.speech.map(({ from, to }) => ({ from, to: Math.min(to, end) }))
+export function windowUntil(window: Window, end: number): Window {
+  const speech = window.speech.map(span => endingAt(span, end))
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
 }
 
-function lengthOf(spans: readonly Span[]): number {
+function lengthOf(spans: readonly SpeechSpan[]): number {
   return windowOf(spans).samples
 }
 

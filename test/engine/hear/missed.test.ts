@@ -4,8 +4,9 @@ import { windowOf } from '../../../src/engine/hear/windows.ts'
 
 const second = 16_000
 const span = (from: number, to: number) => ({ from: from * second, to: to * second })
+const speech = (from: number, to: number) => ({ ...span(from, to), voice: span(from, to) })
 const word = (from: number, to: number) => ({ text: ' word', probability: 1, ...span(from, to) })
-const window = windowOf([span(10, 20), span(22, 30), span(31, 38)])
+const window = windowOf([speech(10, 20), speech(22, 30), speech(31, 38)])
 
 const missed = (words: ReturnType<typeof word>[]) =>
   missedSpeech(window, words).map(({ speech }) => speech.map(({ from, to }) => [from / second, to / second]))
@@ -51,8 +52,8 @@ test.each([
 
 test.each([
   ['the speech from a frame on', 1000, [[31.5, 38]]],
-  ['the end of a word is no rest', 1300, null],
-])('the rest of a window: %s', (_, frame, speech) => {
+  ['the end of a word is no rest', 1310, null],
+])('the rest of a window: %s', (_, frame, expected) => {
   const rest = restOf(window, frame)
-  expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(speech)
+  expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(expected)
 })

@@ -5,7 +5,7 @@ import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-const words = [' one', ' two.', ' three', ' four.']
+const words = [' one', ' two.', ' three', ' four.', ',']
 const [end, firstTimestamp] = [90, 100]
 const tokenizer = tokenizerOf(words)
 // The parts of a model that placing reads.
@@ -32,15 +32,18 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
   }
 }
 
+/** Speech in seconds, without padding. */
+function speech(from: number, to: number) {
+  const voice = { from: from * sampleRate, to: to * sampleRate }
+  return { ...voice, voice }
+}
+
 const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('a word lies in the recording where its speech is, after a pause that was cut out too', () => {
   // Ten seconds lie between the two pieces; the window keeps half a second of them.
-  const window = windowOf([
-    { from: 0, to: 2 * sampleRate },
-    { from: 12 * sampleRate, to: 15 * sampleRate },
-  ])
+  const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
   const texts = placeInRecording(
@@ -58,7 +61,6 @@ test('a word lies in the recording where its speech is, after a pause that was c
       anywhere,
     ]),
     'en',
-    true,
   )
   expect(texts.map(({ text }) => text)).toEqual([' one', ' two.', ' three', ' four.'])
   const begins = texts.map(({ from }) => from / sampleRate)
@@ -67,7 +69,7 @@ test('a word lies in the recording where its speech is, after a pause that was c
 })
 
 test('the times of words have the order of the text, whatever the attention', () => {
-  const window = windowOf([{ from: 0, to: 8 * sampleRate }])
+  const window = windowOf([speech(0, 8)])
   const tokens = [at(10), 0, 1, at(150), at(151), 2, 3, at(300)]
   const ranges: [number, number][] = [
     anywhere,
@@ -80,29 +82,48 @@ test('the times of words have the order of the text, whatever the attention', ()
     [250, 260],
     anywhere,
   ]
-  const texts = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en', true)
+  const texts = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en')
   expect(texts.map(({ text }) => text)).toEqual([' one', ' two.', ' three', ' four.'])
   expect(texts.map(({ from }) => from)).toEqual(texts.map(({ from }) => from).toSorted((a, b) => a - b))
 })
 
-test('without words there are segments with the times of their time tokens', () => {
-  const window = windowOf([{ from: sampleRate, to: 9 * sampleRate }])
-  const tokens = [at(10), 0, 1, at(100), at(150), 2, 3]
-  const texts = placeInRecording(whisper, window, { ...hypothesis(tokens, []), attention: [] }, 'en', false)
+test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
+  const window = windowOf([speech(0, 2), speech(2.9, 5)])
+  const tokens = [at(0), 0, 4, 2, 1, at(240)]
+  // The comma, and the word after it, attend to the pause as they do in real models.
+  const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
+  const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
+  for (const [ranges, comma] of [
+    [commaTakes, true],
+    [wordTakes, false],
+  ] as const) {
+    const ids = comma ? tokens : [at(0), 0, 3, 2, 1, at(240)]
+    const texts = placeInRecording(whisper, window, hypothesis(ids, ranges as [number, number][]), 'en')
+    for (const { from, to } of texts) expect(from / sampleRate >= 2.8 || to / sampleRate <= 2.1).toBe(true)
+    const third = texts.find(({ text }) => text === ' three')!
+    expect(third.from / sampleRate).toBeGreaterThan(2.7)
+  }
+})
+
+test('without attention the words of a segment share its speech by their lengths', () => {
+  const window = windowOf([speech(1, 3), speech(3.5, 9)])
+  const tokens = [at(0), 0, 1, at(100), at(125), 2, 3]
+  const texts = placeInRecording(whisper, window, { ...hypothesis(tokens, []), attention: [] }, 'en')
   expect(texts.map(({ text, from, to }) => [text, from / sampleRate, to / sampleRate])).toEqual([
-    [' one two.', 1.2, 3],
-    [' three four.', 4, 9],
+    [' one', 1, 1 + 8 / 9],
+    [' two.', 1 + 8 / 9, 3],
+    [' three', 3.5, 6.25],
+    [' four.', 6.25, 9],
   ])
 })
 
 test('a hypothesis judged as silence has no text', () => {
-  const window = windowOf([{ from: 0, to: sampleRate }])
+  const window = windowOf([speech(0, 1)])
   const texts = placeInRecording(
     whisper,
     window,
     { ...hypothesis([0], [anywhere]), verdict: 'silence' },
     'en',
-    true,
   )
   expect(texts).toEqual([])
 })

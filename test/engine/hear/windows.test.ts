@@ -5,7 +5,9 @@ import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../../src/eng
 import { seeded } from '../../support/random.ts'
 
 const second = 16_000
-const span = (from: number, to: number) => ({ from: from * second, to: to * second })
+const span = (from: number, to: number) => spanOf(from * second, to * second)
+/** A speech span without padding. */
+const spanOf = (from: number, to: number) => ({ from, to, voice: { from, to } })
 const inSeconds = (each: { from: number; to: number }) => [each.from / second, each.to / second]
 
 test('spans are packed up to the longest pause in the last third', () => {
@@ -46,7 +48,7 @@ test('no window is longer than 30 s and no speech is lost, for random spans', ()
   const spans = Array.from({ length: 400 }, () => {
     const from = at + random.below(2.5 * second)
     at = from + 1600 + random.below(29 * second)
-    return { from, to: at }
+    return spanOf(from, at)
   })
   const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
   expect(Math.max(...windows.map(each => each.samples))).toBeLessThanOrEqual(30 * second)
