@@ -1,27 +1,27 @@
-// The addresses that may be reached: the public internet, and the networks that the operator has allowed.
+// Checks that an IP address may be reached: the public internet, and the networks that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
-/** Unicast ranges that are not the public internet. */
+/** Unicast ranges that do not belong to the public internet. */
 const special = {
   ipv4: netsOf([
     '0.0.0.0/8', // this network; the kernel takes 0.0.0.0 for itself
     '10.0.0.0/8', // private
     '100.64.0.0/10', // carrier-grade NAT; some clouds keep their metadata here
     '127.0.0.0/8', // loopback
-    '168.63.129.16', // public by number, but on Azure the agent of the host
-    '169.254.0.0/16', // link-local, metadata of most clouds
+    '168.63.129.16', // looks public, but it is the host agent on Azure
+    '169.254.0.0/16', // link-local; the metadata service of most clouds
     '172.16.0.0/12', // private
     '192.0.0.0/24', // protocol assignments
     '192.0.2.0/24', // documentation
-    '192.88.99.0/24', // relays from IPv6 to IPv4, withdrawn
+    '192.88.99.0/24', // 6to4 relays, deprecated
     '192.168.0.0/16', // private
     '198.18.0.0/15', // benchmarks
     '198.51.100.0/24', // documentation
     '203.0.113.0/24', // documentation
     '224.0.0.0/4', // multicast
-    '240.0.0.0/4', // reserved, broadcast
+    '240.0.0.0/4', // reserved, and broadcast
   ]),
   ipv6: netsOf([
     '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
@@ -31,10 +31,13 @@ const special = {
   ]),
 }
 
-/** All unicast addresses of the IPv6 internet; loopback, link-local, unique and site-local ones are outside. */
+/**
+ * The range that holds every public IPv6 address. Loopback, link-local, unique local and site-local addresses are
+ * outside.
+ */
 const globalIpv6 = netsOf(['2000::/3'])
 
-/** Whether a connection to this address may be made. False for a text that is no address. */
+/** Returns true if a connection to this address is allowed. Returns false for a text that is not an IP address. */
 export function reachable(address: string, allowNets: Nets): boolean {
   return isPublic(address) || isAllowed(address, allowNets)
 }
@@ -54,13 +57,13 @@ export function isAllowed(address: string, allowNets: Nets): boolean {
   return allowNets.has(plain) || (behind !== null && allowNets.has(behind))
 }
 
-/** The IP address that stands in a URL. Null when the host is a name. */
+/** Returns the IP address in a URL, or null when the host is a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? null : host
 }
 
-/** 64:ff9b::/96 leads to the IPv4 address in its last 32 bits. */
+/** Returns the IPv4 address behind a NAT64 address: the last 32 bits of an address in 64:ff9b::/96. */
 function behindNat64(address: string): string | null {
   if (isIP(address) !== 6) return null
   const groups = groupsOf(address)

@@ -1,4 +1,5 @@
-// Messages for callers whose address cannot be read. They name the cause, never an address of the network behind it.
+// Error messages for callers whose address cannot be read. They name the cause, but never an address of the internal
+// network.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../limits.ts'

@@ -1,5 +1,5 @@
-// A socket to a host that may be reached. The name is resolved once: the addresses that are checked are those that are
-// connected to, so a DNS answer that changes between the two has no effect.
+// Opens a socket to a host that may be reached. The name is resolved once, and the connection uses the addresses that
+// were checked. A DNS answer that changes in between (DNS rebinding) has no effect.
 
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -13,9 +13,9 @@ const systemNames = openNames()
 export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** Trusted certificates, in place of those of the system. */
+  /** Trusted CA certificates. They replace those of the system. */
   ca?: string | undefined
-  /** Plain http only to addresses in allowNets. */
+  /** Allows plain http only to addresses in allowNets. */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined
   answerTimeoutMs?: number | undefined
@@ -27,7 +27,7 @@ export type NoConnection =
 
 export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
 
-/** Rejects only with the reason of the signal. Every other failure has a name. */
+/** Rejects only with the reason of the signal. Every other failure is returned as a NoConnection. */
 export async function connect(
   url: URL,
   options: ConnectOptions,
@@ -48,7 +48,7 @@ export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly 
   )
 }
 
-/** Null when the name is unknown, or when `stop` comes first. */
+/** Returns null when the name is unknown, or when `stop` is aborted first. */
 export async function addressesOf(
   url: URL,
   resolve: Resolve = systemNames,
@@ -83,7 +83,7 @@ async function open(
   return url.protocol === 'https:' ? encrypt(socket, url, options.ca, stop) : socket
 }
 
-/** Happy eyeballs: the next address is tried when one fails or takes too long, and the first connection wins. */
+/** Happy Eyeballs (RFC 8305): tries the next address when one fails or is slow. The first connection wins. */
 async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
   const attempts = new Set<Socket>()
   const waiting = [...addresses]
@@ -124,7 +124,7 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // An IP address is no server name, but the certificate must still be for it.
+    // SNI allows no IP address. The certificate is still checked against it.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -148,7 +148,7 @@ function tlsCause(error: Error & { code?: string }): TlsCause {
   return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
 }
 
-/** The result of the promise, or null when `stop` comes first. */
+/** Returns the result of the promise, or null when `stop` is aborted first. */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
   if (stop.aborted) return null
   const stopped = Promise.withResolvers<null>()

@@ -1,11 +1,12 @@
-// Decodes a Content-Encoding that was not asked for: some stores send files compressed, as they keep them.
+// Decodes a Content-Encoding that the request did not ask for: some object stores send files compressed, as they store
+// them.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
-  /** Resolves when everything has been written. */
+  /** Resolves when all bytes are written. */
   end(): Promise<void>
   abandon(): void
 }
@@ -18,10 +19,10 @@ const decoders: Record<string, () => Transform> = {
   zstd: createZstdDecompress,
 }
 
-/** The bytes do not decode as their Content-Encoding. */
+/** The body is not valid in its Content-Encoding. */
 export class Undecodable extends Error {}
 
-/** A sink that takes encoded bytes and writes them decoded. Null for an unknown encoding. */
+/** Opens a sink that decodes the bytes and writes them. Returns null for an unknown encoding. */
 export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return { push: write, end: async () => {}, abandon: () => {} }
@@ -30,7 +31,7 @@ export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Prom
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // A transform calls back when its output was read, so a compression bomb grows by one chunk at a time.
+    // Backpressure: a transform calls back when its output has been read, so a compression bomb cannot fill the memory.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()

@@ -1,4 +1,5 @@
-// Downloads to a file: streamed, limited in size, resumed. The file appears whole under its name, or not at all.
+// Downloads to a file: streamed, limited in size, and resumed after an interruption. The file gets its name only when
+// it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -19,7 +20,7 @@ export type DownloadOptions = ConnectOptions & {
   /** The time of a clock that is never set back, in milliseconds. */
   now?: () => number
   onProgress?: (bytes: number, total: number | null) => void
-  /** Waits between two tries. Rejects when the signal is aborted. */
+  /** Waits between two attempts. Rejects when the signal is aborted. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -37,7 +38,7 @@ export async function download(
   return { bytes }
 }
 
-/** Syncs the file without blocking, as Draft.place() would. */
+/** Syncs the file asynchronously. Draft.place() would sync too, but it blocks the event loop. */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -49,11 +50,11 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
   }
 }
 
-/** Kept from one try to the next. */
+/** State that is kept from one attempt to the next. */
 type Progress = {
   bytes: number
   total: number | null
-  /** Identifies the content, so that a later try can ask for the missing part of the same file. */
+  /** The ETag or Last-Modified of the file. A later attempt resumes only if it has not changed. */
   version: string | null
   begun: boolean
   /** Bytes of all tries, and the time in which their bodies were read. */
@@ -89,7 +90,7 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   }
 }
 
-/** One request for the file, or for the missing part. Throws when a retry is pointless. */
+/** Sends one request for the file, or for its missing part. Throws when a retry cannot help. */
 async function attempt(
   file: FileHandle,
   address: string,
@@ -129,7 +130,9 @@ async function attempt(
   }
 }
 
-/** Refuses share links that lead to no file, before any request. */
+/**
+ * Returns the direct address of the file. Throws for a share link that leads to no file, before any request is sent.
+ */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
   if (typeof direct === 'string') throw new JobFailure('URL_NOT_ACCESSIBLE', noFileCauses[direct])
@@ -141,7 +144,7 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
   throw new JobFailure('URL_NOT_ACCESSIBLE', causeOf(failure))
 }
 
-/** Errors of the server are retried once the download has begun. */
+/** A server error is retried only after the download has begun. */
 async function refused(
   answer: Answer,
   file: FileHandle,
@@ -157,7 +160,7 @@ async function refused(
   throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
 }
 
-/** Whether this answer is the missing part of the same file. */
+/** Returns true if the answer is the missing part of the same file. */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   return (
@@ -178,7 +181,7 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // The length of an encoded body is not that of the file, and a part of it cannot be decoded alone.
+  // The length of an encoded body is not the length of the file, and a part of it cannot be decoded alone.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }
@@ -218,7 +221,7 @@ async function store(
     decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
-  // A server may send a shorter range than it was asked for.
+  // A server may send a shorter range than requested.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
@@ -250,7 +253,7 @@ function rangeOf(answer: Answer): { start: number; total: number | null } | null
   return { start: Number(start), total: total === '*' ? null : Number(total) }
 }
 
-/** The value for If-Range: a strong ETag, or the time of the last change. */
+/** Returns the value for If-Range: a strong ETag, or Last-Modified. */
 function versionOf(answer: Answer): string | null {
   const { etag } = answer.headers
   if (etag !== undefined) return etag.startsWith('"') ? etag : null

@@ -1,5 +1,5 @@
-// One request and its answer over a given socket: no pool, no proxy, no decoding, no redirects.
-// node:http rather than fetch: Bun's fetch always obeys HTTP_PROXY and opens its own connections.
+// Sends one request over a given socket and reads its answer: no connection pool, no proxy, no decoding, no redirects.
+// It uses node:http because Bun's fetch always obeys HTTP_PROXY and opens its own connections.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,7 +18,7 @@ export type Answer = {
   headers: IncomingHttpHeaders
   /** The address that answered, without credentials. */
   url: URL
-  /** Passes the body to `take` chunk by chunk. A chunk is read from the network when `take` is done with the last. */
+  /** Passes the body to `take` chunk by chunk. The next chunk is read only when `take` has finished. */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
   /** Closes the connection; the remaining body is not read. */
   close(): void
@@ -45,8 +45,8 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // Accepts bare line feeds, folded headers and a length beside chunks, as browsers do. Smuggling is not possible:
-    // a connection carries one answer.
+    // The lenient parser accepts bare line feeds, folded headers, and Content-Length beside chunked encoding, as
+    // browsers do. Request smuggling is impossible, because each connection carries one answer.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
@@ -61,7 +61,7 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // readBody reports errors after the headers. Without a listener they would end the process.
+  // readBody reports errors that occur after the headers. An error event without a listener would end the process.
   response.on('error', () => {})
   return {
     kind: 'answer',

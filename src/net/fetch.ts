@@ -1,5 +1,5 @@
-// Requests to addresses that callers give. Every hop is checked on the IP address that is connected to, redirects are
-// followed here, and a failure of the network is a result with a name, not an exception.
+// Requests to addresses that callers supply. Each hop of a redirect is checked by the IP address of its connection. A
+// network failure is returned as a named result, not thrown.
 
 import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
@@ -17,13 +17,15 @@ export type FetchFailure =
 
 export type Call = HttpRequest & {
   redirectsMax: number
-  /** Applied to the address and to each redirect before its request. */
+  /** Rewrites the address, and the target of each redirect, before the request is sent. */
   rewrite?: (url: URL) => URL
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Sends the same request along its redirects. Rejects only with the reason of the signal. */
+/**
+ * Sends a request and follows its redirects with the same method and body. Rejects only with the reason of the signal.
+ */
 export async function fetchGuarded(
   address: string,
   { redirectsMax, rewrite = url => url, ...request }: Call,
@@ -64,7 +66,7 @@ export function isWeb(url: URL): boolean {
   return url.protocol === 'http:' || url.protocol === 'https:'
 }
 
-/** Some share links, SharePoint's for one, set a cookie with the redirect and need it at the target. */
+/** Some share links, for example SharePoint's, set a cookie with the redirect and require it at the target. */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
   cookies.set(url.origin, jar)
@@ -101,7 +103,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Header bytes arrive as Latin-1, but a Location with raw UTF-8 in it is common. */
+/** Node decodes header bytes as Latin-1, but a Location in raw UTF-8 is common. */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? header : decoded

@@ -1,4 +1,4 @@
-// The protocol of the model hub, or of a mirror of it.
+// Client of the model hub (Hugging Face), or of a mirror with the same API.
 
 import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
@@ -11,7 +11,7 @@ export type Hub = {
 export type HubFile = {
   path: string
   size: number
-  /** As the hub states it: SHA-256 of a large file, git's object name of a small one. */
+  /** The hash that the hub publishes: SHA-256 for a large file, the git object name for a small one. */
   hash: { kind: 'sha256' | 'git'; value: string }
 }
 
@@ -22,7 +22,7 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** The commit that a branch or a tag points to. */
+/** Returns the commit that a branch or a tag points to. */
 export async function findRevision(
   hub: Hub,
   repository: string,
@@ -74,7 +74,7 @@ export function openFile(
 function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
   return {
     signal,
-    // The sizes and hashes that the hub states are those of plain bytes.
+    // The hub publishes sizes and hashes of uncompressed bytes.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',
   }

@@ -1,5 +1,5 @@
-// Host names to addresses, over sockets on the event loop. getaddrinfo runs on the thread pool that file writes need: two
-// name servers that never answer stopped every upload.
+// Resolves host names over sockets on the event loop. getaddrinfo would use the thread pool that file writes need too:
+// two name servers that never answered blocked every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -7,25 +7,25 @@ import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
-/** All addresses of a name. Rejects, or gives none, when there is no such name. */
+/** Returns all addresses of a name. Rejects, or returns an empty list, when the name does not exist. */
 export type Resolve = (name: string) => Promise<string[]>
 
 export type NameOptions = {
-  /** Name servers, in place of those in /etc/resolv.conf. */
+  /** Name servers. They replace those in /etc/resolv.conf. */
   servers?: string[]
   hostsFile?: string
-  /** Look-ups at the same time. */
+  /** Maximum number of concurrent look-ups. */
   resolvesMax?: number
-  /** The time of a clock that is never set back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
 }
 
-/** Gives the addresses of a name for an account. Look-ups that no account asked for share one turn. */
+/** Resolves a name for an account. Look-ups without an account share one turn. */
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Looks in the hosts file, then asks name servers. Accounts take turns. Look-ups of one name by one account at the same
- * time are one.
+ * Reads the hosts file, then asks name servers. Accounts take turns. Concurrent look-ups of one name by one account are
+ * sent once.
  */
 export function openNames({
   servers,
@@ -55,7 +55,7 @@ export function openNames({
   }
 }
 
-/** Names without addresses. Each is kept for a while, the oldest go first. */
+/** A negative cache: names without addresses. Each is kept for `unknownNameMs`; the oldest is evicted first. */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()
   return {
@@ -69,7 +69,7 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
   }
 }
 
-/** Empty when the name is unknown, or when no server answers in time. */
+/** Returns an empty list when the name is unknown, or when no server answers in time. */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
@@ -79,7 +79,7 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // In turn: the list is cut off after a few addresses, and a box may have only one of the two protocols.
+  // IPv4 and IPv6 addresses alternate: the list is cut off after a few, and a machine may have only one of the two.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -94,7 +94,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Read anew each time: the file is small, and an operator may change it. */
+/** Reads the file each time: it is small, and an operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

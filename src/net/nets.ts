@@ -1,10 +1,11 @@
-// Sets of addresses as operators write them: `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. And addresses in plain form.
+// Lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`, and the normal form
+// of an address.
 
 import { BlockList, isIP } from 'node:net'
 
 export type Nets = { has(address: string): boolean; empty: boolean }
 
-/** Null when a part is neither an address nor a CIDR. */
+/** Returns null when a part is neither an address nor a CIDR. */
 export function parseNets(text: string): Nets | null {
   const list = new BlockList()
   const parts = text
@@ -21,7 +22,10 @@ export function parseNets(text: string): Nets | null {
   return { has: address => listed(list, plainAddress(address)), empty: parts.length === 0 }
 }
 
-/** Without the zone, and as IPv4 when it is IPv4 mapped into IPv6, as on a dual-stack socket: `::ffff:192.0.2.7`. */
+/**
+ * Removes the zone of an address, and converts an IPv4-mapped IPv6 address such as `::ffff:192.0.2.7` to IPv4. A
+ * dual-stack socket reports IPv4 peers in this form.
+ */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
   if (isIP(bare) !== 6) return bare
@@ -30,7 +34,7 @@ export function plainAddress(address: string): string {
   return isMapped ? lastIpv4(groups) : bare
 }
 
-/** The eight groups of a valid IPv6 address in any spelling: the URL parser knows them all. */
+/** Returns the eight groups of a valid IPv6 address. The URL parser reads every spelling. */
 export function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = [], tail = []] = canonical
@@ -39,7 +43,7 @@ export function groupsOf(address: string): number[] {
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** The IPv4 address in the last 32 bits of an IPv6 address. */
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
 export function lastIpv4(groups: number[]): string {
   return groups
     .slice(6)

@@ -1,4 +1,4 @@
-// The protocol of a NuGet source, the public one or a mirror: the address and the hash of a package.
+// Client of a NuGet source, the public one or a mirror: finds the address and the hash of a package.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

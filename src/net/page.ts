@@ -1,4 +1,4 @@
-// Recognises a web page by its first bytes. The Content-Type of a server is only a hint.
+// Recognises a web page by its first bytes. The Content-Type is only a hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -9,11 +9,11 @@ import { isSignIn } from './share-links.ts'
 export type PageFilter = {
   push(bytes: Uint8Array): Promise<void>
   end(): Promise<void>
-  /** Throws when the bytes so far are a page. */
+  /** Throws when the bytes so far are a web page. */
   refusePage(): void
 }
 
-/** Holds the first bytes back until it is clear that they are no web page. */
+/** Buffers the first bytes until it is certain that they are not a web page. */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
   let passed = false
@@ -49,7 +49,7 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** The tags by which browsers recognise HTML, followed by a space or the end of the tag. */
+/** The tags by which browsers recognise HTML. A space or the end of the tag must follow. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
@@ -65,7 +65,10 @@ function asksForPassword(page: Uint8Array): boolean {
   return /<input[^>]{0,300}type\s*=\s*["']?password/i.test(textOf(page) ?? '')
 }
 
-/** Null for binary data: a control character that no text has. Media has one within a few bytes. */
+/**
+ * Returns null for binary data: bytes with a control character that no text contains. A media file has one within a few
+ * bytes.
+ */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)

@@ -1,20 +1,20 @@
-// Share links of cloud storage lead to a preview page. This table turns them into the address of the file.
+// Converts share links of cloud storage, which lead to a preview page, to the address of the file.
 
 export type NoFile = 'folder' | 'own-app'
 type Row = {
   host: RegExp
   path?: RegExp
-  /** The direct address, or the reason that there is none. Null leaves the address as it is. */
+  /** Returns the direct address, or the reason why there is none. Null leaves the address unchanged. */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: /s/ and /scl/fi/ are files; /sh/ and /scl/fo/ are folders unless a file of theirs is named.
+  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, unless the path names a file in the folder.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: confirm=t skips the question before files that are too large for the virus scan.
+  // Google Drive: confirm=t skips the warning that a file is too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -31,7 +31,7 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: the letter in the path is the kind of thing shared, f a folder.
+  // OneDrive and SharePoint: the letter in the path is the type of the shared item; f is a folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
   { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },
@@ -46,7 +46,7 @@ const rows: Row[] = [
     to: url => withQuery(url, { download: '1' }),
   },
 
-  // Box, also under the subdomain of a company.
+  // Box, also on the subdomain of a company.
   {
     host: /(^|\.)box\.com$/,
     path: /^\/s\/(\w+)\/?$/,
@@ -54,14 +54,14 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud on any host. A folder comes as an archive, which is later refused as no media.
+  // Nextcloud and ownCloud on any host. A folder is sent as an archive, which is later refused because it is not media.
   {
     host: /./,
     path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,
     to: (url, [, base, id]) => new URL(`${base}/s/${id}/download`, url),
   },
 
-  // Files in repositories.
+  // GitHub, GitLab and Hugging Face: files in a repository.
   {
     host: /^github\.com$/,
     path: /^\/([^/]+\/[^/]+)\/blob\/(.+)$/,
@@ -78,10 +78,10 @@ const rows: Row[] = [
     to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
   },
 
-  // End-to-end encrypted: no address gives the bytes to an anonymous GET.
+  // End-to-end encrypted: an anonymous GET cannot read the file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // A share of a photo library is a page with many files.
+  // A shared photo album is a page with many files.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
@@ -90,7 +90,7 @@ const signInHosts =
   /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
-/** The address of the file itself. An address that is no share link stays the same. */
+/** Returns the address of the file itself. Any other address is returned unchanged. */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {
     const match = host.test(url.hostname) ? path.exec(url.pathname) : null
@@ -100,7 +100,7 @@ export function directAddress(url: URL): URL | NoFile {
   return url
 }
 
-/** Whether the address is one of a sign-in page. */
+/** Returns true for the address of a sign-in page. */
 export function isSignIn(url: URL): boolean {
   return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
 }

@@ -1,25 +1,25 @@
-// Requests to servers that the operator chose, such as the model hub or a mirror of NuGet. They may have private
-// addresses, unlike those that net/fetch.ts asks.
+// Requests to servers that the operator chose, such as the model hub or a NuGet mirror. Unlike in net/fetch.ts, private
+// addresses are allowed.
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The server cannot be reached, refuses, or sends something else than its protocol has. */
+/** The server cannot be reached, refuses the request, or violates its protocol. */
 export class SourceError extends Error {}
 
 export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
-  /** Advice for an answer that says the sign-in is missing or not enough. */
+  /** Advice that is added to the error for status 401 or 403. */
   signInHint?: string
 }
 
 export type Transfer = {
   body: AsyncIterable<Uint8Array>
-  /** The body begins at the offset that was asked for, not at the beginning of the file. */
+  /** True if the body begins at the requested offset, false if at the beginning of the file. */
   resumed: boolean
 }
 
-/** Rejects with a SourceError unless the status is a success, or with the signal's reason. */
+/** Rejects with a SourceError unless the status is 2xx, or with the reason of the signal. */
 export async function get(
   address: string,
   { signal, headers = {}, signInHint }: SourceRequest,
@@ -37,7 +37,7 @@ export async function get(
   throw new SourceError(`${address} answered ${answer.status}${hint}`)
 }
 
-/** The bytes of a file from an offset on. */
+/** Requests the bytes of a file from an offset to the end. */
 export async function getFrom(
   address: string,
   offset: number,
