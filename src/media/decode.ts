@@ -1,4 +1,4 @@
-// The samples of a media file: 16 kHz, mono, decoded no faster than they are read.
+// Decodes a media file to 16 kHz mono samples. Backpressure: it decodes no faster than the samples are consumed.
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
@@ -6,11 +6,11 @@ import { runChild, type SpawnOptions } from './spawn.ts'
 import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
-  /** Called at the end with the number of damaged packets, which became silence. */
+  /** Called at the end with the number of damaged packets. They were replaced by silence. */
   onDamage?: (packets: number) => void
 }
 
-/** Throws a JobFailure when decoding fails. Leaving the loop early ends the child. */
+/** Throws a JobFailure when decoding fails. A caller that leaves the loop early ends the child. */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const child = runChild('decode', path, options)
   let left = samplesMax(options.durationMsMax)
@@ -19,7 +19,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (left < 0) throw new JobFailure('PROCESSING_ERROR')
-      // A copy, because the bytes in the chunk of the pipe may not be aligned.
+      // Copied, because the bytes in the chunk may not be aligned to four.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {

@@ -1,4 +1,4 @@
-// The extensions that are accepted, with the Content-Type of an upload.
+// The accepted file extensions, each with the Content-Type of an upload.
 
 export const contentTypes = {
   mp3: 'audio/mpeg',

@@ -1,4 +1,4 @@
-// Inspects a media file in the child, and refuses one that is too short or too long.
+// Inspects a media file in the child process. Refuses a file that is too short or too long.
 
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
@@ -37,7 +37,7 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
   }
 }
 
-/** Null unless the report has exactly the expected shape: the child may have been taken over. */
+/** Returns null unless the result has exactly the expected shape: a hostile file may control the child. */
 function read(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
   if (!isName(container) || !isName(codec)) return null

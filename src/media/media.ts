@@ -1,12 +1,12 @@
-// Media files as the rest of the program sees them. A child process does the work (media/child).
+// The interface to media files. A child process does the work (media/child).
 
 export type Inspection = {
-  /** FFmpeg's short name; of `mov,mp4,m4a,3gp,3g2,mj2` the first. */
+  /** FFmpeg's short name; the first one if there are synonyms, as in `mov,mp4,m4a,3gp,3g2,mj2`. */
   container: string
   codec: string
   sampleRate: number
   channels: number
-  /** Exact, rounded down: measured by packets, not read from a header. */
+  /** Exact and rounded down. It is measured from the packets, not read from a header. */
   durationMs: number
 }
 

@@ -1,9 +1,9 @@
-// The reasons for which the child can refuse a file. It sends only a name: a hostile file may have taken the child
-// over, so the texts come from here.
+// The reasons for which the child may refuse a file. The child sends only a name, and the messages are here: a hostile
+// file may control the child.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
-/** A row without a message has the one of its code. */
+/** A row without a message uses the default message of its code. */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },
@@ -28,7 +28,7 @@ const refusals = {
 
 export type Refusal = keyof typeof refusals
 
-/** Thrown in the child, sent as its name. */
+/** Thrown in the child; its name is sent to the server. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal)

@@ -1,4 +1,4 @@
-// Starts the child that reads one media file, reads its messages, and makes sure that it ends.
+// Starts the child that reads one media file, reads its messages, and guarantees that it ends.
 
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -14,7 +14,7 @@ import { type MediaOrder, type Message, readMessages } from './wire.ts'
 export type Bounds = {
   /** The longest time without a message. */
   stallMs: number
-  /** CPU time until the file is open, and all of it. */
+  /** Limit of CPU time until the file is open. `cpuMs` is the limit for the whole process. */
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
@@ -26,7 +26,7 @@ export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
   bounds?: Partial<Bounds>
-  /** The command of the child. Tests have children of their own. */
+  /** The command that starts the child. Tests replace it. */
   command?: string[]
 }
 
@@ -38,7 +38,7 @@ const defaultBounds: Bounds = {
   priority: constants.priority.PRIORITY_LOW,
 }
 
-/** Yields each body of samples, then returns the result of the operation. The child has ended when this has. */
+/** Yields each block of samples, then returns the result of the operation. The child has exited when this returns. */
 export async function* runChild(
   operation: MediaOrder['operation'],
   path: string,
@@ -81,12 +81,12 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Messages that it had already sent are dropped.
+    // Discards the messages that the child had already sent.
     await messages.return(undefined)
   }
 }
 
-/** The child inherits neither environment nor working folder nor descriptors, only the open file on stdin. */
+/** Starts the child. It inherits no environment, no working folder and no descriptors except the file on stdin. */
 function start(command: string[], path: string) {
   const file = open(path)
   try {
@@ -95,7 +95,7 @@ function start(command: string[], path: string) {
       stdout: 'pipe',
       stderr: 'ignore',
       cwd: '/',
-      // The crash report of Bun would call out, and slowly.
+      // Bun's crash reporter would send a request over the network, which is slow.
       env: { ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
     })
   } finally {

@@ -1,5 +1,5 @@
-// The protocol between the server and the child that reads a file: one order as an argument, then messages on stdout.
-// A message is a kind, a length and a body. The server trusts none of it.
+// The protocol between the server and the child that reads a file: one order as an argument, then messages on stdout. A
+// message is a kind, a length and a body. The server validates all of it.
 import { limits } from '../limits.ts'
 
 export type MediaOrder = {
@@ -14,12 +14,12 @@ export type MediaOrder = {
 
 export type Send = (kind: Kind, body: Uint8Array) => void
 
-/** Arguments of an operation in the child, beside the file. */
+/** Arguments of an operation in the child, in addition to the file. */
 export type Operation = { durationMsMax: number; send: Send }
 
 export type DecodeResult = {
   samples: number
-  /** Number of packets that could not be read or decoded. Silence is in their place. */
+  /** Number of packets that could not be read or decoded. They were replaced by silence. */
   damaged: number
 }
 
@@ -29,11 +29,11 @@ export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
-/** `alive` is the heartbeat of a child that has nothing to send, `end` has the result. */
+/** `alive` is the heartbeat of a child that has nothing else to send. `end` carries the result. */
 export const kinds = { samples: 1, alive: 2, end: 3 } as const
 type Kind = keyof typeof kinds
 
-/** A mark that random bytes do not have, the kind, the length of the body. */
+/** The header: a magic number, the kind, and the length of the body. */
 export const headerBytes = 8
 const mark = 0x5354
 export const bodyBytesMax = 64 * 1024
@@ -50,7 +50,7 @@ export function writeMessage(kind: Kind, body: Uint8Array): Uint8Array {
   return message
 }
 
-/** Throws at anything else than whole messages. */
+/** Yields the messages. Throws at anything that is not a complete message. */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {

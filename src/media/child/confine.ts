@@ -1,5 +1,5 @@
-// Limits that a process sets itself before it reads hostile bytes: priority, memory, CPU time, files. It also ends with
-// its parent.
+// Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time and files. It also
+// exits with its parent.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { dieWithParent } from '../../base/parent.ts'
 export type Confinement = {
   parent: number
   priority: number
-  /** CPU time until the file is open, and all of it. */
+  /** Limit of CPU time until the file is open. `cpuMs` is the limit for the whole process. */
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
@@ -24,16 +24,19 @@ export function confine({ parent, priority, openCpuMs, cpuMs, memoryBytes }: Con
   limitCpu(openCpuMs, cpuMs)
   limit(resource.fileSize, 0)
   limit(resource.core, 0)
-  // RLIMIT_AS is of no use: JavaScript reserves gigabytes of address space that it never touches. Memory of FFmpeg
-  // counts as data, and the limit is relative to what the process has at this point.
+  // RLIMIT_AS does not work: JavaScript reserves gigabytes of address space that it never uses. FFmpeg's memory counts
+  // as data (RLIMIT_DATA). The limit is relative to the present size of the process.
   limit(resource.data, dataBytes() + memoryBytes)
   limit(resource.openFiles, 256)
 }
 
-/** Goes on to the whole budget of CPU time. At its end the kernel sends SIGXCPU. */
+/**
+ * Sets the limit of CPU time. The kernel sends SIGXCPU at the soft limit. Called again after the file is open, with the
+ * limit of the whole process.
+ */
 export function limitCpu(softMs: number, cpuMs: number): void {
   if (process.platform !== 'linux') return
-  // A process that has reached its hard limit is killed with SIGKILL, which says nothing of the cause.
+  // At the hard limit the kernel sends SIGKILL, which does not show the cause. So the soft limit is lower.
   limit(resource.cpu, Math.ceil(Math.min(softMs, cpuMs) / 1000), Math.ceil(cpuMs / 1000) + 1)
 }
 
@@ -41,7 +44,7 @@ function limit(which: number, soft: number, hard = soft): void {
   const { symbols } = libc()
   const now = new BigUint64Array(2)
   if (symbols.getrlimit(which, ptr(now)) !== 0) throw new Error(`getrlimit ${which} failed`)
-  // A lower hard limit stays: a process cannot raise it.
+  // A process cannot raise its hard limit, so a lower one is kept.
   const highest = now[1] ?? 0n
   const within = (value: number) => (BigInt(value) < highest ? BigInt(value) : highest)
   now.set([within(soft), within(hard)])

@@ -1,4 +1,4 @@
-// The audio of a file as 16 kHz mono samples, on the time line that a player shows.
+// Decodes the audio of a file to 16 kHz mono samples. Their times are those that a player shows.
 
 import type { Frame } from 'node-av/lib'
 import { type DecodeResult, type Operation, samplesMax } from '../wire.ts'
@@ -33,15 +33,15 @@ export function decodeSource(
   return { samples: output.written, damaged: damaged + track.damaged }
 }
 
-/** Writes frames to the output, each at its place on the time line. */
+/** Writes each frame to the output at its place on the timeline. */
 class Track {
-  /** Number of frames that could not be converted. */
+  /** Number of frames that the resampler could not convert. */
   damaged = 0
   readonly #source: Source
   readonly #output: Output
   readonly #resampler: Resampler
   readonly #timeline: Timeline
-  /** The frame whose place depends on the next one. */
+  /** The frame whose placement depends on the next frame. */
   readonly #held: Frame
 
   constructor(ffmpeg: FFmpeg, source: Source, output: Output) {
@@ -64,7 +64,7 @@ class Track {
     }
   }
 
-  /** The next frame is the first of another link. */
+  /** Ends a link of a chained file. The next frame is the first one of the next link. */
   endLink(): void {
     this.#write(this.#held, this.#timeline.settle(null))
     this.#timeline.continue()

@@ -1,17 +1,19 @@
-// Finds MP4 files whose edit lists only shift and trim the start. For full edit lists FFmpeg builds the index of every
-// track a second time: 60 MB for ten hours, mostly for nothing.
+// Finds MP4 files whose edit lists only shift the start or trim it. To apply a full edit list FFmpeg builds the index
+// of every track a second time: 60 MB for ten hours, and most files do not need it.
 
 import { readAt } from '../../base/read-at.ts'
 
 type Box = { type: string; from: number; to: number }
-/** A hostile file may have any number of boxes, so the walk has a limit. */
+/** The walk through the boxes is limited, because a hostile file may have any number of them. */
 type Walk = { file: number; boxesLeft: number }
 
 const boxesMax = 10_000
 
-/** FFmpeg applies the edits of a smaller index in full: it trims the last packet too. */
+/** Below this index size FFmpeg applies the full edit list, which also trims the last packet. */
 const indexBytesMin = 4 * 1024 ** 2
-/** An edit that ends earlier than this before its media cuts more than the padding of the last packet. */
+/**
+ * If an edit ends this much before the end of its media, it cuts off sound, not only the padding of the last packet.
+ */
 const paddingSecondsMax = 0.1
 const parents = ['trak', 'edts', 'mdia']
 
@@ -33,7 +35,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
   const header = find(inside, 'mdhd')
   if (!list || !header) return !list
   const edits = editsOf(walk.file, list)
-  // A track that begins late has an empty edit first.
+  // A track that begins late starts with an empty edit.
   const [edit, ...more] = edits[0]?.start === -1 ? edits.slice(1) : edits
   if (!edit || more.length > 0) return false
   const media = clockOf(walk.file, header)
@@ -42,7 +44,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
 }
 
 function editsOf(file: number, { from, to }: Box): { duration: number; start: number }[] {
-  // A longer list is not plain.
+  // A simple edit list is never longer than this.
   const bytes = readAt(file, from, Math.min(to - from, 1024))
   if (bytes.length < 8) return []
   const wide = bytes[0] === 1
@@ -57,7 +59,7 @@ function editsOf(file: number, { from, to }: Box): { duration: number; start: nu
   })
 }
 
-/** The clock of `mvhd` or `mdhd`, which begin with the same fields. */
+/** Reads the timescale and duration of `mvhd` or `mdhd`. Both boxes begin with the same fields. */
 function clockOf(file: number, { from }: Box): { timescale: number; duration: number } {
   const bytes = readAt(file, from, 32)
   if (bytes.length < 32) return { timescale: 0, duration: 0 }
@@ -85,7 +87,8 @@ function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
     const short = head.readUInt32BE(0)
     const wide = short === 1 && head.length === 16
     const size = wide ? Number(head.readBigUInt64BE(8)) : short
-    // Size zero means up to the end: the media itself. Any other size this small is no box.
+    // Size 0 means that the box reaches to the end of the file, as the media data may. Any other size below the header
+    // size is invalid.
     if (size < (wide ? 16 : 8)) return
     yield { type: head.toString('latin1', 4, 8), from: at + (wide ? 16 : 8), to: Math.min(to, at + size) }
     at += size

@@ -1,4 +1,4 @@
-// The functions and the constants of node-av in one value.
+// Combines the functions and constants of node-av in one object.
 
 import * as constants from 'node-av/constants'
 import * as library from 'node-av/lib'

@@ -1,5 +1,5 @@
-// The exact length of the audio in a file. The beginning and the end are decoded, so that a file that cannot be played
-// is refused and the last sample is known. Between them packets are only counted.
+// Measures the exact length of the audio in a file. The beginning and the end are decoded: this refuses a file that
+// cannot be played, and finds the last sample. The packets between them are only counted.
 
 import type { Frame, Packet } from 'node-av/lib'
 import { limits } from '../../limits.ts'
@@ -10,10 +10,13 @@ import type { FFmpeg } from './ffmpeg.ts'
 import { linksOf, type Source } from './source.ts'
 import { type Span, Timeline } from './timeline.ts'
 
-/** Shorter audio is decoded whole. */
+/** Audio up to this length is decoded completely. */
 const headSamples = 30 * sampleRate
 const tailPackets = 32
-/** More than the additions of ten hours are off, and less than a sample of any sample rate. */
+/**
+ * Rounding tolerance, in samples: larger than the rounding error of ten hours of additions, and smaller than one sample
+ * at any sample rate.
+ */
 const fractionError = 0.001
 
 export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }: Operation): Inspection {
@@ -30,16 +33,16 @@ export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }:
   return { container, codec, ...decoded, durationMs: wholeMs(meter.samples) }
 }
 
-/** Rounded down: audio that lacks one sample of a second is shorter than a second. */
+/** Rounds down: audio that is one sample shorter than a second is shorter than a second. */
 function wholeMs(samples: number): number {
   return Math.floor(((samples + fractionError) / sampleRate) * 1000)
 }
 
-/** Measures links, one after another, until there are more than `samplesMax`. */
+/** Measures one link after another, until the total exceeds `samplesMax`. */
 class Meter {
   /** Number of decoded frames. */
   frames = 0
-  /** Number of damaged packets in the beginnings of the links before. */
+  /** Number of damaged packets at the beginnings of the previous links. */
   #damaged = 0
   readonly #ffmpeg: FFmpeg
   readonly #timeline: Timeline
@@ -83,7 +86,7 @@ class Meter {
     link.drain(add)
   }
 
-  /** Counts each packet that leaves the ring. Gives those that are in it at the end of the file. */
+  /** Counts each packet that leaves the ring buffer. Returns the packets that are in it at the end of the file. */
   #countPackets(link: Source): Packet[] {
     let read = 1
     for (; this.samples <= this.#samplesMax; read++) {

@@ -1,5 +1,6 @@
-// Chained Ogg: one stream after another in one file, as radio recorders write it. FFmpeg follows a chain only while
-// rate and channels stay the same. Where it stops, the next link is found here and opened as a file of its own.
+// Chained Ogg: several streams one after another in one file, as radio recorders write it. FFmpeg follows a chain only
+// while sample rate and channels stay the same. Where it stops, this file finds the next link, which is opened as a
+// separate input.
 
 import { readSync } from 'node:fs'
 
@@ -8,7 +9,7 @@ const beginsStream = 0x02
 const headerBytes = 27
 const blockBytes = 64 * 1024
 
-/** The offset of the first page after `from` that begins a stream. */
+/** Returns the offset of the first page after `from` that begins a stream. */
 export function findLink(file: number, from: number): number | null {
   const block = Buffer.alloc(blockBytes)
   for (let at = from; ; at += blockBytes - headerBytes) {

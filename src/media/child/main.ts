@@ -1,5 +1,5 @@
-// The child process that reads one media file and exits: the only process that loads FFmpeg. spawn.ts starts it with
-// the file on stdin and reads the messages on its stdout (wire.ts).
+// The child process that reads one media file and exits. It is the only process that loads FFmpeg. spawn.ts starts it
+// with the file on stdin, and reads its messages from stdout (wire.ts).
 
 import { writeSync } from 'node:fs'
 import { Refused } from '../refusals.ts'
@@ -16,10 +16,10 @@ const operations = { inspect: inspectSource, decode: decodeSource }
 export async function media(): Promise<void> {
   const order: MediaOrder = JSON.parse(process.argv.at(-1) ?? '')
   confine(order)
-  // Messages of FFmpeg would repeat content of the file.
+  // FFmpeg's log messages would show content of the file.
   ffmpeg.Log.setLevel(ffmpeg.AV_LOG_QUIET)
   send('end', encode(run(order)))
-  // The system frees memory and files faster than FFmpeg does.
+  // process.exit skips FFmpeg's own cleanup: the operating system is faster.
   process.exit(0)
 }
 
@@ -34,7 +34,7 @@ function run({ operation, durationMsMax, cpuMs }: MediaOrder): object {
   }
 }
 
-/** Blocks while the pipe is full: a slow engine slows the decoder down. */
+/** Blocks while the pipe is full. This is the backpressure: a slow engine slows down the decoder. */
 const send: Send = (kind, body) => {
   const message = writeMessage(kind, body)
   for (let written = 0; written < message.length; ) written += writeSync(stdout, message, written)

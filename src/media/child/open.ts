@@ -1,4 +1,5 @@
-// Opens a file with FFmpeg: only from a descriptor, only listed containers and codecs, the first audio stream.
+// Opens a file with FFmpeg: only from a file descriptor, only allowed containers and codecs, only the first audio
+// stream.
 
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
 import { limits } from '../../limits.ts'
@@ -7,13 +8,15 @@ import { shiftsOnly } from './edits.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { codecs, containers } from './readable.ts'
 
-/** An open file, and the offset at which the media begins. */
+/** An open file descriptor, and the offset at which the media begins. */
 export type Input = { file: number; from: number }
 
-/** Headers at the end of a file are found by seeking. */
+/**
+ * FFmpeg analyses at most this much media time to find the streams. Headers at the end of a file are found by seeking.
+ */
 const probeMicroseconds = 60_000_000
 
-/** FFmpeg can open nothing by name: the file is an open descriptor. */
+/** Opens a container from its file descriptor. The whitelist prevents FFmpeg from opening any other file or address. */
 export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext {
   const format = new ffmpeg.FormatContext()
   format.allocContext()
@@ -23,7 +26,7 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext
     codec_whitelist: codecs.join(','),
     probesize: limits.mediaProbeBytes,
     analyzeduration: probeMicroseconds,
-    // The length is measured by reading, not estimated from the last packets.
+    // The exact length is measured later, so FFmpeg need not estimate it from the last packets.
     skip_estimate_duration_from_pts: 1,
     ...(shiftsOnly(file) && { advanced_editlist: 0 }),
     ...(from > 0 && { skip_initial_bytes: from }),
@@ -38,7 +41,7 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext
   return format
 }
 
-/** The first audio stream that can be decoded. FFmpeg skips all other streams. */
+/** Returns the first audio stream that can be decoded. FFmpeg discards all other streams. */
 export function openAudio(ffmpeg: FFmpeg, format: FormatContext): { stream: Stream; decoder: CodecContext } {
   const streams = format.streams
   const audio = streams.filter(stream => stream.codecpar.codecType === ffmpeg.AVMEDIA_TYPE_AUDIO)

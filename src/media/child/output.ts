@@ -1,4 +1,4 @@
-// Collects samples into messages of full size, up to a limit.
+// Collects samples into full messages, up to a limit.
 
 import { limits } from '../../limits.ts'
 import { Refused } from '../refusals.ts'
@@ -7,7 +7,7 @@ import { bodyBytesMax, type Send } from '../wire.ts'
 const silence = new Float32Array(4096)
 
 export class Output {
-  /** Samples so far, with those that still wait for a full message. */
+  /** Number of samples so far, including those that wait for a full message. */
   written = 0
   readonly #send: Send
   readonly #samplesMax: number
@@ -38,7 +38,7 @@ export class Output {
     }
   }
 
-  /** Parts without sound may take long. Without a message the server would take the child for hung. */
+  /** Sends a heartbeat. A part without sound may take long, and without a message the server would kill the child. */
   keepAlive(): void {
     if (Date.now() - this.#sentAt > limits.mediaAliveEveryMs) this.#write('alive', new Uint8Array(0))
   }

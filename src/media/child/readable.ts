@@ -1,7 +1,7 @@
-// The containers and codecs that FFmpeg may open in the child. It knows hundreds, many for game discs and playlists
-// that name other files; the fewer a hostile file can choose from, the better.
+// The containers and codecs that the child may open. FFmpeg supports hundreds, for example game discs, and playlists
+// that name other files. A short list reduces the attack surface.
 
-/** Demuxers of the 25 extensions, and of files that people rename to one of them. */
+/** Demuxers of the 25 accepted extensions, and of files that users often rename to one of them. */
 export const containers = words(`
   mov,mp4,m4a,3gp,3g2,mj2 matroska,webm avi asf flv live_flv kux mxf nut dv
   mpegts mpeg mpegvideo h264 hevc m4v mpegtsraw

@@ -5,7 +5,7 @@ import type { Frame, SoftwareResampleContext } from 'node-av/lib'
 import { sampleRate } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 
-/** A frame that becomes longer than this, four minutes, has a wrong sample rate. */
+/** A frame with more output samples than this (four minutes) has a wrong sample rate. */
 const frameSamplesMax = 4_000_000
 const frontCenter = 4n
 
@@ -23,7 +23,7 @@ export class Resampler {
     this.#out = new ffmpeg.Frame()
   }
 
-  /** False when the frame is of a kind that cannot be converted. */
+  /** Returns false when the frame cannot be converted. */
   convert(frame: Frame, { skip }: { skip: number }): boolean {
     const order = this.#layOut(frame)
     this.#context ??= this.#open(frame, order)
@@ -34,7 +34,7 @@ export class Resampler {
     this.#makeRoom(most)
     const result = this.#context.convertFrame(this.#out, frame)
     if (result === this.#ffmpeg.AVERROR_INPUT_CHANGED) {
-      // Rate, format or layout changed. The samples in the filter belong to the old one.
+      // The sample rate, format or layout changed. The filter still holds samples of the old one.
       this.flush()
       this.#context = this.#open(frame, order)
       if (!this.#context || this.#context.convertFrame(this.#out, frame) < 0) return false
@@ -43,7 +43,7 @@ export class Resampler {
     return true
   }
 
-  /** Emits the samples that the filter still holds. The next frame starts a new filter. */
+  /** Emits the samples that remain in the filter. The next frame starts a new filter. */
   flush(): void {
     if (!this.#context) return
     this.#makeRoom(Math.max(0, this.#context.getOutSamples(0)))
@@ -55,7 +55,7 @@ export class Resampler {
   #open(frame: Frame, order: AVChannelOrder): SoftwareResampleContext | null {
     const context = new this.#ffmpeg.SoftwareResampleContext()
     context.alloc()
-    // The mix is scaled so that all channels at full level still fit.
+    // Scales the mix so that all channels at full level do not clip.
     context.setOption('rematrix_maxval', 1)
     this.#makeRoom(1)
     const configured = context.configFrame(this.#out, frame)
@@ -65,7 +65,7 @@ export class Resampler {
     return null
   }
 
-  /** Sets a channel layout where the frame has none, as in plain WAV: FFmpeg refuses to convert it otherwise. */
+  /** Sets a channel layout on a frame that has none, as in plain WAV. FFmpeg cannot convert it otherwise. */
   #layOut(frame: Frame): AVChannelOrder {
     const { order, nbChannels } = frame.channelLayout
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_UNSPEC) {
@@ -75,7 +75,10 @@ export class Resampler {
     return order
   }
 
-  /** Mixes channels of unknown position with equal weight. */
+  /**
+   * Mixes channels with unknown positions at equal weight. Of ambisonic sound only the first channel is used: it is
+   * omnidirectional.
+   */
   #mix(context: SoftwareResampleContext, channels: number, order: AVChannelOrder): number {
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE) return 0
     const firstAlone = order === this.#ffmpeg.AV_CHANNEL_ORDER_AMBISONIC
@@ -97,7 +100,7 @@ export class Resampler {
       if (!bytes) throw new Error('the output frame has no buffer')
       this.#view = new Float32Array(bytes.buffer, bytes.byteOffset, this.#room)
     }
-    // After a conversion FFmpeg sets it to the number of samples written.
+    // A conversion sets nbSamples to the number of samples written. This resets it.
     this.#out.nbSamples = this.#room
   }
 
@@ -105,7 +108,7 @@ export class Resampler {
     const samples = this.#view.subarray(0, this.#out.nbSamples)
     for (let i = 0; i < samples.length; i++) {
       const sample = samples[i]!
-      // A float file may hold any value, and one NaN would spread through the model.
+      // A float file may hold any value. One NaN would spread through the whole model.
       if (!(sample >= -1 && sample <= 1)) samples[i] = sample > 1 ? 1 : sample < -1 ? -1 : 0
     }
     this.#emit(samples)

@@ -1,4 +1,4 @@
-// An open media file: its container, the audio stream that is decoded, and the decoder.
+// An open media file: its container, the selected audio stream, and the decoder.
 
 import { closeSync, openSync } from 'node:fs'
 import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib'
@@ -10,16 +10,18 @@ import { type Input, openAudio, openFormat } from './open.ts'
 import type { Span } from './timeline.ts'
 
 const stdin = 0
-/** A damaged file may fail to read at some points. After this many failures in a row it is at its end. */
+/**
+ * A damaged file may fail to read at some positions. After this many failures in a row the file is treated as ended.
+ */
 const failedReadsMax = 64
 
 export class Source {
   readonly container: string
   readonly codec: string
   readonly decoder: CodecContext
-  /** The clock may start again in the middle of the file, as in broadcasts and chained streams. */
+  /** True if the clock may restart in the middle of the file, as in broadcasts and chained streams. */
   readonly clockRestarts: boolean
-  /** Something was lost since the last frame, so only its timestamp says where it belongs. */
+  /** True if data was lost since the last frame. Then only the timestamp of the next frame shows its position. */
   lost = false
   /** Number of damaged packets and failed reads. */
   damaged = 0
@@ -32,7 +34,7 @@ export class Source {
   readonly #origin: number
   readonly #hasTimestamps: boolean
   readonly #isChain: boolean
-  /** Offset of the last packet of a chain. */
+  /** The offset of the last packet; only used for a chained file. */
   #reached: number
   #isStuck = false
 
@@ -56,7 +58,7 @@ export class Source {
     this.#reached = input.from
   }
 
-  /** Reads the next packet of the audio stream. False at the end of the file. */
+  /** Reads the next packet of the audio stream. Returns false at the end of the file. */
   read(packet: Packet): boolean {
     for (let failed = 0; failed < failedReadsMax; ) {
       packet.unref()
@@ -70,13 +72,16 @@ export class Source {
         return true
       }
     }
-    // All these failures are one damaged place.
+    // All these failures count as one damaged position.
     this.damaged -= failedReadsMax - 1
     this.#isStuck = true
     return false
   }
 
-  /** The next link of a chain that FFmpeg could not follow, or null. This source is closed then. */
+  /**
+   * Closes this source and returns the next link of a chain that FFmpeg could not follow. Returns null when there is
+   * none.
+   */
   successor(): Source | null {
     if (!this.#isChain || !this.#isStuck) return null
     this.decoder.freeContext()
@@ -86,19 +91,19 @@ export class Source {
 
   /** Passes the frames of a packet to `use`. A frame is valid only during the call. */
   decode(packet: Packet, use: (frame: Frame) => void): void {
-    // To the decoder an empty packet is the end of the stream.
+    // The decoder would treat an empty packet as the end of the stream.
     if (packet.size > 0) this.#feed(packet, use)
   }
 
-  /** Ends a run of packets: passes on the frames that the decoder still holds. Another run may follow. */
+  /** Ends a sequence of packets and passes on the frames that remain in the decoder. Another sequence may follow. */
   drain(use: (frame: Frame) => void): void {
     this.#feed(null, use)
     this.decoder.flushBuffers()
-    // Some decoders give nothing for the first packet after this.
+    // After a flush some decoders return no frame for the first packet.
     this.lost = true
   }
 
-  /** The span of a packet, in samples of the output rate from the start of the file. */
+  /** Returns the span of a packet, in samples of the output rate from the start of the file. */
   packetSpan(packet: Packet): Span {
     return { start: this.#samplesOf(packet.pts), length: Number(packet.duration) * this.#samplesPerTick }
   }
@@ -139,7 +144,7 @@ export class Source {
   }
 }
 
-/** Every link of a chained file. Of any other file, the source itself. */
+/** Yields every link of a chained file. Any other file has one link: the source itself. */
 export function* linksOf(first: Source): Generator<Source> {
   for (let link: Source | null = first; link; link = link.successor()) yield link
 }
@@ -147,7 +152,8 @@ export function* linksOf(first: Source): Generator<Source> {
 function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   const from = findLink(stdin, after)
   if (from === null) return null
-  // A descriptor of its own, because FFmpeg moves the position. FFmpeg duplicates it, so it can be closed.
+  // FFmpeg moves the read position, so it gets its own descriptor. FFmpeg duplicates the descriptor, so ours can be
+  // closed.
   const file = openSync(`/proc/self/fd/${stdin}`, 'r')
   try {
     return new Source(ffmpeg, { file, from })
@@ -159,28 +165,34 @@ function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   }
 }
 
-/** Other rates are not real: one frame at 1 Hz would be hours of samples. */
+/** Refuses frames with an impossible sample rate: at 1 Hz one frame would become hours of samples. */
 function isSound(frame: Frame): boolean {
   return frame.nbSamples > 0 && frame.sampleRate >= 1000 && frame.sampleRate <= 1_000_000
 }
 
-/** FFmpeg's names of a container are synonyms: `mov,mp4,m4a,3gp,3g2,mj2`. */
+/** Returns the first name of a container. FFmpeg lists synonyms, such as `mov,mp4,m4a,3gp,3g2,mj2`. */
 function firstName(formatName: string): string {
   return formatName.replace(/,.*$/, '')
 }
 
-/** Containers of bare frames. FFmpeg computes their times, wrongly where the sample rate changes. */
+/**
+ * Containers that store frames without timestamps. FFmpeg computes the times, incorrectly where the sample rate
+ * changes.
+ */
 const withoutTimestamps = 'mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm'.split(' ')
 
-/** Containers whose clock has a zero of its own: a stream that starts later than zero starts late. */
+/** Containers whose clock has its own zero. A stream that starts after zero really starts late. */
 const zeroed = 'mov matroska avi asf flv nut mxf'.split(' ')
-/** Of these, films whose muxer moved picture and sound by the same time, to reorder pictures. */
+/** Those whose muxer may shift picture and sound by the same time, to reorder pictures. */
 const shifted = ['mov', 'flv']
 const shiftSecondsMax = 1
-/** A later start is the clock of a recorder, as in a part that was cut out of a live stream. */
+/** A later start is the clock of a recorder, for example in a part that was cut out of a live stream. */
 const lateStartSecondsMax = 60
 
-/** The point that a player shows as 0:00, in samples. Broadcasts start at any time, and mp3 with its encoder delay. */
+/**
+ * Returns the time that a player shows as 0:00, in samples. A broadcast starts at any time; an mp3 starts with its
+ * encoder delay.
+ */
 function originOf(ffmpeg: FFmpeg, format: FormatContext): number {
   if (format.startTime === ffmpeg.AV_NOPTS_VALUE) return 0
   const seconds = Number(format.startTime) / 1e6

@@ -1,27 +1,27 @@
-// The place of each span of sound on the time line. Timestamps may be wrong: small jitter is ignored, a small overlap
-// is cut, a gap becomes silence, and a leap counts only when the next span confirms it.
+// Places each span of sound on the timeline. Timestamps may be wrong: small jitter is ignored, a small overlap is cut,
+// a gap becomes silence. A jump is accepted only when the next span confirms it.
 
 import { sampleRate } from '../wire.ts'
 
-/** In samples of the output rate. Fractions are kept, so that odd sample rates do not drift. */
+/** A span in samples of the output rate. Fractions are kept, so that unusual sample rates do not drift. */
 export type Span = { start: number | null; length: number }
 
-/** Samples of silence to write before a span, and samples to cut from its beginning. */
+/** Number of silent samples to write before a span, and number of samples to cut from its beginning. */
 export type Placement = { silence: number; skip: number }
 
-/** Smaller errors come from millisecond clocks and coarse packets, and are ignored. */
+/** Smaller offsets come from millisecond clocks and coarse packets. They are ignored. */
 const jitter = 0.02 * sampleRate
 /** An offset above the jitter is corrected when it lasts for this much sound. */
 const patience = 1 * sampleRate
-/** An offset of this size is corrected at once. */
+/** An offset above this size is corrected at once. */
 const noticeable = 0.1 * sampleRate
-/** A larger step must be confirmed by the next timestamp. */
+/** A jump above this size must be confirmed by the next timestamp. */
 const leap = 1 * sampleRate
-/** A larger step forward is a restart of the clock, not a gap, in containers whose clock may restart. */
+/** In containers whose clock may restart, a jump forward above this size is a restart, not a gap. */
 const restart = 10 * sampleRate
 
 export class Timeline {
-  /** The end of the sound so far. */
+  /** The end of the sound so far, in samples. */
   position = 0
   #offset = 0
   #slipped = 0
@@ -34,12 +34,15 @@ export class Timeline {
     this.#clockRestarts = clockRestarts
   }
 
-  /** The next span follows without a gap, whatever its timestamp is. */
+  /** Makes the next span follow without a gap, whatever its timestamp. */
   continue(): void {
     this.#continues = true
   }
 
-  /** Null when the place depends on the next span: the caller keeps this one until `settle` gives its placement. */
+  /**
+   * Returns null when the placement depends on the next span. The caller keeps this span until `settle` returns its
+   * placement.
+   */
   place(span: Span, { exact = false } = {}): Placement | null {
     const { start, length } = span
     if (this.#continues && start !== null) this.#offset = this.position - start
@@ -61,13 +64,16 @@ export class Timeline {
     return this.#append(length, 0)
   }
 
-  /** The placement of the span that is held back, or null when none is. `next` is null at the end of the file. */
+  /**
+   * Returns the placement of the held span, or null when none is held. `next` is the start of the next span, or null at
+   * the end of the file.
+   */
   settle(next: number | null): Placement | null {
     if (!this.#held) return null
     const { start, length } = this.#held
     this.#held = null
     const drift = start + this.#offset - this.position
-    // A wrong timestamp is over with the next span. A gap, or a clock that was set back, is not.
+    // A single wrong timestamp does not affect the next span. A real gap, or a clock that was set back, does.
     const lasts = (after: number) =>
       drift > 0 ? after >= start + length - leap : after + this.#offset < this.position - leap
     if (next === null || !lasts(next)) return this.#append(length, 0)
