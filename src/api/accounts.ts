@@ -55,7 +55,7 @@ export const accounts = (service: Service) =>
       { visitor: true, detail: about({ hide: true }) },
     )
 
-/** Does not wait for the mail: the time of the answer must not tell whether the address is known. */
+/** Does not wait for the mail: the response time must not reveal that the address is registered. */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,
   email: string,

@@ -1,4 +1,4 @@
-// The HTTP application: the hooks around every route, and the routes.
+// The HTTP application: the hooks that run for every route, and the routes.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { log } from '../base/log.ts'
@@ -24,14 +24,14 @@ export function openApp(service: Service): AnyElysia {
   const counters = openRequestCounters(metrics)
 
   const app: AnyElysia = new Elysia({
-    // Unknown fields are refused, not dropped. /v1/balance/ is not /v1/balance.
+    // Unknown fields are refused, not dropped. A trailing slash is another path: /v1/balance/ is not /v1/balance.
     normalize: false,
     strictPath: true,
     serve: {
       reusePort: false,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: config.requestIdleMs / 1000,
-      // Without it, Bun answers an error beyond the hooks below with a page that shows paths and source.
+      // In development mode Bun answers an error outside the hooks below with a page that shows paths and source.
       development: false,
       error(error) {
         const answer = toApiError(error, 'UNKNOWN', '')
@@ -56,7 +56,7 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Elysia would send HEAD to the GET route.
+      // Elysia would route HEAD to the GET handler.
       if (request.method === 'HEAD') throw unrouted(app, request)
     })
 
@@ -108,16 +108,16 @@ export function openApp(service: Service): AnyElysia {
   return app
 }
 
-/** The refusal of an address that has no route, or none for this method. */
+/** Returns the error for a path without a route, or without one for this method. */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // Bun resolves /v1/x/../balance to /v1/balance in the url, the router does not: that address does not exist.
+  // Bun normalises /v1/x/../balance to /v1/balance in the url, but the router does not. Such a path does not exist.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
 }
 
-/** The url of a request whose Host is malformed is only a path, or one that cannot be parsed. */
+/** Returns the path of a url. If the Host header is malformed, the url is only a path, or cannot be parsed. */
 function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
 }
@@ -126,14 +126,14 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/** Ids are unique within a process, and start with the time at which it started. */
+/** Ids are unique within a process. They begin with the start time of the process. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0
   return () => `${start}-${(count++).toString(36)}`
 }
 
-/** The methods of the routes at this path; none when there is no route. */
+/** Returns the methods of the routes at this path, or an empty list when there is no route. */
 function listMethods(app: AnyElysia, pathname: string): string[] {
   return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
 }

@@ -1,9 +1,9 @@
-// Reads a JSON body, and refuses one that has another type, is too large or is not valid.
+// Reads a JSON body. Refuses one that has another type, is too large, or is not valid JSON.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** Checks the declared type and length, before a byte is read. */
+/** Checks the declared type and length before any byte is read. */
 export function checkBodyHeaders(request: Request): void {
   if (Number(request.headers.get('content-length')) > limits.bodyBytesMax) throw tooLarge()
   if (request.body === null) return
@@ -24,7 +24,7 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Gives any JSON object. The shape of the endpoint checks its fields. */
+/** Parses any JSON object. The schema of the endpoint checks its fields later. */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
@@ -34,8 +34,8 @@ export function parseBody(bytes: Uint8Array): object {
 }
 
 /**
- * Replaces a nested value by an empty object. No request has nested fields, and validation errors for 15,000 nested
- * objects took seconds.
+ * Replaces a nested value with an empty object. No request has nested fields, and the validation errors of 15,000
+ * nested objects took seconds.
  */
 function shallow(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? {} : value

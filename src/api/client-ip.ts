@@ -1,9 +1,12 @@
-// The address of the caller, behind trusted proxies.
+// Finds the address of the caller behind trusted proxies.
 
 import { isIP } from 'node:net'
 import { type Nets, plainAddress } from '../net/nets.ts'
 
-/** The right-most address of X-Forwarded-For that is no trusted proxy; the header counts only from a trusted proxy. */
+/**
+ * Returns the right-most address in X-Forwarded-For that is not a trusted proxy. The header is ignored unless the
+ * request comes from a trusted proxy.
+ */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
   if (forwardedFor === null || !trustProxy.has(address)) return address

@@ -1,4 +1,5 @@
-// TypeBox schemas as JSON Schema, for the OpenAPI document. A schema with an $id is written once, among the components.
+// Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, among the
+// components.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
 
@@ -15,7 +16,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // Reserves its place in the order, before those of its parts.
+      // Reserves the place in the order: a schema comes before its parts.
       schemas[name] = {}
       schemas[name] = plain(schema)
     }

@@ -1,4 +1,4 @@
-// The cursor of a page: the place of its last item, signed for the list it belongs to.
+// The cursor of a page: the position of its last item, signed for the list that it belongs to.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
@@ -7,7 +7,7 @@ import type { ListFilter, Place } from '../jobs/list.ts'
 const purpose = 'cursor'
 const signatureLength = 32
 
-/** Another account, filter or order is another list. */
+/** The list that a cursor is valid for. Another account, filter or order is another list. */
 type ListKey = { accountId: string; filter: ListFilter }
 
 export function writeCursor(secrets: Secrets, key: ListKey, { createdAt, seq }: Place): string {

@@ -1,4 +1,4 @@
-// The OpenAPI document as an HTML page. The docs_url of every error points to /docs#CODE.
+// Renders the OpenAPI document as an HTML page. The docs_url of every error points to /docs#CODE.
 
 import { keyStart } from '../accounts/key.ts'
 import { jobErrors, requestErrors } from '../errors.ts'

@@ -1,17 +1,17 @@
-// Turns any error of a request into the error envelope of the API.
+// Converts any error of a request to the error envelope of the API.
 
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 
-/** Fields that have an error code of their own. */
+/** Fields that have their own error code. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 export function envelope({ code, message }: ApiError, baseUrl: string): object {
   return { error: { code, message, docs_url: `${baseUrl}/docs#${code}` } }
 }
 
-/** An unexpected error is logged, and the caller sees only INTERNAL_ERROR. */
+/** An unexpected error is logged. The caller sees only INTERNAL_ERROR. */
 export function toApiError(error: unknown, elysiaCode: string | number, requestId: string): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof Error && error.cause instanceof ApiError) return error.cause
@@ -27,7 +27,7 @@ export function statusOf(code: RequestErrorCode): number {
 
 type Problem = { path: string; message: string; schema: { description?: string } }
 
-/** The message names the field. An unknown field is named before any other problem. */
+/** The message names the field. An unknown field is reported before any other problem. */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
     throw new Error(`the answer does not have its declared shape: ${error.message}`)
@@ -46,7 +46,7 @@ function wanted(problem: Problem | undefined): string {
   return description ? `is not valid: ${description.replace(/\.$/, '')}` : 'is missing or not valid'
 }
 
-/** A caller's own text is echoed as printable ASCII, and cut. */
+/** The caller's text is echoed as printable ASCII, truncated. */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
 }

@@ -1,4 +1,4 @@
-// The export of a transcript: the options of its query, and the answer.
+// The export of a transcript: reads the options in the query, and writes the response.
 
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
@@ -29,7 +29,7 @@ export function dropUnused(query: Record<string, unknown>): void {
   for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
 }
 
-/** The query with its defaults. */
+/** Returns the options of the query, completed with the defaults. */
 export function exportOptions(query: Static<typeof exportQuery>): Wanted {
   const stripChars = query.strip_chars ?? ''
   if ([...stripChars].length > limits.stripCharsMax) {

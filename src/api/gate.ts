@@ -1,5 +1,5 @@
-// The checks between a request and its handler, in the order of the contract: quota of the address, key, quota of the
-// key, body, idempotency. A route names its checks with one word, and its quota.
+// The checks before a handler runs, in the order of the contract: quota of the address, key, quota of the key, body,
+// idempotency. A route selects its checks with one word, and names its quota.
 
 import { Elysia } from 'elysia'
 import { findKey } from '../accounts/key.ts'
@@ -16,7 +16,7 @@ type Caller = {
   keyId: string
 }
 
-/** The state of one request. app.ts makes one for each. */
+/** The state of one request. app.ts creates one for each request. */
 export type RequestState = {
   requestId: string
   startedAt: number
@@ -27,8 +27,8 @@ export type RequestState = {
 }
 
 /**
- * The part of Elysia's context that the hooks use. Each hook destructures it in its parameters: Elysia reads those, and
- * computes cookies, headers and the rest for a hook that takes the whole context.
+ * The part of Elysia's context that the hooks use. Each hook destructures it in its parameters. Elysia analyses the
+ * parameters: for a hook that takes the whole context it would compute cookies, headers and more.
  */
 type GateContext = {
   request: Request
@@ -46,7 +46,7 @@ export const emptyState: RequestState = {
   rawBody: new Uint8Array(),
 }
 
-/** Thrown to send a stored reply again, past the handler. */
+/** Thrown to send a stored reply again without running the handler. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -67,7 +67,7 @@ export const gate = (service: Service) => {
     if (perIp && !perIp.allowed) throw refusal(perIp)
   }
 
-  /** A refused request counts towards no quota. */
+  /** Counts the request and checks the key. A refused request counts towards no quota. */
   function admit(
     { request, set, requestState }: GateContext,
     rate: RateName,
@@ -94,7 +94,7 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Claims the Idempotency-Key before it reads the body: the request counts as running from its first byte. */
+  /** Claims the Idempotency-Key before the body is read: the key is locked from the first byte of the request. */
   async function takeIdempotentBody(
     request: Request,
     requestState: RequestState,
@@ -115,7 +115,7 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Does the work and keeps its reply under the Idempotency-Key, both or neither. */
+  /** Does the work and stores its reply under the Idempotency-Key, in one transaction. */
   function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
     const { claim, rawBody } = state
     const { made, json } = service.db.tx(() => {
@@ -130,7 +130,7 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** No key, and no quota but that of the address. */
+    /** Needs no key. Only the quota of the address applies. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -138,13 +138,13 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** No key; the quota is counted by address. */
+    /** Needs no key. The quota of the endpoint is counted per address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: false }),
     }),
-    /** No key; the quota is counted by address; a JSON body. */
+    /** Needs no key, and has a JSON body. The quota of the endpoint is counted per address. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -152,14 +152,14 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** An API key. */
+    /** Needs an API key. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: true }),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** An API key, a JSON body, and optionally an Idempotency-Key. */
+    /** Needs an API key and a JSON body. An Idempotency-Key is optional. */
     submit: (rate: RateName) => ({
       detail: about({
         rate,

@@ -1,14 +1,14 @@
-// Idempotency keys: the first reply to a key and a body is kept, and sent again to the same request.
+// Idempotency keys: the first reply is stored with its key and body, and sent again for the same request.
 
 import { sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** An Idempotency-Key that a running request holds. */
+/** An Idempotency-Key that is locked by a running request. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** Keys of running requests. They are in memory only: a restart ends the requests too. */
+/** Keys of running requests. In memory only, because a restart ends the requests too. */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -22,7 +22,7 @@ export function readIdempotencyKey(header: string | null): string | null {
   return header
 }
 
-/** Throws when the first request with this key is still running. */
+/** Throws when another request with this key is still running. */
 export function claimKey(claim: Claim): void {
   const name = nameOf(claim)
   if (running.has(name)) {
@@ -36,7 +36,7 @@ export function freeKey(claim: Claim): void {
   running.delete(nameOf(claim))
 }
 
-/** The stored reply, or null. Throws when it answered another body. */
+/** Returns the stored reply, or null. Throws when it belongs to another body. */
 export function findReply(
   db: Db,
   claim: Claim,
@@ -53,7 +53,7 @@ export function findReply(
   return row.reply
 }
 
-/** Call it inside the transaction that does the work. */
+/** Must be called inside the transaction that does the work. */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)

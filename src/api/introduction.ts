@@ -1,4 +1,4 @@
-// The service describes itself: GET /v1, the OpenAPI document, the docs page.
+// The routes that describe the service: GET /v1, the OpenAPI document, the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { keyStart } from '../accounts/key.ts'
@@ -13,7 +13,7 @@ import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** `whole` gives the app that these routes belong to. It is called when the app is complete. */
+/** `whole` returns the app that these routes belong to. It is called after all routes are added. */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
   const openapi = () => (document ??= describe(whole(), service.baseUrl()))
@@ -44,7 +44,8 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
       )
 
       .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-      // The WWW-Authenticate header points here. The operator makes the keys: there is no authorization server.
+      // The WWW-Authenticate header points here. There is no authorization server, because the operator creates the
+      // keys.
       .get(
         '/.well-known/oauth-protected-resource',
         () => ({

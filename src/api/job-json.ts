@@ -26,7 +26,9 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
   }
 }
 
-/** Inserts the result as it is stored: parsing and writing a transcript of ten hours again would be slow. */
+/**
+ * Inserts the stored JSON of the result as it is: to parse and serialise a transcript of ten hours again would be slow.
+ */
 export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
   const listed = JSON.stringify(listedJob(job))
   return resultJson === null
@@ -40,7 +42,7 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** The row of a failed job keeps what was reserved, but the job costs nothing. */
+/** The row of a failed job keeps the reserved amount, but the job costs nothing. */
 function costCents(job: Job): number | null {
   if (job.state === 'failed') return 0
   return job.costUnits === null ? null : centsOf(job.costUnits)

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document. @elysiajs/openapi collects the routes and their parameters; headers, errors, bodies by
-// reference, security and webhooks are added here.
+// Builds the OpenAPI 3.1 document. @elysiajs/openapi collects the routes and their parameters. Headers, errors, request
+// bodies, security and webhooks are added here.
 
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
@@ -56,7 +56,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
   }
 }
 
-/** The plugin's operation of a route, as far as it is used. */
+/** The fields of the plugin's operation that are used here. */
 type Operation = { parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[] }
 type Collected = { paths: Record<string, Record<string, object>> }
 
@@ -82,13 +82,13 @@ function operation(route: Route, collected: Operation, components: Components): 
   }
 }
 
-/** `POST /v1/transcribe/:id/cancel` is `postTranscribeIdCancel`. */
+/** Converts `POST /v1/transcribe/:id/cancel` to `postTranscribeIdCancel`. */
 function operationId({ method, path }: Route): string {
   const rest = path.replace(/^\/v1/, '')
   return method.toLowerCase() + rest.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The plugin leaves the description of a parameter in its schema. */
+/** Moves the description from the schema to the parameter; the plugin leaves it in the schema. */
 function withDescription({ schema, ...parameter }: { schema: JsonSchema }): object {
   const { description, ...plain } = schema
   return { ...parameter, description, schema: plain }
@@ -117,7 +117,7 @@ function successResponse({ hooks: { response, detail } }: Route, { reference }: 
   }
 }
 
-/** Answers with another status that are no errors. */
+/** Responses with another status that are not errors. */
 function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
@@ -128,7 +128,9 @@ function otherResponses({ hooks: { response, detail } }: Route, { reference }: C
   )
 }
 
-/** Codes that share a status share a response, which lists them. `code` itself stays open for new codes. */
+/**
+ * Errors with the same status share one response, which lists their codes. The type of `code` stays open for new codes.
+ */
 function errorResponses(detail: RouteDetail): object {
   const codes = new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])
   const byStatus = Map.groupBy(codes, code => requestErrors[code].status)

@@ -1,4 +1,4 @@
-// Rate limits: a sliding window of one minute per caller, and its headers.
+// Rate limits: a sliding window of one minute per caller, and its response headers.
 
 import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
@@ -9,27 +9,27 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** Until the newest counted request leaves the window: the full quota is back. */
+  /** Time until the newest counted request leaves the window, and the full quota is available again. */
   resetInMs: number
-  /** Until the oldest one leaves it: one more request is allowed. */
+  /** Time until the oldest counted request leaves the window, and one more request is allowed. */
   retryInMs: number
 }
 
 export type RateLimiter = {
-  /** Null when rate limits are off. */
+  /** Returns null when rate limits are off. */
   limitOf(name: RateName): number | null
-  /** Counts a request, if the quota allows it. Null when rate limits are off. */
+  /** Counts a request if the quota allows it. Returns null when rate limits are off. */
   take(name: RateName, who: string): Quota | null
-  /** Removes the newest request of the caller: another check refused it. */
+  /** Removes the newest request of the caller, because another check refused it. */
   giveBack(name: RateName, who: string): void
-  /** Removes callers without a request in the window. */
+  /** Removes callers that have no request in the window. */
   sweep(): void
 }
 
-/** The times of counted requests, oldest first. Those before `head` have expired. */
+/** The times of counted requests, oldest first. Those before the index `head` have expired. */
 type Window = { times: number[]; head: number }
 
-/** The clock is monotonic: a step of the wall clock would keep callers out for as long, or give them their quota back. */
+/** Uses a monotonic clock. A step of the wall clock would block callers, or reset their quota. */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
   const windows = new Map<string, Window>()
 
@@ -75,7 +75,7 @@ function count(window: Window): number {
   return window.times.length - window.head
 }
 
-/** Expired times are removed in batches: amortised constant cost. */
+/** Removes expired times in batches: amortised constant cost. */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1
   if (window.head * 2 > window.times.length) {
@@ -86,7 +86,10 @@ function dropOld(window: Window, now: number): void {
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-/** The remaining quota is shown for a counted request, and `RateLimit` only for one with a key. */
+/**
+ * Returns the quota headers. The remaining quota is shown only for a counted request, and `RateLimit` only for one with
+ * a key.
+ */
 export function quotaHeaders(
   rateLimiter: RateLimiter,
   rate: RateName | null,

@@ -1,4 +1,4 @@
-// Metrics of requests: their number and duration. Each series is looked up once, then a request costs two additions.
+// Metrics of requests: their number and duration. Each series is looked up once, so a request costs two additions.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
@@ -6,7 +6,7 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A caller may send any method: unusual ones share a name, which bounds the number of series. */
+/** Returns `OTHER` for an unusual method. A caller may send any method, and this limits the number of series. */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'
 }

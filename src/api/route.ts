@@ -1,4 +1,4 @@
-// The details that a route declares beside its shapes, and the list of public routes.
+// The details that a route declares in addition to its schemas, and the list of public routes.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -9,22 +9,22 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The gate sets these four. */
+  /** The gate sets the next four fields. */
   rate?: RateName
   keyed?: boolean
   idempotent?: boolean
   errors?: RequestErrorCode[]
-  /** The error codes of the endpoint itself. */
+  /** The error codes that only this endpoint returns. */
   fails?: RequestErrorCode[]
-  /** The shape of an answer that the handler writes as JSON itself. */
+  /** The schema of a response that the handler writes as JSON itself. */
   answer?: TSchema
-  /** Answers that are not JSON: descriptions by content type. */
+  /** Responses that are not JSON: a description for each content type. */
   otherBodies?: Record<string, string>
   /** The request body is a file. */
   requestBytes?: boolean
-  /** The answer of success, unless it is 200 and has no headers of its own. */
+  /** The success response, unless it is 200 without its own headers. */
   success?: { status: number; description: string; headers?: string[] }
-  /** Descriptions of other statuses that carry a shape of their own. */
+  /** Descriptions of other statuses that have their own schema. */
   also?: Record<number, string>
   /** The route is left out of the OpenAPI document. */
   hide?: boolean
@@ -40,17 +40,17 @@ export type Route = {
   }
 }
 
-/** Elysia keeps every field of a route's detail, but its type knows only those of OpenAPI. */
+/** Casts the detail: Elysia keeps every field, but its type has only the fields of OpenAPI. */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration
 }
 
-/** The routes of the OpenAPI document. */
+/** Returns the routes that are in the OpenAPI document. */
 export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
 }
 
-/** `/v1/upload/:id` as OpenAPI writes it: `/v1/upload/{id}`. */
+/** Converts `/v1/upload/:id` to the OpenAPI form `/v1/upload/{id}`. */
 export function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }

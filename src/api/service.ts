@@ -1,4 +1,4 @@
-// The parts of a running service, as the routes and the sweeps receive them.
+// The parts of a running service, as routes and sweeps receive them.
 
 import type { Mailer } from '../accounts/mail.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -12,7 +12,7 @@ import type { RateLimiter } from './rate-limit.ts'
 
 export type Service = {
   config: Config
-  /** The address that callers see. Port 0 gets its number when the server listens. */
+  /** The public address. If the configured port is 0, it contains the real port once the server listens. */
   baseUrl: () => string
   db: Db
   secrets: Secrets
@@ -22,6 +22,6 @@ export type Service = {
   mailer: Mailer
   rateLimiter: RateLimiter
   metrics: Metrics
-  /** Gives the reason why the address is refused, or null. */
+  /** Returns the reason why the address is refused, or null. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
 }

@@ -41,7 +41,7 @@ function pageOf(
   { limit = limits.pageSizeDefault, cursor }: { limit?: number; cursor?: string },
 ) {
   const after = cursor === undefined ? null : readCursor(secrets, { accountId, filter }, cursor)
-  // One job more than the page holds shows that there is another page.
+  // Reads one job more than the page holds: it shows that there is another page.
   const jobs = listJobs(db, accountId, filter, { after, limit: limit + 1 })
   const items = jobs.slice(0, limit)
   const last = jobs.length > limit ? items.at(-1) : undefined

@@ -1,4 +1,4 @@
-// The shapes of answers. Elysia checks answers against them only in tests: checking each one would be slow.
+// The schemas of responses. Elysia checks responses against them only in tests, because the check is slow.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'

@@ -1,5 +1,5 @@
-// The shapes of requests: Elysia checks against them, and the OpenAPI document is made of them. A description completes
-// the sentence "NAME is not valid: ...".
+// The schemas of requests. Elysia validates requests against them, and the OpenAPI document contains them. A
+// description completes the sentence "NAME is not valid: ...".
 
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'
@@ -10,7 +10,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// Every value of a query is a string, except a default, which Elysia fills in before it checks.
+// Every value in a query is a string. Only a default is a number: Elysia inserts it before validation.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
@@ -43,7 +43,7 @@ const queryBoolean = (description: string, fallback: boolean) =>
     .Decode(value => String(value) === 'true')
     .Encode(Boolean)
 
-/** Unknown fields of a body are refused, those of a query ignored. */
+/** A body with unknown fields is refused. Unknown fields in a query are ignored. */
 const closed = { additionalProperties: false }
 const open = { additionalProperties: true }
 
