@@ -46,6 +46,12 @@ export const settings = {
     optional(whole(1, 1024)),
     'threads of each engine; default all cores',
   ),
+  idleUnloadMs: setting(
+    'STENO_IDLE_UNLOAD',
+    '',
+    optional(duration),
+    'time without a job after which the engines end and give their memory back; default never',
+  ),
   pricePerHourCents: setting(
     'STENO_PRICE_PER_HOUR_CENTS',
     '20',

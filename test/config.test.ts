@@ -47,6 +47,8 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_RATE_LIMITS', 'off', 'rateLimits', 'off'],
   ['STENO_RATE_LIMITS', 'ip=1000, jobs.create=600', 'rateLimits', { ...rates, ip: 1000, 'jobs.create': 600 }],
   ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],
+  ['STENO_IDLE_UNLOAD', '5m', 'idleUnloadMs', 5 * minute],
+  ['STENO_OFFLINE', '1', 'offline', true],
   ['STENO_LOG', 'json', 'log', 'json'],
 ]
 test.each(accepted)('%s=%s is accepted', (variable, given, name, wanted) => {
@@ -78,6 +80,8 @@ const refused: [string, string][] = [
   ['STENO_ALLOW_NETS', '10.0.0.0/33'],
   ['STENO_DENY_IPS', 'nobody'],
   ['STENO_TRUST_PROXY', '10.0.0.0/8;127.0.0.1'],
+  ['STENO_OFFLINE', 'yes'],
+  ['STENO_IDLE_UNLOAD', 'never'],
   ['STENO_LOG', 'xml'],
 ]
 test.each(refused)('%s=%s is refused, with its name in the message', (variable, given) => {

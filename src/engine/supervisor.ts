@@ -16,6 +16,13 @@ export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
   prepare?: typeof prepareModel
+  after?: typeof after
+}
+
+/** Runs a function once, after a time; gives a function that cancels it. */
+function after(ms: number, run: () => void): () => void {
+  const timer = globalThis.setTimeout(run, ms)
+  return () => clearTimeout(timer)
 }
 
 export function openEngine(settings: EngineSettings, options: SupervisorOptions = {}): Engine {
@@ -38,6 +45,9 @@ class Supervisor implements Engine {
   #model: ChosenModel | null = null
   #languages: readonly string[] = []
   #fault: string | null = null
+  /** The workers were ended because no job came; the next job starts them again. */
+  #isUnloaded = false
+  #cancelUnload = () => {}
   #state: EngineState = {
     ready: false,
     message: 'The engine is starting.',
@@ -83,6 +93,7 @@ class Supervisor implements Engine {
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#cancelUnload()
     await Promise.all([...this.#workers].map(worker => worker.kill()))
   }
 
@@ -94,7 +105,7 @@ class Supervisor implements Engine {
     await this.#retry(() => this.#chooseModel())
     const notice = this.#model?.notice
     if (notice) log.warn('built-in model in use', { reason: notice })
-    const workers = Array.from({ length: this.capacity }, () => this.#addWorker())
+    const workers = this.#addWorkers()
     await Promise.all(notice ? [...workers, this.#retryWantedModel()] : workers)
   }
 
@@ -122,9 +133,17 @@ class Supervisor implements Engine {
     }
   }
 
+  /** Starts as many workers as are missing. */
+  #addWorkers(): Promise<void>[] {
+    return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
+  }
+
   /** Starts a worker, with retries until one has loaded. */
   #addWorker(): Promise<void> {
-    return this.#retry(async () => this.#model === null || (await this.#startWorker(this.#model)))
+    return this.#retry(async () => {
+      if (this.#model === null || this.#workers.size >= this.capacity) return true
+      return await this.#startWorker(this.#model)
+    })
   }
 
   async #startWorker(model: ChosenModel): Promise<boolean> {
@@ -178,8 +197,10 @@ class Supervisor implements Engine {
   /** An idle worker, or the next one that becomes idle: waiting jobs are served in FIFO order. */
   #takeWorker(signal: AbortSignal): Promise<Worker> {
     signal.throwIfAborted()
+    this.#cancelUnload()
     const worker = this.#idle.shift()
     if (worker) return Promise.resolve(worker)
+    if (this.#isUnloaded) this.#loadAgain()
     const { promise, resolve, reject } = Promise.withResolvers<Worker>()
     const give = (worker: Worker) => {
       signal.removeEventListener('abort', leave)
@@ -204,7 +225,33 @@ class Supervisor implements Engine {
     }
     const next = this.#waiting.shift()
     if (next) next(worker)
-    else this.#idle.push(worker)
+    else {
+      this.#idle.push(worker)
+      if (this.#idle.length === this.#workers.size) this.#scheduleUnload()
+    }
+  }
+
+  #scheduleUnload(): void {
+    const { idleUnloadMs } = this.#settings
+    this.#cancelUnload()
+    if (idleUnloadMs === null) return
+    this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
+  }
+
+  /** Ends the idle workers. The engine stays ready: a job waits for no more than a load. */
+  #unload(): void {
+    this.#isUnloaded = true
+    log.info('engine unloaded', { workers: this.#idle.length })
+    for (const worker of this.#idle.splice(0)) {
+      this.#workers.delete(worker)
+      worker.kill()
+    }
+  }
+
+  #loadAgain(): void {
+    this.#isUnloaded = false
+    log.info('loading engine again')
+    Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
   /** The exit of a busy worker is handled by its job. */

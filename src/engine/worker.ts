@@ -13,7 +13,8 @@ import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
 import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
 
-export type EngineSettings = ModelSettings & Pick<Config, 'workers' | 'threads' | 'durationMsMax'>
+export type EngineSettings = ModelSettings &
+  Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'idleUnloadMs'>
 
 /** The worker's process has ended, whatever ended it. */
 export class WorkerExited extends Error {}

@@ -242,6 +242,70 @@ test('the wanted model is tried even while the built-in one cannot be loaded', a
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
 })
 
+/** Timers that run when the test says so. */
+function steeredTimers() {
+  const set: { ms: number; run: () => void }[] = []
+  const after = (ms: number, run: () => void) => {
+    const timer = { ms, run }
+    set.push(timer)
+    return () => void (set.includes(timer) && set.splice(set.indexOf(timer), 1))
+  }
+  const elapse = () => {
+    for (const { run } of set.splice(0)) run()
+  }
+  return { set, after, elapse }
+}
+
+const pidOf = ({ full_transcript }: { full_transcript: string }) => Number(full_transcript.split(' ').at(-1))
+
+test('workers without a job end after the idle time, and the next job starts them again', async () => {
+  const timers = steeredTimers()
+  const opened = open('slow', { after: timers.after }, { workers: 2, idleUnloadMs: 300_000 })
+  const first = await Promise.all([run(opened), run(opened)])
+  expect(timers.set.map(({ ms }) => ms)).toEqual([300_000])
+  timers.elapse()
+  for (const transcript of first) await gone(pidOf(transcript))
+  expect(childrenOf(process.pid)).toEqual([])
+  expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'fake' })
+
+  const again = await Promise.all([run(opened), run(opened)])
+  expect(new Set([...first, ...again].map(pidOf)).size).toBe(4)
+  expect(timers.set.length).toBe(1)
+})
+
+test('a job stops the idle time, which starts again when it ends', async () => {
+  const timers = steeredTimers()
+  const opened = open('slow', { after: timers.after }, { idleUnloadMs: 1000 })
+  await ready(opened)
+  expect(timers.set.length).toBe(1)
+  const started = Promise.withResolvers<void>()
+  const running = run(opened, job(), undefined, seconds => seconds > 0 && started.resolve())
+  await started.promise
+  expect(timers.set).toEqual([])
+  const { full_transcript } = await running
+  expect(timers.set.length).toBe(1)
+  expect((await run(opened)).full_transcript).toBe(full_transcript)
+})
+
+test('a job that is cancelled while the engine loads again leaves a worker for the next one', async () => {
+  const timers = steeredTimers()
+  const opened = open('well', { after: timers.after }, { idleUnloadMs: 1000 })
+  await run(opened)
+  timers.elapse()
+  const stop = new AbortController()
+  const cancelled = run(opened, job(), stop.signal)
+  stop.abort(new Error('cancelled'))
+  await expect(cancelled).rejects.toThrow('cancelled')
+  expect((await run(opened)).full_transcript).toStartWith('heard by')
+})
+
+test('without a setting the workers stay', async () => {
+  const timers = steeredTimers()
+  const opened = open('well', { after: timers.after })
+  await run(opened)
+  expect(timers.set).toEqual([])
+})
+
 test('closing kills every worker', async () => {
   const opened = open('well', {}, { workers: 2 })
   const transcripts = await Promise.all([run(opened), run(opened)])
