@@ -60,10 +60,11 @@ export function openApp(service: Service): AnyElysia {
       if (request.method === 'HEAD') throw unrouted(app, request)
     })
 
-    .onError(({ error, code, set, requestState, request }) => {
+    .onError(async ({ error, code, set, requestState, request }) => {
       if (requestState.claim) freeKey(requestState.claim)
       const replay = error instanceof Error && error.cause instanceof Replay ? error.cause : null
       if (replay) {
+        await service.db.durable()
         set.headers['Idempotent-Replay'] = 'true'
         set.status = 200
         return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
@@ -80,6 +81,11 @@ export function openApp(service: Service): AnyElysia {
       Object.assign(set.headers, answer.headers)
       set.status = statusOf(answer.code)
       return envelope(answer, service.baseUrl())
+    })
+
+    // What a caller was told of survives a power cut.
+    .onAfterHandle(async ({ request }) => {
+      if (request.method !== 'GET') await service.db.durable()
     })
 
     .onAfterResponse(({ request, route, set, requestState }) => {

@@ -8,7 +8,7 @@ import { configOf } from './settings.ts'
 export function withData<T>(work: (db: Db, secrets: Secrets) => T): T {
   const { dataDir } = configOf()
   makeDataDir(dataDir)
-  const db = openDb(dataDir)
+  const db = openDb(dataDir, { synchronous: 'full' })
   try {
     return work(db, openSecrets(dataDir))
   } finally {

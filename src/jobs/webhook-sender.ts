@@ -78,6 +78,7 @@ export class WebhookSender {
       if (!job?.webhookUrl || !body) continue
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
       const { webhookUrl, accountId } = job
+      await db.durable()
       const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
         deliver(webhookUrl, JSON.stringify(body), { accountId, signingSecret, nowMs: db.now(), signal }),
       )

@@ -49,3 +49,9 @@ export async function receive(
     await file.close()
   }
 }
+
+/** Makes the names of files in a folder survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path)
+  await folder.sync()
+}

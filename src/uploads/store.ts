@@ -1,12 +1,13 @@
 // PUTs to signed addresses, from the first byte to a file in place.
 
 import { renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Draft } from '../base/whole-file.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type Received, receive, uploadPath } from './disk.ts'
+import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
 import { type RoomSettings, requireDisk, requireQuota } from './room.ts'
 import { Transfer } from './transfer.ts'
 import {
@@ -52,6 +53,7 @@ export class UploadStore {
       // The bytes are on the disk already: a draft that syncs itself would hold up all other requests.
       renameSync(draft.path, path)
       completeUpload(this.#db, id, received)
+      await syncFolder(dirname(path))
       return received
     } finally {
       this.#transfers.delete(id)

@@ -21,7 +21,7 @@ afterEach(() => {
 })
 
 function open(clock?: () => number): Db {
-  const db = openDb(folder, clock)
+  const db = openDb(folder, clock ? { clock } : {})
   opened.push(db)
   return db
 }
