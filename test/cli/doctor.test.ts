@@ -1,5 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
+import { cpSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { wordErrorRate } from '../../src/cli/doctor.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -48,3 +50,33 @@ test('a failed check is named and sets the exit code', async () => {
   expect(of('database').ok).toBe(false)
   expect(of('model')).toMatchObject({ ok: false, found: expect.stringContaining('neither a known model') })
 }, 60_000)
+
+test.skipIf(!builtIn)(
+  `the model that serves hears the clip too, and its damaged file is named${unless(builtIn, 'built-in model and clip')}`,
+  async () => {
+    const model = join(folder, 'mine')
+    cpSync(pocket!, model, { recursive: true })
+    const whole = await doctor({ STENO_MODEL: model })
+    expect(whole.of('serving model')).toMatchObject({
+      ok: true,
+      found: '“If it is cloudy this evening, we will stay at home.”, with mine on cpu',
+    })
+
+    const damaged = join(model, 'onnx', 'encoder_model_quantized.onnx')
+    truncateSync(damaged, 1000)
+    const broken = await doctor({ STENO_MODEL: model })
+    expect(broken.of('transcription').ok).toBe(true)
+    expect(broken.of('serving model')).toMatchObject({ ok: false, found: expect.stringContaining(damaged) })
+    expect(broken.code).toBe(1)
+  },
+  60_000,
+)
+
+const rates: [string, string, number][] = [
+  ['We will stay at home.', 'we will stay at home', 0],
+  ['We will stay at home.', 'We’ll stay at home.', 0.2],
+  ['We will stay at home.', '', 1],
+]
+test.each(rates)('“%s” heard as “%s” has a word error rate of %d', (truth, heard, rate) => {
+  expect(wordErrorRate(truth, heard)).toBeCloseTo(rate)
+})
