@@ -1,6 +1,6 @@
-// The settings: each has a variable, a default, a parser and a line of help. Flags, --help and the docs read this table.
-// Two things are read elsewhere: base/carried.ts looks up STENO_DATA_DIR before any setting is parsed, and net/hub.ts
-// reads HF_ENDPOINT and HF_TOKEN, which the hub's own tools use too.
+// The settings: each has a variable, a default, a parser and a line of help. Flags, --help and the docs are made from
+// this table. Two settings are read elsewhere: base/carried.ts reads STENO_DATA_DIR before the settings are parsed, and
+// net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which the hub's own tools use too.
 
 import { resolve } from 'node:path'
 import { nearest } from './base/edit-distance.ts'
@@ -10,7 +10,7 @@ import { parseNets } from './net/nets.ts'
 
 type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
 
-/** Thrown by a parser. The message says what a valid value looks like. */
+/** Thrown by a parser. The message describes a valid value. */
 class InvalidValue extends Error {}
 
 export type RateLimits = Record<RateName, number> | 'off'
@@ -147,7 +147,7 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 
 export class ConfigError extends Error {}
 
-/** Variables that are no settings: where the binary unpacks, and those of the project's own tests and benches. */
+/** Variables that are not settings: the unpack folder of the binary, and those of the tests and benchmarks. */
 const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
 /** Reads the settings. Throws one ConfigError that names every invalid value. */
@@ -160,7 +160,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
         return [name, parse(given)]
       } catch (error) {
         if (!(error instanceof InvalidValue)) throw error
-        // The address of a mail server holds a password.
+        // The address of a mail server contains a password, so it is not shown.
         const shown = variable === settings.smtpUrl.variable ? '' : `=${given}`
         problems.push(`${variable}${shown}: ${error.message}`)
         return [name, undefined]
@@ -174,7 +174,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
-/** A misspelt variable would leave its setting at the default. */
+/** Reports unknown variables. Otherwise a misspelt variable would silently leave its setting at the default. */
 function unknownVariables(environment: Record<string, string | undefined>): string[] {
   const known = Object.values(settings).map(({ variable }) => variable)
   return Object.entries(environment)
@@ -183,12 +183,12 @@ function unknownVariables(environment: Record<string, string | undefined>): stri
     .map(([name]) => `${name} is not a setting; the nearest one is ${nearest(name, known)}`)
 }
 
-/** The address of a server that listens there. */
+/** Returns the address of a server that listens on this host and port. */
 export function listeningUrl({ host, port }: { host: string; port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** `STENO_UPLOAD_TTL` is also `--upload-ttl`. */
+/** Converts `STENO_UPLOAD_TTL` to `upload-ttl`, the name of its flag. */
 export function flagOf(variable: string): string {
   return variable.replace('STENO_', '').toLowerCase().replaceAll('_', '-')
 }

@@ -1,6 +1,6 @@
-// The error codes of the API: those of requests, and those of failed jobs.
+// The error codes of the API: codes of requests, and codes of failed jobs.
 
-/** Ordered by status. Where several apply, the order of the checks in api/gate.ts decides. */
+/** Ordered by status. When several errors apply, the order of the checks in api/gate.ts decides. */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
   INVALID_FILENAME: { status: 400, message: 'The filename is not valid.' },
@@ -51,7 +51,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The refusal of a request. api/envelope.ts turns it into the answer. */
+/** The error of a refused request. api/envelope.ts converts it to the response. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -63,7 +63,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The failure of a job. The caller sees the message: it holds no path, no stack and no secret. */
+/** The failure of a job. The caller sees its message, so it must not contain a path, a stack or a secret. */
 export class JobFailure extends Error {
   constructor(
     readonly code: JobErrorCode,

@@ -1,4 +1,4 @@
-// The 119 languages: the hundred of Whisper, and nineteen that it lacks.
+// The 119 languages: the 100 languages of Whisper, and 19 that Whisper does not support.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +
@@ -7,12 +7,12 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/** Other codes that callers may use, with the codes of the list. `jv` is the ISO code of Whisper's `jw`. */
+/** Alternative codes that callers may use. `jv` is the ISO code of Whisper's `jw`. */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
-/** Every code that a caller may ask for. */
+/** Every code that a caller may send. */
 const accepted = new Set([...languages, ...Object.keys(aliases)])
 const knownToWhisper = new Set(whisper.split(' '))
 
@@ -20,17 +20,17 @@ export function isLanguage(code: string): boolean {
   return accepted.has(code)
 }
 
-/** The code of the list for a code that a caller may use. */
+/** Converts a code that a caller sent to the code in the list. */
 export function listedCode(code: string): string {
   return aliases[code] ?? code
 }
 
-/** Whether the largest models of Whisper know the language. */
+/** Returns true if the largest Whisper models support the language. */
 export function isKnownToWhisper(code: string): boolean {
   return knownToWhisper.has(listedCode(code))
 }
 
-/** The code that a caller may have meant: `en` for `EN`, `en-US` and `eng`. */
+/** Guesses the code that a caller meant: `en` for `EN`, `en-US` and `eng`. Returns null when there is none. */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
@@ -40,7 +40,7 @@ export function findMeantLanguage(given: string): string | null {
   }
 }
 
-/** Whether the language has no spaces between words; its words are split by character. */
+/** Returns true if the language is written without spaces between words. Its text is split by character. */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }

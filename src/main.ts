@@ -1,4 +1,4 @@
-// Runs the command in argv. Only this file acts when it is imported.
+// The entry point: runs the command in argv.
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'

@@ -1,4 +1,4 @@
-// The service: its parts are opened in this order and closed in reverse. Tests replace a part or two.
+// The service: its parts are opened in this order and closed in reverse order. Tests replace some parts.
 
 import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
@@ -35,7 +35,7 @@ export type Parts = {
   media: Media
   /** The wall clock. */
   clock: Clock
-  /** Never goes back, and knows no steps. Its zero has no meaning. */
+  /** A monotonic clock. Its zero has no meaning. */
   monotonic: Clock
   resolve: Resolve
 }
@@ -49,7 +49,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   makeMediaFolders(config.dataDir)
   opened.defer(lockDataDir(config.dataDir))
 
-  // Port 0 becomes a number when the server listens.
+  // If the configured port is 0, this is replaced with the real port once the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
   const { service, webhooks } = openParts(config, parts, listening, opened)
@@ -76,7 +76,7 @@ function openParts(
   opened: AsyncDisposableStack,
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
-  /** Closes the part when the service is closed. */
+  /** Registers a part to be closed together with the service. */
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
@@ -138,7 +138,7 @@ function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void
   if (state === 'completed') metrics.add('steno_audio_seconds_total', {}, (durationMs ?? 0) / 1000)
 }
 
-/** Accepts no new connections, and lets requests in progress finish for a while. */
+/** Stops accepting connections, and lets running requests finish within the grace period. */
 async function stopServer(server: Bun.Server<unknown>, uploads: UploadStore): Promise<void> {
   uploads.hurry()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())

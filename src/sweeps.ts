@@ -1,4 +1,4 @@
-// Periodic work, as a table. A sweep may run at any time, and twice; none depends on another.
+// Periodic work, as a table. A sweep may run at any time, and repeatedly. No sweep depends on another.
 
 import { Cron } from 'croner'
 import { purgeVerifications } from './accounts/verification.ts'
@@ -21,35 +21,35 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
-    // Kept as long as deleted jobs: until then the caller is told that the upload expired.
+    // Kept as long as deleted jobs. Until then a caller is told that the upload expired.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // Last, so that deleted text leaves the write-ahead log too.
+    // Must be the last, so that deleted text is removed from the write-ahead log too.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** The window of the rate limits. */
+  /** Every minute, the window of the rate limits. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Rows that are ignored from the moment they expire. */
+  /** Every hour: rows that are ignored once they have expired. */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
   },
 }
 
-/** A longer interval would overflow, and fire every millisecond. */
+/** The longest interval of a timer. A longer one would overflow, and fire every millisecond. */
 const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
-  /** Runs every sweep once, now. */
+  /** Runs every sweep once, immediately. */
   run(): void
   stop(): void
 }
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // croner counts in whole seconds; STENO_SWEEP_EVERY may be shorter.
+  // croner counts in whole seconds, but STENO_SWEEP_EVERY may be shorter.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [

@@ -1,6 +1,6 @@
-// How much two sequences differ: the letters of two names, or the words of two sentences.
+// The edit distance (Levenshtein) of two sequences: the letters of two names, or the words of two sentences.
 
-/** The fewest insertions, removals and replacements that turn one sequence into the other. */
+/** Returns the minimum number of insertions, deletions and substitutions that turn one sequence into the other. */
 export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let from = 0; from < one.length; from++) {
@@ -14,7 +14,10 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
   return row.at(-1) ?? 0
 }
 
-/** The name that is most like the given one: the first that contains it, otherwise the one at the smallest distance. */
+/**
+ * Returns the name nearest to the given one: the first that contains it, otherwise the one with the smallest edit
+ * distance.
+ */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()
   const whole = names.find(name => name.toLowerCase().includes(wanted))

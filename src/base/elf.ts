@@ -1,4 +1,4 @@
-// The libraries that a native file asks the loader for.
+// Reads the names of the shared libraries that a native file depends on.
 
 import { readFileSync } from 'node:fs'
 
@@ -8,7 +8,7 @@ const neededTag = 1n
 const stringTableTag = 5n
 const dynamicEntryBytes = 16
 
-/** The names in the DT_NEEDED entries of a 64-bit little-endian ELF file. */
+/** Returns the names in the DT_NEEDED entries of a 64-bit little-endian ELF file. */
 export function neededLibraries(path: string): string[] {
   const file = readFileSync(path)
   if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2) throw new Error(`${path} is no 64-bit ELF file`)
@@ -19,7 +19,7 @@ export function neededLibraries(path: string): string[] {
     const at = dynamic.from + index * dynamicEntryBytes
     return { tag: file.readBigInt64LE(at), value: unsigned64(file, at + 8) }
   })
-  // The string table is named by its address in memory, not by its place in the file.
+  // The dynamic section gives the memory address of the string table. This converts it to an offset in the file.
   const address = entries.find(({ tag }) => tag === stringTableTag)?.value ?? 0
   const holder = segments.find(
     segment =>

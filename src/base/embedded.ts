@@ -1,5 +1,5 @@
-// The files inside the binary: path in the project to path in the binary, and one hash over all of them.
-// A checkout has none; scripts/build.ts puts its own list in the place of this file.
+// The files inside the binary: a map from the path in the project to the path in the binary, and one hash over all
+// files. A checkout has none; scripts/build.ts replaces this file with its own list.
 
 export type Embedded = { hash: string; files: Record<string, string> }
 

@@ -1,10 +1,10 @@
-// Inter-process locks: an exclusive SQLite transaction on a dedicated file. The system releases the lock however the
-// process ends.
+// Inter-process locks: an exclusive SQLite transaction on a dedicated file. The operating system releases the lock when
+// the process ends for any reason.
 
 import { Database } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'
 
-/** Gives the function that releases the lock, or null when another holder has it. */
+/** Returns the function that releases the lock, or null when the lock is already held. */
 export function lockFile(path: string): (() => void) | null {
   const file = new Database(touchPrivate(path))
   try {

@@ -1,8 +1,11 @@
-// Points in time as callers write them.
+// Parses the times that callers send.
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** ISO 8601 to milliseconds. A time without a zone is UTC, a date is its midnight. Null when it is neither. */
+/**
+ * Converts ISO 8601 to milliseconds since 1970. A time without a zone is UTC; a date is its midnight. Returns null for
+ * any other text.
+ */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
     iso.exec(text) ?? []

@@ -1,4 +1,4 @@
-// The log: one line per event, a name and fields. It never has a key, a signed address or a transcript.
+// The log: one line per event, with a name and fields. It never contains a key, a signed address or a transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = 'info' | 'warn' | 'error'
@@ -6,7 +6,7 @@ type Format = 'pretty' | 'json' | 'silent'
 
 let format: Format = 'silent'
 
-/** Silent until the server starts: other commands print only their own output. */
+/** The log is silent until the server sets a format: other commands print only their own output. */
 export function setLogFormat(chosen: Format): void {
   format = chosen
 }
@@ -17,7 +17,7 @@ export const log = {
   error: (event: string, fields: Fields = {}) => write('error', event, fields),
 }
 
-/** An unexpected error for the log, with its stack. Answers to callers never have this. */
+/** Returns the log fields of an unexpected error, with its stack. Responses to callers never contain these. */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }
 }

@@ -1,4 +1,4 @@
-// Counters, gauges and histograms in the text format of Prometheus. Every name is declared in the table below.
+// Counters, gauges and histograms in the text format of Prometheus. Every metric is declared in the table below.
 
 type Kind = 'counter' | 'gauge' | 'histogram'
 
@@ -25,14 +25,14 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /** One series, for callers that add to it often: it is looked up once. */
+  /** Looks one series up. A caller that adds to it often keeps the result. */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram
   text(): string
 }
 
 type Value = { value: number }
-/** Each bucket counts the times above the bound before it. */
+/** Each bucket counts the values above the previous bound and up to its own bound. */
 type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 
 export function openMetrics(): Metrics {

@@ -1,11 +1,11 @@
-// The end of a child process together with its parent.
+// Ends a child process together with its parent.
 
 import { dlopen } from 'bun:ffi'
 
 const prSetParentDeathSignal = 1
 const sigkill = 9n
 
-/** Asks the kernel to kill this process when its parent ends. Other systems than Linux have no such call. */
+/** Asks the kernel to kill this process when its parent ends. Only Linux has this call. */
 export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     const { symbols } = dlopen('libc.so.6', { prctl: { args: ['i32', 'u64'], returns: 'i32' } })

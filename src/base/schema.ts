@@ -1,4 +1,4 @@
-// TypeBox schemas that TypeBox itself lacks. What they hold is plain JSON Schema, ready for the OpenAPI document.
+// Schema types that TypeBox lacks. They contain plain JSON Schema, ready for the OpenAPI document.
 
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
@@ -6,6 +6,6 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))
 
-/** One of a few strings. */
+/** A string enum. */
 export const oneOf = <const Choice extends string>(choices: readonly Choice[], options: SchemaOptions = {}) =>
   Type.Unsafe<Choice>({ ...options, [Kind]: 'OneOf', type: 'string', enum: choices })

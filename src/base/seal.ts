@@ -1,4 +1,4 @@
-// The secret of a data folder. It seals signing secrets, and signs upload addresses and cursors.
+// The secret of a data folder. It encrypts signing secrets, and signs upload addresses and cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { Draft } from './whole-file.ts'
 export type Secrets = {
   seal(text: string): string
   open(sealed: string): string
-  /** A signature that is valid for one purpose only. */
+  /** Signs a text. The signature is valid for this purpose only. */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }
@@ -22,7 +22,7 @@ export function secretPath(dataDir: string): string {
   return join(dataDir, 'secret.key')
 }
 
-/** Reads the secret of the data folder, or creates it. Two processes may do so at the same time. */
+/** Reads the secret of the data folder, or creates it. Several processes may do this at the same time. */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
   if (!existsSync(path)) createSecret(path)
@@ -62,7 +62,7 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
-  // Not placed when another process was first: its secret is then used.
+  // If another process was faster, place() does nothing, and the secret of that process is used.
   draft.place()
 }
 

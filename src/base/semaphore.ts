@@ -1,14 +1,14 @@
-// A fair semaphore: keys take its slots in turn, and none of them holds so many that the next one has to wait.
+// A fair semaphore: keys take turns, and no key may hold so many slots that the next key has to wait.
 
 export type Semaphore = {
-  /** Runs the work when a slot is free. Rejects with the signal's reason when it is aborted while waiting. */
+  /** Runs the work when a slot is free. Rejects with the reason of the signal when it is aborted while waiting. */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * A key may hold this many times the slots that stay free. One key alone gets three quarters of all slots, a second one
- * three quarters of the others, and so on. Work that runs is never interrupted, so the free slots are the reserve for
- * the next key.
+ * The maximum ratio of slots that one key holds to slots that stay free. A single key gets three quarters of all slots,
+ * a second one three quarters of the remaining slots, and so on. Running work is never interrupted, so the free slots
+ * are the reserve for the next key.
  */
 const heldPerFree = 3
 
@@ -17,7 +17,7 @@ type Waiting = Set<() => void>
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** Keys with waiting work. The key that was served last is the last one. */
+  /** Keys with waiting work, in order of their turn. The key that was served last is at the end. */
   const queues = new Map<string, Waiting>()
 
   function mayTake(key: string): boolean {
@@ -59,7 +59,7 @@ export function openSemaphore(slots: number): Semaphore {
     while (serveNext());
   }
 
-  /** Gives a slot to the first key in turn that may take one. */
+  /** Assigns a slot to the first key in the queue that may take one. Returns false when there is none. */
   function serveNext(): boolean {
     if (free === 0) return false
     for (const [key, queue] of queues) {

@@ -1,4 +1,4 @@
-// Unpacks files into a folder named after their hash, once.
+// Unpacks files once, into a folder that is named by their hash.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { Draft, removeOldDrafts } from './whole-file.ts'
 
 type Files = { hash: string; files: Record<string, string> }
 
-/** The folder below `home` that has the files. `onStart` is called when they have to be written first. */
+/** Returns the folder below `home` that contains the files. `onStart` is called before they are written. */
 export function unpack(home: string, { hash, files }: Files, onStart: (folder: string) => void): string {
   const folder = join(home, hash)
   if (existsSync(folder)) {
@@ -22,7 +22,7 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR names another place`,
     )
   }
-  // Only folders of this function: the CUDA provider lies beside them.
+  // Removes only the folders of this function. The folder of the CUDA provider is beside them.
   for (const name of readdirSync(home)) {
     if (name !== hash && /^[0-9a-f]+$/.test(name)) rmSync(join(home, name), { recursive: true, force: true })
   }
@@ -37,6 +37,6 @@ function write(folder: string, files: Record<string, string>): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, readFileSync(inside), { mode: 0o700 })
   }
-  // Not placed when another process was first, with the same files.
+  // If another process was faster, place() does nothing: its files are the same.
   draft.place()
 }

@@ -1,10 +1,14 @@
-// Files and folders that appear under their name whole or not at all. Each is written as a draft beside its place.
+// Atomic creation of files and folders: each is written as a draft beside its target, and renamed or linked when it is
+// complete.
 
 import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { limits } from '../limits.ts'
 
-/** A path for one draft of this file or folder. No process id: two containers on one folder may have the same. */
+/**
+ * Returns a path for one draft of this file or folder. It contains no process id: processes in two containers with one
+ * shared folder may have the same id.
+ */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`
 }
@@ -13,7 +17,7 @@ export function isDraft(name: string): boolean {
   return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name)
 }
 
-/** Removes the drafts in a folder that a killed process left. A young one may still be written. */
+/** Removes the drafts that killed processes left in a folder. A recent draft may still be in use. */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
     const path = join(folder, name)
@@ -24,8 +28,8 @@ export function removeOldDrafts(folder: string): void {
 }
 
 /**
- * Declared with `using`, filled at `path`, then put in place by one of its two methods.
- * A draft that is not in place when its block ends is removed.
+ * A draft of a file or folder. Declare it with `using`, write to `path`, then call `place` or `replace`. Otherwise the
+ * draft is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string
@@ -36,11 +40,11 @@ export class Draft implements Disposable {
     this.path = draftPath(target)
   }
 
-  /** Puts the draft in place unless a file, or a folder with anything in it, is there: false then. */
+  /** Moves the draft to its target. Returns false if the target is a file, or a folder that is not empty. */
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // A link to a file and a rename of a folder refuse a place that is taken.
+      // A link fails if the target exists. A rename fails if the target is a folder with content.
       if (isFolder) renameSync(this.path, this.#target)
       else linkSync(this.path, this.#target)
     } catch (error) {
@@ -51,7 +55,7 @@ export class Draft implements Disposable {
     return true
   }
 
-  /** Puts the draft in place, also where a file or a folder is already. */
+  /** Moves the draft to its target, and replaces a file or folder there. */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)
@@ -63,7 +67,9 @@ export class Draft implements Disposable {
   }
 }
 
-/** Renames a folder to `target`. A folder that is there is renamed first and then removed, so never half of it is left. */
+/**
+ * Renames a folder to `target`. An existing folder is renamed first and then removed, so `target` is always complete.
+ */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {
     using old = new Draft(target)
@@ -76,13 +82,13 @@ export function replaceFolder(path: string, target: string): void {
       renameSync(path, target)
       return
     } catch (error) {
-      // Taken again: another process was faster.
+      // Another process placed its folder in between. Tries again.
       if (!isTaken(error)) throw error
     }
   }
 }
 
-/** Everything is on the disk before the rename is: otherwise a power cut leaves the name over empty files. */
+/** Syncs all content before the rename. Otherwise a power cut could leave the name with empty files. */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()
   if (isFolder) for (const name of readdirSync(path)) syncAll(join(path, name))

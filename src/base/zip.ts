@@ -1,5 +1,5 @@
-// Extracts single files of a zip archive on disk in constant memory, checked by size and CRC. Encrypted archives and
-// those above 4 GB are refused.
+// Extracts single files from a zip archive on disk, in constant memory. Size and CRC are checked. Encrypted archives
+// and archives above 4 GB are refused.
 
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
@@ -13,7 +13,7 @@ export type ZipEntry = {
   packed: number
   crc: number
   deflated: boolean
-  /** Offset of its own header. */
+  /** Offset of the file's own header. */
   at: number
 }
 
@@ -65,7 +65,7 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
   return entries
 }
 
-/** Writes one file of the archive to `target`. Throws when size or CRC differ; the target is then not usable. */
+/** Extracts one file of the archive to `target`. Throws when its size or CRC is wrong; `target` is then invalid. */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)
   let size = 0
@@ -77,7 +77,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
       done(size > entry.size ? new Error(`${entry.name} is longer than ${path} says`) : null, bytes)
     },
   })
-  // A read stream has no way to ask for no bytes.
+  // A read stream cannot read an empty range.
   const source =
     entry.packed === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + entry.packed - 1 })
   if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
@@ -85,7 +85,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
 
-/** The offset at which the bytes of an entry begin. */
+/** Returns the offset at which the bytes of an entry begin. */
 function contentOf(path: string, entry: ZipEntry): number {
   const file = openSync(path, 'r')
   try {
