@@ -1,4 +1,4 @@
-// The number of cores that this process may use: the limit of its control group, where there is one.
+// Counts the CPU cores that this process may use. A cgroup quota (cpu.max) lowers the number.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -7,7 +7,7 @@ export function allowedCores(): number {
   return Math.max(1, Math.min(availableParallelism(), quotaOf(read('/sys/fs/cgroup/cpu.max'))))
 }
 
-/** The cores that a line of `cpu.max` grants: 2 for `200000 100000`, no limit for `max 100000`. */
+/** Returns the cores that a line of `cpu.max` allows: 2 for `200000 100000`. `max 100000` has no limit. */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)
   return quota && period ? Math.max(1, Math.floor(quota / period)) : Number.POSITIVE_INFINITY

@@ -1,8 +1,8 @@
-// Writes small ONNX models, which are protobuf messages of nodes and constants. The engine's own arithmetic (spectra,
-// voice detection) runs in ONNX Runtime as such models. The benches write models of any size.
+// Writes small ONNX models: protobuf messages of nodes and constants. The engine's own arithmetic (spectra, voice
+// detection) runs in ONNX Runtime as such models. Benchmarks write models of any size.
 
 export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array | Int8Array }
-/** A graph as attribute is a branch. It can read the values of the graph around it. */
+/** An attribute of an operation. A graph as an attribute is a branch; it can read the values of the outer graph. */
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
@@ -16,7 +16,7 @@ export class Graph {
   private readonly outputs: Uint8Array[] = []
   private count = 0
 
-  /** `prefix` makes the names of a branch different from those of the graph around it. */
+  /** `prefix` makes the names in a branch different from those of the outer graph. */
   constructor(private readonly prefix = '') {}
 
   input(name: string, type: Type, shape: Shape): string {
@@ -28,7 +28,7 @@ export class Graph {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
-  /** Adds a constant and gives its name. */
+  /** Adds a constant and returns its name. */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(field(5, tensor(name, dims, data)))
     return name
@@ -42,7 +42,7 @@ export class Graph {
     return this.constant({ dims: [values.length], data: BigInt64Array.from(values, BigInt) })
   }
 
-  /** Adds an operation and gives the name of its first output. */
+  /** Adds an operation and returns the name of its first output. */
   add(
     operation: string,
     inputs: readonly string[],
@@ -109,7 +109,8 @@ function port(name: string, type: Type, shape: Shape): Uint8Array {
   return join([field(1, utf8(name)), field(2, field(1, kind))])
 }
 
-// Protobuf: a key (field number and wire type), then a number in groups of seven bits, or a length and that many bytes.
+// Protobuf: a key (field number and wire type), then either a varint (groups of seven bits), or a length and that many
+// bytes.
 
 function number(id: number, value: number): Uint8Array {
   return join([varint(id << 3), varint(value)])

@@ -7,12 +7,15 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
-/** ONNX Runtime's shared library: the copy beside its CUDA provider if that was pulled, otherwise the carried one. */
+/**
+ * Returns ONNX Runtime's shared library: the copy in the folder of the CUDA provider if that was pulled, otherwise the
+ * bundled one.
+ */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
 }
 
-/** ONNX Runtime's shared library as in the npm package. */
+/** Returns the shared library that the npm package contains. */
 export function carriedRuntime(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
@@ -20,14 +23,18 @@ export function carriedRuntime(): string {
 }
 
 /**
- * The folder of the CUDA provider. The library searches for its providers in its own folder. They are hundreds of
- * megabytes, and load only with their own version of it: the folder is named by the version and survives an upgrade.
+ * Returns the folder of the CUDA provider. ONNX Runtime searches for providers in its own folder, and they work only
+ * with the same version of it. They are hundreds of megabytes, so the folder is named by that version and survives an
+ * upgrade of steno.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
-/** The C++ libraries that the runtime needs, for machines without them. The binary carries those of its build machine. */
+/**
+ * Returns the C++ libraries that the runtime needs, for machines without them. The binary contains those of its build
+ * machine.
+ */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
   return Object.entries(symbols).flatMap(([name, symbol]) => {
@@ -36,17 +43,17 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** True when the CUDA provider was pulled. */
+/** Returns true if the CUDA provider was pulled. */
 export function hasCuda(): boolean {
   return existsSync(join(cudaFolder(), cudaProvider))
 }
 
-/** Silero VAD v6, from the npm package of its browser version. */
+/** Returns the Silero VAD v6 model, from the npm package for browsers. */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
-/** A clip of speech, and the file with its true text; null in a build without them. */
+/** Returns a clip of speech and the file with its reference text, or null in a build without them. */
 export function builtInClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')
   const truth = findCarried('test/fixtures/speech/doctor.json')

@@ -1,13 +1,16 @@
-// The functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library gives one table of function
-// pointers. New versions only append to it, so each function has a fixed place.
+// The functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library returns one table of
+// function pointers. New versions only append to the table, so each function has a fixed index.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
-/** The oldest version of the table that has all functions below. Newer libraries support it too. */
+/** The oldest API version that has all functions below. Newer libraries support it too. */
 const apiVersion = 22
 
-/** The place in the table and the arguments: p pointer, n size, i int. Each function returns null or an error status. */
+/**
+ * The index of each function in the table, and its arguments: p pointer, n size, i int. Each function returns null or
+ * an error status.
+ */
 const table = {
   CreateSession: [7, 'pppp'],
   CreateSessionFromArray: [8, 'ppnpp'],
@@ -42,7 +45,7 @@ const table = {
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
-/** Functions without a status. */
+/** Functions that return no status. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseSession: [95, 'p'],
@@ -83,7 +86,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // A thread that spins while it waits takes CPU time from the API and from other threads.
+  // Disables busy waiting: a spinning thread takes CPU time from the API and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -101,15 +104,15 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries. Once the carried ones are loaded, the loader finds them by name.
+    // This machine lacks the C++ libraries. Once the bundled ones are loaded, the loader finds them by name.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Without this variable the library writes a device id into the home folder and queues events for Microsoft when it is
- * loaded. An assignment to process.env does not reach the environment that native code reads.
+ * Disables telemetry. Otherwise the library writes a device id into the home folder when it is loaded, and queues
+ * events for Microsoft. Native code does not see an assignment to process.env, so this calls setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return
@@ -117,19 +120,19 @@ function disableTelemetry(): void {
   symbols.setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
 }
 
-/** Calls a function that writes one pointer to `out`, and gives that pointer. */
+/** Calls a function that writes one pointer to `out`, and returns that pointer. */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)
   return Number(out[0]) as Pointer
 }
 
-/** A C string. The caller keeps it as long as the library may read it. */
+/** Returns a C string. The caller must keep it alive while the library may read it. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`)
 }
 
-/** An array of pointers to C strings. The strings live as long as the array. */
+/** Returns an array of pointers to C strings. The strings live as long as the array. */
 export function cStrings(texts: readonly string[]): BigUint64Array {
   const strings = texts.map(cString)
   const pointers = BigUint64Array.from(strings, string => BigInt(ptr(string)))
@@ -140,8 +143,8 @@ export function cStrings(texts: readonly string[]): BigUint64Array {
 const kept = new WeakMap<object, unknown>()
 
 /**
- * Keeps `memory` from the garbage collector as long as `owner` lives. The collector does not see the pointers through
- * which the library reads the memory.
+ * Keeps `memory` alive as long as `owner`. The library reads the memory through pointers, which the garbage collector
+ * does not see.
  */
 function keepAlive(owner: object, memory: unknown): void {
   kept.set(owner, memory)

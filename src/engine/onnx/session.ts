@@ -1,11 +1,11 @@
-// Models in ONNX Runtime, with the tensors that they read and write. The outputs of a run stay in the library's memory
-// and can be inputs of the next run: the cache of a decoder never passes through JavaScript.
+// Models in ONNX Runtime, and their input and output tensors. The outputs of a run stay in the library's memory and can
+// be inputs of the next run, so the cache of a decoder is never copied to JavaScript.
 
 import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import type { Config } from '../../config.ts'
 import { cString, cStrings, pointerFrom, type Runtime } from './runtime.ts'
 
-/** The C API's numbers for the element types that models here use, and their bytes. */
+/** The element types that are used here: the number of each in the C API, and its size. */
 const elements = {
   float32: { id: 1, bytes: 4 },
   int32: { id: 6, bytes: 4 },
@@ -18,12 +18,12 @@ export type ElementType = keyof typeof elements
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
 
-/** A value of ONNX Runtime. The caller that receives it calls `free` once. */
+/** A tensor value of ONNX Runtime. The caller that receives it must call `free` exactly once. */
 export class Tensor {
   constructor(
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
-    /** The JavaScript memory that it reads; null when its memory is the library's. */
+    /** The JavaScript memory of the tensor, or null when the library owns the memory. */
     private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
 
@@ -35,7 +35,7 @@ export class Tensor {
     return describe(this.runtime, this.info()).type
   }
 
-  /** `length` floats of its memory, not copied: not to be read after `free`. */
+  /** Returns a view of `length` floats, without copying. It must not be read after `free`. */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
@@ -55,7 +55,10 @@ export class Tensor {
   }
 }
 
-/** A tensor over `data` from element `from` on. The data is not copied and must not change while the tensor lives. */
+/**
+ * Creates a tensor over `data`, starting at element `from`. The data is not copied, and must not change while the
+ * tensor lives.
+ */
 export function tensor(
   runtime: Runtime,
   type: ElementType,
@@ -71,7 +74,7 @@ export function tensor(
   return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
 }
 
-/** A tensor over the first rows of `source`, not copied: `source` must outlive it. */
+/** Creates a tensor over the first rows of `source`, without copying. `source` must outlive it. */
 export function firstRows(
   runtime: Runtime,
   source: Tensor,
@@ -94,7 +97,7 @@ function elementsIn(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1)
 }
 
-/** Runs a model once. It gives one tensor for each output name. */
+/** Runs a model once. Returns one tensor for each output name. */
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
   -readonly [Name in keyof Outputs]: Tensor
 }
@@ -111,7 +114,7 @@ export class Session {
     this.outputs = this.ports('Output')
   }
 
-  /** A function that runs the model with these inputs and outputs, in this order. */
+  /** Returns a function that runs the model with these inputs and outputs, in this order. */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
     outputNames: Outputs,
@@ -175,14 +178,16 @@ export function openSession(runtime: Runtime, model: string | Uint8Array, device
 
 function useCuda(runtime: Runtime, options: Pointer): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // The defaults try every algorithm for each convolution, and double the memory arena when it is full.
+  // By default ONNX Runtime tries every algorithm for each convolution, and doubles its memory arena when it is full.
   const names = cStrings(['cudnn_conv_algo_search', 'arena_extend_strategy'])
   const values = cStrings(['HEURISTIC', 'kSameAsRequested'])
   runtime.UpdateCUDAProviderOptions(cuda, names, values, names.length)
   runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda)
 }
 
-/** The element type and the dimensions of a tensor; -1 is a dimension that is not fixed. Releases `info` if `owned`. */
+/**
+ * Returns the element type and the dimensions of a tensor. A dimension of -1 is not fixed. Releases `info` if `owned`.
+ */
 function describe(runtime: Runtime, info: Pointer, owned = true): { type: ElementType; dims: number[] } {
   const id = new Int32Array(1)
   runtime.GetTensorElementType(info, id)
@@ -195,7 +200,7 @@ function describe(runtime: Runtime, info: Pointer, owned = true): { type: Elemen
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** Copies memory of the library to another place in its memory, such as a row of a batch. */
+/** Copies bytes within the library's memory, for example a row of a batch. */
 export function copyBytes(from: Pointer, to: Pointer, bytes: number): void {
   new Uint8Array(toArrayBuffer(to, 0, bytes)).set(new Uint8Array(toArrayBuffer(from, 0, bytes)))
 }

@@ -1,10 +1,10 @@
-// Reads the constants of an ONNX model by name: the inverse of graph.ts, for float constants.
+// Reads the float constants of an ONNX model by name. This is the inverse of graph.ts.
 
 import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/** Every float constant of the model and of its branches, by name. */
+/** Returns every float constant of the model and of its branches, by name. */
 export function readWeights(model: Uint8Array): Weights {
   const weights: Weights = new Map()
   for (const graph of fieldsOf(model, 7)) readGraph(graph, weights)
@@ -37,7 +37,7 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** The bytes of each field with that number. */
+/** Returns the bytes of each field with this number. */
 function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
@@ -46,7 +46,7 @@ function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/** The numbers of a repeated field, packed or not. */
+/** Returns the numbers of a repeated field, packed or not. */
 function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
@@ -81,7 +81,7 @@ function walk(message: Uint8Array, visit: (id: number, value: number | Uint8Arra
   }
 }
 
-/** Reads a number and gives the place after it. */
+/** Reads a varint and returns the offset after it. */
 function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
   let value = 0
   for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {

@@ -1,31 +1,31 @@
-// Agglomerative clustering of voice embeddings by average linkage. A long recording is clustered in blocks, and the
-// clusters of the blocks again: ten hours need no distance matrix of all pairs.
+// Agglomerative clustering of voice embeddings with average linkage. A long recording is clustered in blocks, then the
+// clusters of all blocks are clustered again. So ten hours need no distance matrix of all pairs.
 //
-// The mean cosine distance over all pairs of two clusters is one minus the product of their centroids. A cluster is
-// therefore its centroid and its size, and nothing is lost between blocks. pyannote takes the distance of the
-// normalised centroids instead. That distance shrinks as the embeddings of a voice scatter: in short or noisy sound all
-// speakers become one (scripts/bench/diarize.ts).
+// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. A cluster is
+// therefore fully described by its centroid and its size, and clustering in blocks loses nothing. pyannote uses the
+// distance of the normalised centroids instead. That distance shrinks when the embeddings of a voice scatter, so in
+// short or noisy recordings all speakers become one (scripts/bench/diarize.ts).
 
-/** Embeddings that are taken for one voice: the sum of their vectors, and their number. */
+/** A cluster of embeddings, treated as one voice: the sum of their vectors, and their number. */
 export type Cluster = { sum: Float32Array; count: number }
 
 export type ClusterOptions = {
-  /** Two clusters with at least this mean cosine distance are two voices. */
+  /** Two clusters with at least this mean cosine distance are different voices. */
   threshold: number
-  /** A cluster with fewer embeddings is no voice. */
+  /** A cluster with fewer embeddings does not count as a voice. */
   embeddingsMin: number
-  /** The number of voices to expect, or null. */
+  /** The expected number of voices, or null. */
   expected: number | null
 }
 
-/** Embeddings of one block. The distance matrix has blockSize² entries. */
+/** Number of embeddings in one block. The distance matrix has blockSize² entries. */
 const blockSize = 1200
-/** With an expected number of voices, the threshold may move by these factors. */
+/** If a number of voices is expected, the threshold may vary between these factors. */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * The centroids of the voices among unit vectors, the voice with most embeddings first. Vectors that may not form a
- * voice are left out by the caller.
+ * Returns the centroids of the voices, the voice with most embeddings first. The input must be unit vectors, and only
+ * those that may form a voice.
  */
 export function findVoices(vectors: readonly Float32Array[], options: ClusterOptions): Float32Array[] {
   if (vectors.length === 0) return []
@@ -47,7 +47,8 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(vectors, threshold * thresholdRange.low)
   agglomerate(blocks, threshold * thresholdRange.high, (clusters, next) => {
-    // Every threshold between the last merge and the next one gives these clusters.
+    // Every threshold between the distance of the last merge and that of the next one results in these clusters. The
+    // factor is the smallest change of the threshold that reaches this range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()
@@ -59,14 +60,17 @@ function findClusters(
   return best
 }
 
-/** At most `blockSize` clusters, none of them the result of a merge at `limit` or above. */
+/**
+ * Clusters block by block until at most `blockSize` clusters remain. No merge happens at a distance of `limit` or
+ * above.
+ */
 function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster[] {
   let clusters: Cluster[] = vectors.map(sum => ({ sum, count: 1 }))
   while (clusters.length > blockSize) {
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // Many outliers can stay alone. The smallest clusters cannot become a voice and are dropped.
+    // Outliers may remain alone. The smallest clusters are too small to become a voice, so they are dropped.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -79,7 +83,7 @@ function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 
 /**
  * Merges the two closest clusters until no two are closer than `limit`. `onStep` receives the clusters before the first
- * merge and after each one, and the distance at which the next merge would happen.
+ * merge and after each one, and the distance of the next merge.
  */
 export function agglomerate(
   clusters: readonly Cluster[],
@@ -97,12 +101,12 @@ export function agglomerate(
 
 /** The distances of all pairs, and the nearest neighbour of each cluster. */
 class Linkage {
-  /** Null where a cluster was merged into another one. */
+  /** The clusters. A slot is null after its cluster was merged into another one. */
   private readonly slots: (Cluster | null)[]
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * A lower bound of the distance to the nearest neighbour. A merge can make it too low; it is computed again only when
+   * A lower bound of the distance to the nearest neighbour. After a merge it may be too low. It is recomputed only when
    * it is the lowest of all.
    */
   private readonly bounds: Float32Array
@@ -124,7 +128,7 @@ class Linkage {
     return this.slots.filter(cluster => cluster !== null)
   }
 
-  /** The slots of the closest two clusters. The distance of a single cluster is infinite. */
+  /** Returns the slots of the two closest clusters. If only one cluster is left, the distance is infinite. */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
     for (;;) {
@@ -185,7 +189,7 @@ function centroidOf({ sum, count }: Cluster): Float32Array {
   return sum.map(value => value / count)
 }
 
-/** The vector scaled to a length of one. */
+/** Scales the vector to unit length. */
 export function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector)) || 1
   return vector.map(value => value / length)

@@ -1,6 +1,7 @@
-// Diarization: who speaks when. As the sound comes in, the segmentation model finds the voices of each ten-second view;
-// the views start about a second apart. Each voice of a view gets an embedding of the frames in which it speaks alone.
-// At the end the embeddings are clustered into speakers, and each frame goes to the speakers that most views find there.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each
+// ten-second view; views start about a second apart. Each voice of a view gets an embedding, computed from the frames
+// in which it speaks alone. At the end the embeddings are clustered into speakers. In each frame the speakers are those
+// that most views find.
 
 import { sampleRate } from '../audio.ts'
 import { dot, findVoices } from './cluster.ts'
@@ -17,31 +18,34 @@ import {
   viewSamples,
 } from './voices.ts'
 
-/** Frames from the start of one view to the next: 0.996 s. Views start on frames, so that they share frames. */
+/**
+ * Frames from the start of one view to the next: 0.996 s. Views start at a frame boundary, so overlapping views share
+ * frames.
+ */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
-/** Views that the segmentation model gets at once. */
+/** Number of views in one batch of the segmentation model. */
 const batchViews = 8
 /** A voice with fewer frames in a view gets no embedding. */
 const voiceFramesMin = 8
-/** An embedding can form a speaker if its voice speaks alone for 0.8 s; otherwise it can only join one. */
+/** Only the embedding of a voice that speaks alone for 0.8 s can form a speaker. Other embeddings can only join one. */
 const formingFramesMin = Math.round((0.8 * sampleRate) / frameStep)
-/** A voice that speaks alone for less than 0.3 s is embedded from all its frames, those it shares with others too. */
+/** A voice that speaks alone for less than 0.3 s is embedded from all its frames, including those with other voices. */
 const aloneFramesMin = Math.round((0.3 * sampleRate) / frameStep)
-/** Embeddings that make a speaker when every view is embedded. */
+/** Minimum number of embeddings of a speaker, when every view is embedded. */
 const speakerEmbeddingsMin = 8
-/** Embeddings are made of a multiple of this many feature frames: a GPU plans its work again for each length. */
+/** An embedding uses a multiple of this many feature frames, because a GPU plans its work again for each new length. */
 const featureFramesStep = 25
 const featureFramesPerSecond = 100
 
-/** The embedding of one local voice of one view. `forms` says that it can form a speaker. */
+/** The embedding of one local voice of one view. `forms` is true if it can form a speaker. */
 type Embedding = { view: number; local: number; vector: Float32Array; forms: boolean }
 
-/** Takes the sound of one recording in pieces of any length and gives its turns at the end. */
+/** Accepts the sound of one recording in pieces of any length. Returns the turns at the end. */
 export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly embeddings: Embedding[] = []
-  /** Sound that the next view starts with. */
+  /** Buffered sound, from the start of the next view. */
   private pending = new Float32Array(0)
   private samples = 0
 
@@ -58,7 +62,7 @@ export class Diarization {
     this.pending = pending.slice(at)
   }
 
-  /** `expected` is the number of speakers to expect, or null. */
+  /** `expected` is the expected number of speakers, or null. */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
     const total = this.samples === 0 ? 0 : viewsMin
@@ -81,7 +85,7 @@ export class Diarization {
     })
   }
 
-  /** Finds and embeds the voices of the next `count` views, the first of which starts with `samples`. */
+  /** Finds and embeds the voices of the next `count` views. `samples` begins at the start of the first one. */
   private segment(samples: Float32Array, count: number): void {
     const sound = new Float32Array(count * viewSamples)
     for (let view = 0; view < count; view++) {
@@ -92,7 +96,7 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // There is no speech after the end of the recording.
+      // Ignores speech that the model finds in the padding after the end of the recording.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -121,7 +125,10 @@ export class Diarization {
     }
   }
 
-  /** The feature frames whose middle is in a selected frame of the segmentation, up to the most that one embedding takes. */
+  /**
+   * Returns the feature frames whose middle is in a selected frame of the segmentation, at most as many as one
+   * embedding may use.
+   */
   private select(features: Float32Array, selects: (frame: number) => boolean): Float32Array {
     const framesMax = this.voices.profile.embeddingSecondsMax * featureFramesPerSecond
     const selected: number[] = []
@@ -134,7 +141,7 @@ export class Diarization {
     return part
   }
 
-  /** The centroid of each speaker's embeddings. */
+  /** Returns the centroid of each speaker's embeddings. */
   private findSpeakers(expected: number | null): Float32Array[] {
     const { threshold, every } = this.voices.profile
     const forming = this.embeddings.filter(embedding => embedding.forms)
@@ -146,7 +153,7 @@ export class Diarization {
   }
 }
 
-/** The speaker behind each local voice of a view; -1 where the voice has no embedding. */
+/** Returns the speaker of each local voice of a view, or -1 where the voice has no embedding. */
 function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Float32Array[]): Int16Array {
   const found = new Int16Array(localVoices).fill(-1)
   const assigned = assign(embeddings.map(({ vector }) => speakers.map(speaker => dot(vector, speaker))))
@@ -155,13 +162,13 @@ function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Flo
 }
 
 /**
- * A column for each row, no column twice, so that the sum of the chosen values is the greatest. With fewer columns than
- * rows each row gets its best one.
+ * Assigns a different column to each row, so that the sum of the chosen values is maximal. With fewer columns than rows
+ * each row gets its best column.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // The best choice for n rows never needs more than the n best columns of a row.
+  // The optimum for n rows only needs the n best columns of each row.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

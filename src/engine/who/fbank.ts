@@ -1,8 +1,9 @@
-// Kaldi's filterbank features, which embedding models read: frames of 25 ms every 10 ms, only whole ones, with the
-// mean removed, pre-emphasis, a Hamming window, the power spectrum of 512 points, and 80 mel bands from 20 to 8000 Hz.
+// Kaldi's filterbank features, the input of embedding models. Frames are 25 ms long, every 10 ms; an incomplete last
+// frame is dropped. Steps: remove the mean, pre-emphasis, Hamming window, power spectrum of 512 points, 80 mel bands
+// from 20 to 8000 Hz.
 //
-// All steps before the power are linear. They become one product of a frame and a matrix, which is faster in ONNX
-// Runtime than a Fourier transform in JavaScript.
+// All steps before the power are linear. They are combined into one product of a frame and a matrix, which is faster in
+// ONNX Runtime than a Fourier transform in JavaScript.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -14,13 +15,13 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/** The models were trained on samples as 16-bit integers. */
+/** The models were trained on samples scaled as 16-bit integers. */
 const sampleScale = 32_768
-/** The machine epsilon of 32-bit floats, as in Kaldi: the logarithm of silence stays finite. */
+/** The machine epsilon of 32-bit floats, as in Kaldi. It keeps the logarithm of silence finite. */
 const powerMin = 1.1920929e-7
 
 export type Fbank = {
-  /** [frames × 80] of the sound. Samples after the last whole frame are left out. */
+  /** Returns the features of the sound, [frames × 80]. Samples after the last complete frame are ignored. */
   of(samples: Float32Array): Float32Array
   close(): void
 }
@@ -66,7 +67,10 @@ function featureGraph(): Uint8Array {
   return graph.bytes()
 }
 
-/** The share of each sample of a frame in each bin, through all linear steps: scale, mean, pre-emphasis, window. [400 × 256] */
+/**
+ * Returns the weight of each sample of a frame in each bin, [400 × 256]. It combines all linear steps: scale, mean,
+ * pre-emphasis, window.
+ */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
   const matrix = new Float32Array(samplesPerFft * bins)
@@ -75,7 +79,7 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts from each sample a part of the one before it. The first sample counts as its own
+    // Pre-emphasis subtracts from each sample a fraction of the previous one. The first sample counts as its own
     // predecessor.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
@@ -85,7 +89,7 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   return matrix
 }
 
-/** Triangular filters, evenly spaced on the mel scale. [256 × 80] */
+/** Returns triangular filters, evenly spaced on the mel scale, [256 × 80]. */
 function melMatrix(): Float32Array {
   const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const low = mel(lowestHertz)

@@ -1,5 +1,5 @@
-// Gives each word the speaker of the turn it shares most time with. Single stray words within a sentence go to the
-// speaker of that sentence.
+// Assigns to each word the speaker of the turn that it overlaps most. A short run of words inside a sentence gets the
+// main speaker of that sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -7,10 +7,10 @@ import type { Turn } from './turns.ts'
 
 type TimedWord = { text: string; from: number; to: number }
 
-/** A run of at most this many words, and at most this share of its sentence, gets the sentence's main speaker. */
+/** A run with at most this many words, and at most this share of its sentence, gets the sentence's main speaker. */
 const strayRun = { words: 2, share: 1 / 3 }
 
-/** A speaker for each word. Speakers are numbered from 0 in the order of their first word. */
+/** Returns a speaker for each word. Speakers are numbered from 0 in the order of their first word. */
 export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   const speakers = speakersOfTurns(words, turns)
   for (const { first, end } of sentences(words)) smooth(speakers, first, end)
@@ -18,7 +18,10 @@ export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]):
   return speakers.map(speaker => order.indexOf(speaker))
 }
 
-/** The speaker who talks for most of each word, or else the nearest one. Words and turns are in order of time. */
+/**
+ * Returns for each word the speaker who talks for most of it, or else the nearest speaker. Words and turns are in order
+ * of time.
+ */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0
   return words.map(({ from, to }) => {
@@ -38,13 +41,13 @@ function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): n
   })
 }
 
-/** The key with the greatest value, the first of them; null when there is none. */
+/** Returns the key with the greatest value, the first of several, or null when there is none. */
 function mostOf(values: ReadonlyMap<number, number>): number | null {
   const [most] = [...values].toSorted((one, other) => other[1] - one[1])
   return most?.[0] ?? null
 }
 
-/** Sentences as ranges of words. A long pause ends a sentence too. */
+/** Yields sentences as ranges of words. A long pause ends a sentence too. */
 function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0
   for (const [index, word] of words.entries()) {
@@ -55,7 +58,7 @@ function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end
   }
 }
 
-/** Gives short runs of words in a sentence to its main speaker. */
+/** Assigns short runs of words in a sentence to its main speaker. */
 function smooth(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()
   for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)

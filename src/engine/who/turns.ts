@@ -1,13 +1,13 @@
-// Merges overlapping ten-second views into turns. The number of speakers in a frame is the mean over the views that
-// see it; the speakers are found by majority vote.
+// Merges overlapping ten-second views into turns. The number of speakers in a frame is the rounded mean over the views
+// that contain it. The speakers are found by majority vote.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './voices.ts'
 
-/** A span in which one speaker talks, in samples. Speakers are numbers from 0. */
+/** A span in which one speaker talks, in samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
-/** The class of each frame of a view, and the speaker behind each local voice: -1 where it is unknown. */
+/** The class of each frame of a view, and the speaker of each local voice, or -1 where the speaker is unknown. */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {
@@ -20,11 +20,11 @@ export type SegmentedRecording = {
 
 export type Timeline = {
   turns: Turn[]
-  /** Turns that never overlap: at each time the speaker with most votes. */
+  /** Turns without overlap: at each time only the speaker with most votes. */
   exclusive: Turn[]
 }
 
-/** A speaker with less speech than this in the whole recording is a mistake, and is dropped. */
+/** A speaker with less speech than this in the whole recording is an error, and is dropped. */
 const speakerSamplesMin = sampleRate
 
 export function turnsOf(recording: SegmentedRecording): Timeline {
@@ -35,7 +35,7 @@ export function turnsOf(recording: SegmentedRecording): Timeline {
   return keepsSome ? collectTurns(complete, dropped) : timeline
 }
 
-/** The views that see at least one frame of a view. */
+/** Returns the views that overlap a view, including itself. */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)
@@ -63,8 +63,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds a vote for each speaker of a near view in each frame in which local voice `local` of the view speaks. Frame
- * `frame` of the view is frame `frame + shift` of the near view.
+ * Adds one vote per frame in which local voice `local` of the view speaks, for each speaker of the near view in that
+ * frame. Frame `frame` of the view is frame `frame + shift` of the near view.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
@@ -100,7 +100,10 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
   }
 }
 
-/** The mean number of speakers that the views find in a frame of the recording; `votes` receives who they are. */
+/**
+ * Returns the rounded mean number of speakers that the views find in a frame of the recording. `votes` receives the
+ * votes for each speaker.
+ */
 function countSpeakers(
   { views, stepFrames }: SegmentedRecording,
   frame: number,
@@ -128,7 +131,7 @@ function countSpeakers(
   return Math.round(speaking / Math.max(1, seen))
 }
 
-/** The speaker with most votes, then the one with next most; -1 where there is none with votes. */
+/** Returns the speaker with most votes, then the one with second most. -1 stands for none. */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
   let next = -1
@@ -148,7 +151,7 @@ function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: numb
   return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Builds turns from the speaker at each time, in order of time; -1 is silence. */
+/** Builds turns from the speaker at each time, in order of time. -1 is silence. */
 class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

@@ -1,5 +1,6 @@
 // The two models of diarization. The segmentation model finds up to three voices in each frame of a ten-second view,
-// without knowing who they are. The embedding model turns a voice into a vector that is compared across the recording.
+// but does not identify them. The embedding model converts a voice to a vector that can be compared across the
+// recording.
 
 import { existsSync } from 'node:fs'
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
@@ -13,26 +14,26 @@ import { bands, openFbank } from './fbank.ts'
 export const viewSamples = 10 * sampleRate
 /** Samples from one frame of the segmentation model to the next: 16.9 ms. */
 export const frameStep = 270
-/** Samples that one frame sees. */
+/** Samples that one frame covers. */
 const frameSamples = 991
-/** The sample at the middle of the first frame. */
+/** The index of the sample at the middle of the first frame. */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
-/** Voices that the segmentation model tells apart in one view. */
+/** Maximum number of voices that the segmentation model distinguishes in one view. */
 export const localVoices = 3
 
-/** The voices that speak in a frame of each class: bit k stands for local voice k. */
+/** The voices that speak in a frame, for each class. Bit k stands for local voice k. */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
-/** The embedding model gets at least this many feature frames. */
+/** Minimum number of feature frames for the embedding model. */
 const embeddingFramesMin = 25
 
 export type Voices = {
-  /** The class of every frame of `count` views, which follow each other in `sound`. */
+  /** Returns the class of every frame of `count` views, which are concatenated in `sound`. */
   segment(sound: Float32Array, count: number): Uint8Array
-  /** Filterbank features of `sound`; `embed` takes those of one voice. */
+  /** Returns the filterbank features of `sound`. `embed` accepts those of one voice. */
   features(sound: Float32Array): Float32Array
-  /** The embedding of a voice from its feature frames; null when they are too few. */
+  /** Returns the embedding of a voice from its feature frames, or null when they are too few. */
   embed(features: Float32Array): Float32Array | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
@@ -77,7 +78,7 @@ export function openVoices(
   }
 }
 
-/** A model with one input and one output. `outputSize` is its last dimension, below 1 when it is not fixed. */
+/** Opens a model with one input and one output. `outputSize` is its last dimension, below 1 when it is not fixed. */
 function openModel(runtime: Runtime, file: string, device: Device) {
   const session = openSession(runtime, file, device)
   const [input] = session.inputs
@@ -97,14 +98,17 @@ function mostLikelyClasses(scores: Float32Array, width: number): Uint8Array {
   return best
 }
 
-/** Each band minus its mean, which holds the microphone and the room: they are the same in all frames. */
+/**
+ * Subtracts from each band its mean over the frames. The mean represents the microphone and the room, which stay the
+ * same.
+ */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
   for (let at = 0; at < features.length; at++) means[at % bands]! += features[at]! / frames
   return features.map((value, at) => value - means[at % bands]!)
 }
 
-/** The frame of the segmentation model nearest to the middle of a feature frame. */
+/** Returns the frame of the segmentation model nearest to the middle of a feature frame. */
 export function frameOfFeature(feature: number): number {
   const middle = feature * samplesPerMelFrame + samplesPerFft / 2
   return Math.min(viewFrames - 1, Math.max(0, Math.round((middle - frameCentre) / frameStep)))
