@@ -1,16 +1,17 @@
-// Mail addresses: the check, and the one form in which an address is stored.
+// Email addresses: validation, and normalisation to the form that is stored.
 
 import { domainToASCII } from 'node:url'
 import { limits } from '../limits.ts'
 
-/** The part before the @ without quotes. RFC 6531 allows letters of any script. */
+/** The unquoted part before the @. RFC 6531 allows letters of any script. */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domain = /^[\p{L}\p{N}\p{M}.-]+$/u
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * Trims the address and gives its domain in lower case and ASCII, so that one mailbox is one account. Null when it is no
- * address. The part before the @ keeps its case: whether case matters there is up to its mail server.
+ * Trims the address and converts its domain to lower-case ASCII, so that one mailbox is one account. Returns null for
+ * an invalid address. The part before the @ keeps its case, because a mail server may distinguish upper and lower case
+ * there.
  */
 export function normalEmail(text: string): string | null {
   const [mailbox = '', host = '', ...more] = text.trim().normalize('NFC').split('@')

@@ -1,4 +1,4 @@
-// The check that an account can pay.
+// Checks that an account can pay.
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -9,7 +9,7 @@ export function requireBalance(db: Db, accountId: string, pricePerHourCents: num
   if (pricePerHourCents > 0 && findMoney(db, accountId).balanceUnits === 0) throw new ApiError('ZERO_BALANCE')
 }
 
-/** Throws also when the whole balance is reserved for other jobs. */
+/** Like requireBalance, but also throws when the whole balance is reserved for other jobs. */
 export function requireAvailable(db: Db, accountId: string, pricePerHourCents: number): void {
   requireBalance(db, accountId, pricePerHourCents)
   if (pricePerHourCents > 0 && findMoney(db, accountId).availableUnits <= 0) {

@@ -1,4 +1,5 @@
-// API keys: each is shown once and found by a hash. Its signing secret is sealed with the secret of the data folder.
+// API keys: each is shown once and found by its hash. The signing secret of a key is encrypted with the secret of the
+// data folder.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -19,7 +20,10 @@ const columns = 'id, account_id as accountId, name, prefix, created_at as create
 export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
-/** Gives the key, which is stored nowhere. Gives null when the account has the most active keys it may have. */
+/**
+ * Creates a key and returns it; the key itself is never stored. Returns null when the account has the maximum number of
+ * active keys.
+ */
 export function createKey(
   db: Db,
   secrets: Secrets,
@@ -58,7 +62,7 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** Gives false when there is no such key. A second time changes nothing. */
+/** Revokes a key. Returns false when there is no such key. To revoke it twice changes nothing. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })
@@ -66,7 +70,7 @@ export function revokeKey(db: Db, id: string): boolean {
   })
 }
 
-/** Finds the secret that signs the webhooks of jobs submitted with this key, also after it was revoked. */
+/** Returns the secret that signs the webhooks of jobs submitted with this key, even after the key was revoked. */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -75,7 +79,7 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** The secret that the holder of the key derives in the same way. */
+/** Derives the signing secret. The holder of the key derives it in the same way. */
 export function signingSecretOf(key: string): string {
   return sha256(key)
 }

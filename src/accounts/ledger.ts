@@ -1,4 +1,5 @@
-// The ledger: deposits, reserves, and how a reserve ends. Triggers keep the sums in accounts; see 001_init.sql.
+// The ledger: deposits, reserves, and their settlement or release. Triggers keep the totals in accounts; see
+// 001_init.sql.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -6,14 +7,14 @@ import { limits } from '../limits.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
-/** A row that would break the ledger: a second end of a job, a charge without its reserve. */
+/** Thrown for a row that would break the ledger, such as a second end of a job, or a charge without a reserve. */
 export class LedgerError extends Error {}
 
 export function deposit(db: Db, accountId: string, cents: number): void {
   add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
 }
 
-/** Sets the price of a job aside. Gives false, and changes nothing, when less than that is available. */
+/** Reserves the price of a job. Returns false and changes nothing when the available balance is too small. */
 export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
   return db.tx(() => {
     if (findMoney(db, accountId).availableUnits < units) return false
@@ -22,12 +23,15 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
   })
 }
 
-/** Turns the reserve of a job into its charge. Throws a LedgerError when it has none, or has ended before. */
+/**
+ * Settles the reserve of a job: turns it into a charge. Throws a LedgerError when the job has no reserve or was already
+ * settled or released.
+ */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)
 }
 
-/** Releases the reserve of a job. Gives how much it was: 0 when there was none, or none is left. */
+/** Releases the reserve of a job and returns its amount. Returns 0 when the job has no open reserve. */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
     const held = db.find<{ units: number }>(
@@ -41,7 +45,7 @@ export function release(db: Db, accountId: string, jobId: string): number {
   })
 }
 
-/** Gives how much was released when the job ended. */
+/** Returns the amount that was released when the job ended. */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(
     `select units from ledger where job_id = $jobId and kind = 'release'`,

@@ -1,4 +1,4 @@
-// Mail: sent over SMTP, or without a mail server written to a folder as files that a person can open.
+// Sends mail over SMTP. Without a mail server each mail is written to a folder, as a file that a mail program can open.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -12,7 +12,9 @@ import { limits } from '../limits.ts'
 export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
-  /** Rejects when the server does not accept the mail. The error names neither the text nor the server's password. */
+  /**
+   * Rejects when the server does not accept the mail. The error contains neither the text nor the server's password.
+   */
   send(mail: Mail): Promise<void>
   /** Aborts the mails that are being sent. */
   close(): void
@@ -33,7 +35,7 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
-/** The mail to a new account, with the link that verifies it. */
+/** Returns the mail that verifies a new account, with its link. */
 export function verificationMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -56,7 +58,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // An object is one address, whatever its characters. A text could be parsed as a list.
+          // An object is always one address. A string could be parsed as a list of addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,
@@ -80,7 +82,8 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // Names are in order of time. A program that watches the folder never sees half a mail.
+      // File names sort by time. A draft is used so that a program that watches the folder never reads an incomplete
+      // mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()
@@ -89,7 +92,7 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
-/** Written without a transfer encoding, which would break a long link into lines. */
+/** Formats the mail without a transfer encoding, which would break a long link into several lines. */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {
     From: from,
@@ -105,7 +108,7 @@ function message({ to, subject, text }: Mail, from: string): string {
   return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
 }
 
-/** The domain for a mail address. An IP address stands in brackets there. */
+/** Returns the domain of the sender's address. There an IP address needs brackets. */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

@@ -1,10 +1,10 @@
-// Passwords: stored as argon2id hashes only.
+// Passwords are stored only as argon2id hashes.
 
 import { limits } from '../limits.ts'
 
 let turn: Promise<unknown> = Promise.resolve()
 
-/** Makes one hash at a time, because each takes `passwordHashBytes` of memory, and many may sign up at once. */
+/** Computes one hash at a time: each needs `passwordHashBytes` of memory, and many users may sign up at once. */
 export function hashPassword(password: string): Promise<string> {
   const hash = turn.then(() =>
     Bun.password.hash(password, {

@@ -1,4 +1,4 @@
-// Verification of an account by a mailed link, which works once, for a day.
+// Verifies an account by a mailed link. The link works once, and expires after a day.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
-/** Gives the token to mail, or null when the address has a verified account: its owner gets no mail. */
+/** Returns the token to mail, or null when the address belongs to a verified account: its owner gets no mail. */
 export function createVerification(
   db: Db,
   { email, passwordHash }: { email: string; passwordHash: string },
@@ -30,7 +30,10 @@ export function createVerification(
   })
 }
 
-/** Verifies the account of a link. Gives false when the link is unknown, used or expired, or the account is verified. */
+/**
+ * Verifies the account that a link belongs to. Returns false when the link is unknown, used or expired, or the account
+ * is already verified.
+ */
 export function useVerification(db: Db, token: string): boolean {
   return db.tx(() => {
     const row = db.find<{ accountId: string; passwordHash: string }>(
@@ -46,7 +49,7 @@ export function useVerification(db: Db, token: string): boolean {
   })
 }
 
-/** Deletes the links that have expired, and accounts that were never verified. */
+/** Deletes expired links, and accounts that were never verified. */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {
     const now = db.now()

@@ -106,7 +106,7 @@ export function mustFind(db: Db, email: string): Account {
   return account
 }
 
-/** The credit of a new account: none, or a deposit. */
+/** Parses the credit of a new account: zero, or the amount of a deposit. */
 function creditOf(text: string): number {
   return parseDollars(text) === 0 ? 0 : amountOf(text)
 }

@@ -32,7 +32,7 @@ export const backup = command({
   },
 })
 
-/** A new file that only its owner may read, also while it is written. */
+/** Writes a new file that only its owner may read, even while it is being written. */
 function writePrivate(path: string, fill: (path: string) => void): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, '', { mode: 0o600 })

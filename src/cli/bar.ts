@@ -1,4 +1,4 @@
-// A progress line on stderr, overwritten in place. Silent when stderr is not a terminal.
+// A progress bar on stderr that overwrites its line. Prints nothing when stderr is not a terminal.
 
 export type Bar = { show(line: string): void; end(): void }
 
@@ -10,7 +10,7 @@ export function openBar(): Bar {
   return { show, end: () => show('') }
 }
 
-/** `#####-----`, of `width` characters. */
+/** Draws `#####-----` with `width` characters. */
 export function barOf(share: number, width = 24): string {
   const full = Math.round(Math.min(Math.max(share, 0), 1) * width)
   return '#'.repeat(full) + '-'.repeat(width - full)

@@ -1,15 +1,15 @@
-// Commands: their options and actions, and what all of them share: --help, --json, exit codes.
+// Commands: their options and actions, and the parts that they share: --help, --json, exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
 
-/** The types of the values that `parseArgs` gives for these options. */
+/** The types of the values that `parseArgs` returns for these options. */
 export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
 type Definition<Options extends ParseArgsOptionsConfig> = {
-  /** `steno keys create EMAIL [--name N]` */
+  /** For example `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
   options: Options
@@ -21,11 +21,11 @@ type Definition<Options extends ParseArgsOptionsConfig> = {
 export type Command = {
   usage: string
   summary: string
-  /** Parses the arguments, then acts or prints its help. */
+  /** Parses the arguments, then runs the command or prints its help. */
   run(args: string[]): Promise<void>
 }
 
-/** Wrong usage: exit code 2. Any other error: exit code 1. */
+/** Wrong usage: exit code 2. Any other error has exit code 1. */
 export class UsageError extends Error {}
 
 export function command<const Options extends ParseArgsOptionsConfig>(
@@ -43,7 +43,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command and gives its exit code. An error is printed to stderr. */
+/** Runs a command and returns its exit code. An error is printed to stderr. */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
     await run(args)
@@ -56,7 +56,7 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
   }
 }
 
-/** Prints a record as one JSON document, or as lines for people. */
+/** Prints a record as one JSON document, or as readable lines. */
 export function print(
   { json }: { json?: boolean | undefined },
   record: unknown,
@@ -66,7 +66,7 @@ export function print(
   else for (const line of [lines()].flat()) console.log(line)
 }
 
-/** The positionals, which must be as many as these names. */
+/** Returns the positional arguments. Throws unless there are as many as these names. */
 export function need<const Names extends string[]>(
   positionals: string[],
   ...names: Names

@@ -1,4 +1,4 @@
-// The database for a command. A server may run on it at the same time.
+// Opens the database for a command. A server may be running on it at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import { makeDataDir } from '../db/data-dir.ts'

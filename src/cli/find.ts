@@ -1,5 +1,5 @@
-// Finds a command by its words: `keys create ana@example.org` is `keys create` with one argument. For anything unknown
-// it gives the overview.
+// Finds a command by its words: `keys create ana@example.org` is `keys create` with one argument. For unknown words it
+// returns the overview.
 
 import { type Command, UsageError } from './command.ts'
 
@@ -17,7 +17,7 @@ export async function find(
   return { command: overview(commands, name, args), args: [] }
 }
 
-/** The list of all commands, or of those that begin with `name`. Unless help was asked for, a usage error. */
+/** Lists all commands, or those that begin with `name`. This is a usage error, unless help was requested. */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)
   const family = all.filter(([command]) => command.startsWith(`${name} `))

@@ -21,7 +21,7 @@ export const install = command({
   async run(positionals, values) {
     need(positionals)
     const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
-    // In a unit a space ends the value, and a per cent sign begins a specifier.
+    // In a systemd unit a space ends the value, and a percent sign starts a specifier.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
@@ -52,7 +52,7 @@ export const install = command({
   },
 })
 
-/** A program that runs cannot be written over, but its name can be given to another file. */
+/** Installs the program under its name. A running program cannot be overwritten, but a new file can take its name. */
 function putProgram(from: string, to: string): void {
   if (from === to) return
   mkdirSync(dirname(to), { recursive: true })

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { command, need } from './command.ts'
 
-/** The notices of a binary; the build puts them here. */
+/** The licence notices of a binary. The build defines this constant. */
 declare const STENO_NOTICES: string | undefined
 
 export const licenses = command({

@@ -1,4 +1,4 @@
-// The licences of everything in the binary: the installed packages and the native parts.
+// Collects the licences of everything in the binary: the installed packages and the native parts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,10 +13,10 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** Development packages of which a file is in the binary. */
+/** Development packages that have a file in the binary. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
-/** Parts inside native files, which no package.json names, with the place of their source. */
+/** Components inside native files that no package.json lists, with the location of their source. */
 const native: Notice[] = [
   {
     title: 'FFmpeg (in node-av)',
@@ -87,7 +87,7 @@ export function noticesOf(root: string): string {
   ].join('\n')
 }
 
-/** Every installed package that the dependencies of the program lead to. */
+/** Lists every installed package that the program depends on, directly or indirectly. */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {
@@ -110,7 +110,7 @@ export function listPackages(root: string): { folder: string; about: Package }[]
   return [...found.values()].toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
 }
 
-/** Resolves like a module: in the folder that asks, then one folder up, to the root. */
+/** Resolves a package as Node does: in the folder of the importer, then in each folder above it, up to the root. */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name)

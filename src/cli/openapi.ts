@@ -19,7 +19,7 @@ export const openapi = command({
   },
 })
 
-/** A service whose routes can be described, not run: it has no data folder and no engine. */
+/** Creates a service that can only describe its routes: it has no data folder and no engine. */
 function unopened(config: Config): Service {
   const absent = (): never => {
     throw new Error('steno openapi describes routes and runs none')

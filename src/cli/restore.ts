@@ -26,7 +26,8 @@ export const restore = command({
     checkDatabase(file)
 
     makeDataDir(dataDir)
-    // The key first: a server that starts in between would create a key that opens nothing in this database.
+    // The key is restored first. Otherwise a server that starts in between would create a new key, which cannot decrypt
+    // this database.
     for (const { from, to } of pairs) place(from, to)
     openSecrets(dataDir)
     openDb(dataDir).close()

@@ -32,7 +32,7 @@ export const serve = command({
   },
 })
 
-/** The first start creates an account and gives its key. */
+/** Creates an account at the first start, and returns its key. Later starts return null. */
 function createFirstAccount({ service: { db, secrets } }: Running): string | null {
   return db.tx(() => {
     if (listAccounts(db).length > 0) return null
@@ -43,7 +43,7 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
   })
 }
 
-/** A second signal exits at once. */
+/** Waits for SIGINT or SIGTERM. A second signal exits at once. */
 function untilStopSignal(): Promise<void> {
   return new Promise(resolve => {
     let isStopping = false

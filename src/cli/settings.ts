@@ -1,4 +1,4 @@
-// The settings of a command come from the environment; `serve` has a flag for each too.
+// Reads the settings of a command from the environment. `serve` also has a flag for each setting.
 
 import { type Config, flagOf, readConfig, settings } from '../config.ts'
 
@@ -15,7 +15,7 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** A flag wins over its variable. */
+/** Reads the settings. A flag overrides its variable. */
 export function configOf(flags: Record<string, string | undefined> = {}): Config {
   const given = Object.fromEntries(
     rows.flatMap(({ variable }) => {

@@ -61,7 +61,7 @@ export const transcribe = command({
 
 type Task = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
   format: Format
-  /** The path for the transcript of a file; null for standard output. */
+  /** Returns the output path for the transcript of a file, or null for stdout. */
   outputFor: (file: string) => string | null
 }
 

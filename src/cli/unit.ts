@@ -1,4 +1,5 @@
-// The systemd unit: a user of its own, a read-only file system except for the data folder, and access to the GPU.
+// Writes the systemd unit: a dedicated user, a file system that is read-only except for the data folder, and access to
+// the GPU.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 

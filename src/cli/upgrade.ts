@@ -31,7 +31,7 @@ export const upgrade = command({
   },
 })
 
-/** The versions that the program prints, or null when it is no steno. */
+/** Returns the versions that the program prints, or null when it is not steno. */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
     const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], {
@@ -43,7 +43,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // It cannot be run, or prints something else.
+    // The file cannot be executed, or prints something else.
     return null
   }
 }

@@ -4,7 +4,7 @@ import runtime from '../../node_modules/onnxruntime-node/package.json'
 import steno from '../../package.json'
 import { command, need, print } from './command.ts'
 
-/** The commit of a binary; the build puts it here. */
+/** The commit of a binary. The build defines this constant. */
 declare const STENO_COMMIT: string | undefined
 
 export const version = command({

@@ -1,4 +1,4 @@
-// The database: one SQLite file with one writer at a time. A transaction reads the clock once.
+// The database: one SQLite file, with one writer at a time. All statements of a transaction see the same time.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -22,29 +22,31 @@ export type DbOptions = {
 }
 
 export type Db = {
-  /** Gives the first row, or null. A statement is prepared once and cached. */
+  /** Returns the first row, or null. A statement is prepared once and cached. */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
-  /** Gives how many rows were changed. One statement alone is a transaction too. */
+  /** Returns the number of changed rows. A single statement is a transaction too. */
   run(statement: string, params?: Params): number
-  /** Runs a transaction, which takes the write lock at its start. A nested one becomes part of the outer one. */
+  /**
+   * Runs a transaction, which takes the write lock at its start. A nested transaction becomes part of the outer one.
+   */
   tx<T>(work: () => T): T
-  /** The time of the open transaction, or of the clock. */
+  /** Returns the time of the open transaction. Outside of a transaction, reads the clock. */
   now(): number
   /** Time that counts towards timeouts. The clock may be set, this one may not. */
   uptime(): number
-  /** Writes a value that is there already. Throws when the disk is full. */
+  /** Tests that the database can be written: writes a value that is already there. Throws when the disk is full. */
   probe(): void
-  /** Empties the write-ahead log into the file, so that deleted text is nowhere on disk. */
+  /** Moves the write-ahead log into the file, so that deleted text remains nowhere on disk. */
   checkpoint(): void
-  /** Writes a consistent copy into a file that is new or empty. */
+  /** Writes a consistent copy of the database. The target must be new or empty. */
   copyTo(path: string): void
   /** Resolves when all that was committed before this call would survive a power cut. */
   durable(): Promise<void>
   close(): void
 }
 
-/** `sten`, in the header of the file: marks the database as ours. */
+/** The application id in the file header, `sten`: marks the file as a steno database. */
 const applicationId = 0x7374656e
 
 export function databasePath(dataDir: string): string {

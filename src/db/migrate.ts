@@ -1,4 +1,4 @@
-// Numbered migrations: each is applied once, in order, in one transaction with its record.
+// Numbered migrations. Each is applied once, in order, in one transaction that also records it.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }

@@ -1,4 +1,4 @@
-// Cuts a transcript into the cues of subtitles. A cue belongs to one utterance and one speaker.
+// Cuts a transcript into subtitle cues. A cue contains words of only one utterance.
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'
@@ -15,7 +15,9 @@ export type CueOptions = {
   stripChars: string
 }
 
-/** A word as a cue shows it. A word that was stripped away has an empty text, and may still end a sentence. */
+/**
+ * A word as a cue shows it. A word whose characters were all stripped has an empty text, but may still end a sentence.
+ */
 type Spoken = {
   text: string
   spaced: boolean
@@ -27,7 +29,7 @@ type Spoken = {
 
 type OpenCue = Cue & { words: number; characters: number }
 
-/** Cues in order of their start. Times are whole milliseconds, and every end lies after its start. */
+/** Returns the cues in order of their start. Times are whole milliseconds, and every end is after its start. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   const clean = cleaner(options.stripChars)
   const cues = transcript.utterances
@@ -36,7 +38,7 @@ export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   return giveLength(cues)
 }
 
-/** An utterance without words becomes one word, which no limit can break. */
+/** Returns the words of an utterance. An utterance without words becomes one word, which no limit can split. */
 function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)
   const words = utterance.words ?? []
@@ -103,7 +105,10 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
   return cues.map(({ startMs, endMs, speaker, text }) => ({ startMs, endMs, speaker, text }))
 }
 
-/** Players skip a cue without length. It gets a minimum length, at most up to the next cue of its speaker. */
+/**
+ * Extends cues of zero length, which players skip, to a minimum length. A cue ends at the latest when the next cue of
+ * its speaker begins.
+ */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()
   for (const cue of cues.toReversed()) {
@@ -117,7 +122,7 @@ function giveLength(cues: Cue[]): Cue[] {
   return cues
 }
 
-/** Counts code points: a surrogate pair is one character. */
+/** Counts code points, so that a surrogate pair is one character. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count += 1

@@ -52,7 +52,10 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
   return shown.join('\n')
 }
 
-/** One paragraph per utterance, in order of start. The full transcript shows whether white space separates them. */
+/**
+ * Returns one paragraph per utterance, in order of start. The full transcript shows if white space separates two
+ * utterances.
+ */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)
   const keepsSpaces = !stripChars.includes(' ')
@@ -70,7 +73,7 @@ function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }:
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Joins the paragraphs of one speaker until another one speaks. */
+/** Joins consecutive paragraphs of one speaker. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {
@@ -86,7 +89,7 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
   return includeSpeakers === 'true'
 }
 
-/** JSON has the label `SPEAKER 1`, exports show `Speaker 1`. */
+/** Converts the label `SPEAKER 1` of the JSON to `Speaker 1`. */
 function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
@@ -107,7 +110,7 @@ function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
   return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
 }
 
-/** SubRip has no escapes, and a line with this arrow is read as a line of times. */
+/** Shortens arrows. SubRip has no escape sequences, and a player reads a line with `-->` as a time line. */
 function withoutArrow(text: string): string {
   return text.replace(/-{2,}>/g, '->')
 }

@@ -1,5 +1,5 @@
-// The transcript of a job, in one schema: the engine makes it, the database keeps it as JSON, the API and webhooks
-// send it as `result`.
+// The schema of a transcript. The engine produces it, the database stores it as JSON, and the API and webhooks send it
+// as `result`.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'

@@ -1,4 +1,4 @@
-// The bytes of an upload on their way to the disk.
+// Writes the bytes of an upload to the disk.
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Streams a body into a new file, in constant memory. Gives null when the body is over the limit.
- * Rejects when the sender breaks off or the disk is full. The caller removes the file then.
+ * Streams a body into a new file, in constant memory. Returns null when the body exceeds the limit. Rejects when the
+ * sender disconnects or the disk is full; the caller then removes the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
-  // Of all ways to write, a sink piles up the least when the disk is slower than the network.
+  // Of the ways to write in Bun, a sink buffers the least memory when the disk is slower than the network.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
@@ -35,7 +35,7 @@ export async function receive(
     }
     await sink.end()
     isEnded = true
-    // A sink that could not write its last bytes may end without an error.
+    // A sink may end without an error although its last bytes were not written.
     const { size } = await file.stat()
     if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
@@ -44,7 +44,8 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // What the sink still holds does not fit either. The first error is on its way to the caller.
+      // The bytes that remain in the sink cannot be written either. The first error is already on its way to the
+      // caller.
     }
     await file.close()
   }

@@ -1,10 +1,10 @@
-// The check of an upload's filename.
+// Checks the filename of an upload.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 
-/** Gives the Content-Type of the PUT. Throws an ApiError that names what is wrong with the filename. */
+/** Returns the Content-Type of the PUT. Throws an ApiError that describes the problem with the filename. */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
     throw new ApiError('INVALID_FILENAME', 'filename is missing.')

@@ -1,4 +1,4 @@
-// The signed address of a PUT: its expiry and signature are all that the sender needs.
+// The signed address of a PUT. It contains an expiry time and a signature, so the sender needs no API key.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Upload } from './upload.ts'
@@ -11,7 +11,7 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
   return `${baseUrl}/v1/upload/${upload.id}?expires=${expires}&signature=${signature}`
 }
 
-/** True for an address that this service signed, for this Content-Type, and that has not expired. */
+/** Returns true for an address that this service signed for this Content-Type and that has not expired. */
 export function isSignedUrl(
   secrets: Secrets,
   {

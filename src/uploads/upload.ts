@@ -1,4 +1,5 @@
-// Uploads in the database: each is an address to send bytes to, valid for a time and for one job.
+// Reads and writes uploads in the database. An upload is a signed address that accepts a file for a limited time, and
+// serves one job.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -41,17 +42,17 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Records that the bytes of a PUT are in place. */
+/** Records that the file of a PUT is complete. */
 export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: number }): void {
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that a PUT was over the limit. The bytes of an earlier PUT stay usable. */
+/** Records that a PUT exceeded the limit. The file of an earlier PUT remains usable. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/** Marks the upload as used, for ever. Throws the reason why a job may not use it. */
+/** Marks the upload as used, permanently. Throws the reason why a job may not use it. */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
@@ -65,7 +66,7 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
   })
 }
 
-/** Gives the ids of uploads that expired unused and still have their bytes. */
+/** Returns the ids of expired unused uploads whose files still exist. */
 export function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(
@@ -79,7 +80,7 @@ export function forgetBytes(db: Db, id: string): void {
   db.run('update uploads set file_bytes = null where id = $id', { id })
 }
 
-/** Deletes the rows of uploads that expired unused, this long ago. */
+/** Deletes the rows of unused uploads that expired this long ago. */
 export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
     expiredBefore: db.now() - keptMs,

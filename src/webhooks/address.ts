@@ -1,4 +1,4 @@
-// The check of a webhook address when a job is submitted. The connection is checked again when it is made.
+// Checks a webhook address when a job is submitted. The address is checked again at each connection.
 
 import { limits } from '../limits.ts'
 import { isAllowed, literalAddress, reachable } from '../net/address.ts'
@@ -6,7 +6,7 @@ import { addressesOf, permitted } from '../net/connect.ts'
 import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
-/** Gives the reason why the address is refused, or null. Only a plain http address has its name looked up. */
+/** Returns the reason why the address is refused, or null. A name is resolved only for plain http. */
 export async function checkWebhookUrl(
   address: string,
   { allowNets, resolve }: { allowNets: Nets; resolve?: Resolve | undefined },

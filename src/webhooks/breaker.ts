@@ -4,18 +4,20 @@ import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
 
 export type Breaker = {
-  /** Delivers, or skips the delivery while the receiver is taken for dead. */
+  /** Delivers, or skips the delivery while the circuit breaker of this receiver is open. */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
 }
 
 type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
 
-/** The clock is monotonic. */
+/** Expects a monotonic clock. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** Receivers whose last delivery timed out, the one that did so last at the end. */
+  /** Receivers whose last delivery timed out, in order of that timeout. */
   const dead = new Map<string, Timeouts>()
 
-  /** An open breaker admits one delivery as a probe after `webhookSkippedMs`. */
+  /**
+   * Returns true if a delivery may be tried. After `webhookSkippedMs` an open breaker admits one delivery as a probe.
+   */
   function admits(receiver: string): boolean {
     const timeouts = dead.get(receiver)
     if (!timeouts || timeouts.inRow < limits.webhookTimeoutsMax) return true

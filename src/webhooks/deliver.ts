@@ -1,4 +1,4 @@
-// The delivery of one webhook, tried once. Each outcome has a name: a bad receiver is no exception.
+// Delivers one webhook, without retries. A failure is returned as a named outcome, not thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
@@ -8,7 +8,7 @@ import { signedHeaders } from './sign.ts'
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
-  /** Not tried: the receiver timed out too often in a row. */
+  /** Not tried, because the circuit breaker of the receiver is open. */
   | { kind: 'skipped' }
   /** The caller aborted the delivery. */
   | { kind: 'stopped' }
@@ -25,7 +25,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body, and once more to the target of a redirect. The timeout covers both. */
+/** Posts the body, and follows one redirect. The timeout covers both requests. */
 export async function deliver(
   url: string,
   body: string,
@@ -46,7 +46,7 @@ export async function deliver(
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)
-    // Only the status counts. The body of the answer is not read.
+    // Only the status counts. The response body is not read.
     answer.close()
     const delivered = answer.status >= 200 && answer.status < 300
     return { kind: delivered ? 'delivered' : 'refused', status: answer.status }

@@ -1,8 +1,8 @@
-// The signature of a webhook: an HMAC over time and body, with a secret that the receiver derives from the API key.
+// Signs a webhook: an HMAC over time and body. The receiver derives its secret from the API key.
 
 import { createHmac } from 'node:crypto'
 
-/** The headers of a webhook that is sent at this time. The body must be sent exactly as it was signed. */
+/** Returns the headers of a webhook that is sent at this time. The body must be sent byte for byte as it was signed. */
 export function signedHeaders(
   body: string,
   { signingSecret, nowMs }: { signingSecret: string; nowMs: number },

@@ -4,11 +4,11 @@ create table accounts (
   password_hash text,
   verified_at integer,
   webhook_url text,
-  -- Kept by the triggers on ledger alone. What is reserved can never exceed what is there.
+  -- Only the triggers on ledger change these two. The reserved amount can never exceed the balance.
   balance_units integer not null default 0 check (balance_units >= 0),
   reserved_units integer not null default 0 check (reserved_units between 0 and balance_units),
   money_moved_at integer not null,
-  -- The turn at which a job of this account last went to an engine: the lowest is served next.
+  -- The turn in which a job of this account last went to an engine. The account with the lowest turn is served next.
   served_turn integer not null default 0,
   created_at integer not null
 ) strict;
@@ -26,7 +26,7 @@ create table keys (
   account_id text not null references accounts (id),
   name text,
   prefix text not null,
-  -- Not the plain sha-256 of the key: that is its signing secret.
+  -- Not the plain SHA-256 of the key, because that is its signing secret.
   hash text not null unique,
   sealed_secret text not null,
   created_at integer not null,
@@ -34,7 +34,7 @@ create table keys (
 ) strict;
 create index keys_of_account on keys (account_id);
 
--- Money. Rows are only added; accounts carries the sums.
+-- Money. Rows are only added; accounts holds the totals.
 create table ledger (
   id integer primary key,
   account_id text not null references accounts (id),
@@ -81,7 +81,7 @@ create table uploads (
   content_type text not null,
   created_at integer not null,
   expires_at integer not null,
-  -- Null until a PUT went through.
+  -- Null until a PUT succeeds.
   file_bytes integer,
   too_large integer not null default 0,
   used_at integer
@@ -125,11 +125,11 @@ create index jobs_deleted on jobs (deleted_at) where deleted_at is not null;
 
 create table transcripts (
   job_id text primary key references jobs (id) on delete cascade,
-  -- JSON, kept as bytes: an answer passes them on as they are.
+  -- JSON, stored as bytes: a response sends them unchanged.
   body blob not null
 ) strict;
 
--- What is still to be told, and what was: an event of a job can be recorded once.
+-- Events to deliver, and those that were delivered. An event of a job can be recorded only once.
 create table webhook_events (
   id integer primary key,
   job_id text not null references jobs (id) on delete cascade,
