@@ -31,24 +31,23 @@ export function makeDecoder(runtime: Runtime, whisper: Whisper, withAttention: b
   const heads = withAttention ? (facts.alignmentHeads ?? []) : []
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
+  // Exports of recent versions of transformers have this input.
+  const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',
     'encoder_hidden_states',
     ...[...self, ...cross].map(name => `past_key_values.${name}`),
     'use_cache_branch',
+    ...(takesPositions ? ['cache_position'] : []),
   ]
   const present = (names: string[]) => names.map(name => `present.${name}`)
   const prefill = decoder.run(inputNames, ['logits', ...attentions, ...present(self), ...present(cross)])
   const step = decoder.run(inputNames, ['logits', ...attentions, ...present(self)])
-  for (const name of ['logits', ...attentions, ...present(self)]) {
-    const port = decoder.outputs.find(output => output.name === name)
-    if (port?.type !== 'float32') throw new Error(`the decoder of the model has no ${name} of type float32`)
-  }
   const flag = (value: boolean) => tensor(runtime, 'bool', Uint8Array.of(value ? 1 : 0), [1])
   const useCache = { first: flag(false), later: flag(true) }
+  const parts = { runtime, facts, prefill, step, heads, attended, useCache, takesPositions }
   return {
-    begin: (states, rows, prompt) =>
-      new RunningBatch({ runtime, facts, prefill, step, heads, attended, useCache }, states, rows, prompt),
+    begin: (states, rows, prompt) => new RunningBatch(parts, states, rows, prompt),
   }
 }
 
@@ -63,6 +62,8 @@ type Parts = {
   /** Layers whose cross-attention is an output. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
+  /** Whether the decoder has the input `cache_position`. */
+  takesPositions: boolean
 }
 
 /** The outputs of a run: scores, attention by layer, and the cache of the decoder's own tokens. */
@@ -100,8 +101,9 @@ class RunningBatch implements Batch {
     this.length = prompt.length
     const ids = this.ids(Array.from({ length: rows }, () => prompt).flat(), prompt.length)
     const hidden = this.hidden()
-    const results = parts.prefill([ids, hidden, ...empty, parts.useCache.first])
-    for (const input of [ids, hidden, ...empty]) input.free()
+    const places = this.places(0)
+    const results = parts.prefill([ids, hidden, ...empty, parts.useCache.first, ...places])
+    for (const input of [ids, hidden, ...empty, ...places]) input.free()
     this.crossOwners = results.splice(1 + attended.length + 2 * facts.layers)
     this.cross = this.crossOwners
     this.outputs = this.outputsOf(results)
@@ -130,10 +132,11 @@ class RunningBatch implements Batch {
     if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
     const ids = this.ids(tokens, 1)
     const hidden = this.hidden()
-    const results = step([ids, hidden, ...this.self, ...this.cross, useCache.later])
-    for (const used of [ids, hidden, ...this.outputs.tensors, ...this.held]) used.free()
-    this.held = []
     this.positions = 1
+    const places = this.places(this.length)
+    const results = step([ids, hidden, ...this.self, ...this.cross, useCache.later, ...places])
+    for (const used of [ids, hidden, ...places, ...this.outputs.tensors, ...this.held]) used.free()
+    this.held = []
     this.length++
     this.outputs = this.outputsOf(results)
     this.self = this.outputs.self
@@ -168,6 +171,13 @@ class RunningBatch implements Batch {
 
   private ids(tokens: readonly number[], length: number): Tensor {
     return tensor(this.parts.runtime, 'int64', BigInt64Array.from(tokens, BigInt), [this.rows, length])
+  }
+
+  /** The places of the input among all tokens, for a decoder that asks for them. */
+  private places(first: number): Tensor[] {
+    if (!this.parts.takesPositions) return []
+    const places = BigInt64Array.from({ length: this.positions }, (_, index) => BigInt(first + index))
+    return [tensor(this.parts.runtime, 'int64', places, [this.positions])]
   }
 
   /** Only the first run reads the states. Later runs need a tensor of the right shape, whatever it holds. */

@@ -6,6 +6,8 @@ import { languages } from '../../languages.ts'
 import { windowFrames, windowMelFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Session, tensor } from '../onnx/session.ts'
+import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
+import { checkDecoder, checkEncoder } from './ports.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** The parts of a model's configuration that recognition needs. */
@@ -26,8 +28,8 @@ export type Facts = {
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** Layer and head of each cross-attention that follows the speech; null when the model does not name them. */
-  alignmentHeads: [number, number][] | null
+  /** The cross-attention heads that follow the speech; null when the model does not return its attention. */
+  alignmentHeads: Head[] | null
 }
 
 export type Whisper = {
@@ -51,6 +53,8 @@ export async function openWhisper(
   const facts = readFacts(await json('config.json'), await json('generation_config.json'), tokenizer)
   const encoder = openSession(runtime, join(folder, 'onnx', `encoder_model${variant}.onnx`), device)
   const decoder = openSession(runtime, join(folder, 'onnx', `decoder_model_merged${variant}.onnx`), device)
+  checkEncoder(encoder)
+  checkDecoder(decoder, facts.layers)
   const hasAttention = decoder.outputs.some(({ name }) => name.startsWith('cross_attentions.'))
   if (!hasAttention) facts.alignmentHeads = null
   return {
@@ -97,7 +101,9 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     ),
     suppressed: list('suppress_tokens').filter(id => id >= 0),
     suppressedAtStart: list('begin_suppress_tokens'),
-    alignmentHeads: (generation.alignment_heads as [number, number][] | undefined) ?? null,
+    alignmentHeads:
+      (generation.alignment_heads as Head[] | undefined) ??
+      alignmentHeadsOf(number('decoder_layers'), number('decoder_attention_heads'), number('vocab_size')),
   }
 }
 
@@ -112,7 +118,6 @@ export function makeEncoder(runtime: Runtime, { encoder, facts }: Whisper): Enco
   const [input] = encoder.inputs
   const [output] = encoder.outputs
   if (!input || !output) throw new Error('the encoder of the model has no input or no output')
-  if (input.type !== 'float32') throw new Error(`an encoder that takes ${input.type} is not supported`)
   const run = encoder.run([input.name], [output.name])
   const rowSize = windowFrames * facts.width
   return {
