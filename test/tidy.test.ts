@@ -50,6 +50,7 @@ const doors: Record<string, string[]> = {
 const engineLine: string[][] = [
   ['audio', 'protocol'],
   ['onnx'],
+  ['network'],
   ['models'],
   ['hear', 'who'],
   ['assemble'],

@@ -1,13 +1,20 @@
 // Writes small ONNX models: protobuf messages of nodes and constants. The engine's own arithmetic (spectra, voice
 // detection) runs in ONNX Runtime as such models. Benchmarks write models of any size.
 
-export type Constant = { dims: readonly number[]; data: Float32Array | BigInt64Array | Int8Array }
+export type Constant = {
+  dims: readonly number[]
+  data: Float32Array | BigInt64Array | Int8Array | Uint8Array
+}
+/** A constant in a file beside the model. */
+export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
 /** An attribute of an operation. A graph as an attribute is a branch; it can read the values of the outer graph. */
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
-const types = { float32: 1, int8: 3, int64: 7, bool: 9, float16: 10 } as const
-type Type = keyof typeof types
+const types = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9, float16: 10 } as const
+export type Type = keyof typeof types
+
+const runtimeDomain = 'com.microsoft'
 
 export class Graph {
   private readonly nodes: Uint8Array[] = []
@@ -34,6 +41,18 @@ export class Graph {
     return name
   }
 
+  /** Adds a constant that ONNX Runtime reads from a file, and returns its name. */
+  stored({ type, dims, file, from, bytes }: Stored, name = `${this.prefix}c${this.count++}`): string {
+    const isExternal = 1
+    const entry = (key: string, value: string) =>
+      field(13, join([field(1, utf8(key)), field(2, utf8(value))]))
+    const place = [entry('location', file), entry('offset', `${from}`), entry('length', `${bytes}`)]
+    const shape = dims.map(size => number(1, size))
+    const parts = [...shape, number(2, types[type]), field(8, utf8(name)), ...place, number(14, isExternal)]
+    this.constants.push(field(5, join(parts)))
+    return name
+  }
+
   scalar(value: number): string {
     return this.constant({ dims: [], data: Float32Array.of(value) })
   }
@@ -42,7 +61,10 @@ export class Graph {
     return this.constant({ dims: [values.length], data: BigInt64Array.from(values, BigInt) })
   }
 
-  /** Adds an operation and returns the name of its first output. */
+  /**
+   * Adds an operation and returns the name of its first output. ONNX Runtime's own operations are named with their
+   * domain: com.microsoft.Gelu. An input or output that is left out is named ''.
+   */
   add(
     operation: string,
     inputs: readonly string[],
@@ -62,6 +84,7 @@ export class Graph {
       number(1, irVersion),
       field(7, this.body()),
       field(8, join([field(1, utf8('')), number(2, operators)])),
+      field(8, join([field(1, utf8(runtimeDomain)), number(2, 1)])),
     ])
   }
 
@@ -79,9 +102,15 @@ function node(
   return join([
     ...inputs.map(name => field(1, utf8(name))),
     ...outputs.map(name => field(2, utf8(name))),
-    field(4, utf8(operation)),
+    ...operationOf(operation),
     ...Object.entries(attributes).map(([name, value]) => field(5, attribute(name, value))),
   ])
+}
+
+function operationOf(operation: string): Uint8Array[] {
+  const own = operation.startsWith(`${runtimeDomain}.`)
+  if (!own) return [field(4, utf8(operation))]
+  return [field(4, utf8(operation.slice(runtimeDomain.length + 1))), field(7, utf8(runtimeDomain))]
 }
 
 function attribute(name: string, value: Attribute): Uint8Array {
@@ -97,10 +126,19 @@ function attribute(name: string, value: Attribute): Uint8Array {
 }
 
 function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array {
-  const type =
-    data instanceof Float32Array ? types.float32 : data instanceof Int8Array ? types.int8 : types.int64
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return join([...dims.map(size => number(1, size)), number(2, type), field(8, utf8(name)), field(9, raw)])
+  return join([
+    ...dims.map(size => number(1, size)),
+    number(2, types[typeOf(data)]),
+    field(8, utf8(name)),
+    field(9, raw),
+  ])
+}
+
+function typeOf(data: Constant['data']): Type {
+  if (data instanceof Float32Array) return 'float32'
+  if (data instanceof BigInt64Array) return 'int64'
+  return data instanceof Int8Array ? 'int8' : 'uint8'
 }
 
 function port(name: string, type: Type, shape: Shape): Uint8Array {

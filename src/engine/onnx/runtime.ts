@@ -36,6 +36,7 @@ const table = {
   CreateEnvWithGlobalThreadPools: [119, 'ippp'],
   DisablePerSessionThreads: [120, 'p'],
   CreateThreadingOptions: [121, 'p'],
+  AddSessionConfigEntry: [130, 'ppp'],
   SetGlobalIntraOpNumThreads: [147, 'pi'],
   SetGlobalInterOpNumThreads: [148, 'pi'],
   SetGlobalSpinControl: [149, 'pi'],

@@ -8,6 +8,8 @@ import { cString, cStrings, pointerFrom, type Runtime } from './runtime.ts'
 /** The element types that are used here: the number of each in the C API, and its size. */
 const elements = {
   float32: { id: 1, bytes: 4 },
+  uint8: { id: 2, bytes: 1 },
+  int8: { id: 3, bytes: 1 },
   int32: { id: 6, bytes: 4 },
   int64: { id: 7, bytes: 8 },
   bool: { id: 9, bytes: 1 },
@@ -154,12 +156,21 @@ export class Session {
   }
 }
 
+const constantsKey = 'session.model_external_initializers_file_folder_path'
+
 /** Opens a model from its file or its bytes. */
-export function openSession(runtime: Runtime, model: string | Uint8Array, device: Device = 'cpu'): Session {
+export function openSession(
+  runtime: Runtime,
+  model: string | Uint8Array,
+  device: Device = 'cpu',
+  /** The folder of the files that the constants of a model in memory lie in. */
+  constants: string | null = null,
+): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
   try {
     runtime.SetSessionGraphOptimizationLevel(options, 99)
     runtime.DisablePerSessionThreads(options)
+    if (constants !== null) runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
     if (device === 'cuda') useCuda(runtime, options)
     if (device === 'webgpu') {
       runtime.SessionOptionsAppendExecutionProvider(options, cString('WebGPU'), null, null, 0)

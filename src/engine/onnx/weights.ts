@@ -1,36 +1,67 @@
-// Reads the float constants of an ONNX model by name. This is the inverse of graph.ts.
+// Reads ONNX models: their constants and operations by name. This is the inverse of graph.ts.
 
 import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
+/** The C API's number of an element type, and the bytes, or where they lie in a file beside the model. */
+export type RawConstant = {
+  type: number
+  dims: number[]
+  bytes: Uint8Array | null
+  stored: { file: string; from: number; bytes: number } | null
+}
+export type Operation = { name: string; kind: string; inputs: string[] }
+export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
+
+/** Returns every constant and operation of the model and of its branches. The bytes are not copied. */
+export function readModel(model: Uint8Array): Model {
+  const found: Model = { constants: new Map(), operations: [] }
+  for (const graph of fieldsOf(model, 7)) readGraph(graph, found)
+  return found
+}
+
 /** Returns every float constant of the model and of its branches, by name. */
 export function readWeights(model: Uint8Array): Weights {
+  const isFloat = 1
   const weights: Weights = new Map()
-  for (const graph of fieldsOf(model, 7)) readGraph(graph, weights)
+  for (const [name, { type, dims, bytes }] of readModel(model).constants) {
+    if (type === isFloat && bytes) weights.set(name, { dims, data: new Float32Array(bytes.slice().buffer) })
+  }
   return weights
 }
 
-function readGraph(graph: Uint8Array, weights: Weights): void {
+function readGraph(graph: Uint8Array, found: Model): void {
   for (const initializer of fieldsOf(graph, 5)) {
     const [name] = fieldsOf(initializer, 8)
-    if (name) readTensor(text(name), initializer, weights)
+    if (name) found.constants.set(text(name), readTensor(initializer))
   }
   for (const node of fieldsOf(graph, 1)) {
     const [output] = fieldsOf(node, 2)
+    found.operations.push({
+      name: fieldsOf(node, 3).map(text).join(),
+      kind: fieldsOf(node, 4).map(text).join(),
+      inputs: fieldsOf(node, 1).map(text),
+    })
     for (const attribute of fieldsOf(node, 5)) {
       const [tensor] = fieldsOf(attribute, 5)
-      if (tensor && output) readTensor(text(output), tensor, weights)
-      for (const branch of fieldsOf(attribute, 6)) readGraph(branch, weights)
+      if (tensor && output) found.constants.set(text(output), readTensor(tensor))
+      for (const branch of fieldsOf(attribute, 6)) readGraph(branch, found)
     }
   }
 }
 
-function readTensor(name: string, tensor: Uint8Array, weights: Weights): void {
-  const [raw] = fieldsOf(tensor, 9)
-  const isFloat = 1
-  if (!raw || numbersOf(tensor, 2)[0] !== isFloat) return
-  weights.set(name, { dims: numbersOf(tensor, 1), data: new Float32Array(raw.slice().buffer) })
+function readTensor(tensor: Uint8Array): RawConstant {
+  const [type = 0] = numbersOf(tensor, 2)
+  const [bytes = null] = fieldsOf(tensor, 9)
+  const entries = fieldsOf(tensor, 13).map(entry => [1, 2].map(id => fieldsOf(entry, id).map(text).join()))
+  const place = new Map(entries as [string, string][])
+  const file = place.get('location')
+  const stored =
+    file === undefined
+      ? null
+      : { file, from: Number(place.get('offset') ?? 0), bytes: Number(place.get('length')) }
+  return { type, dims: numbersOf(tensor, 1), bytes, stored }
 }
 
 function text(bytes: Uint8Array): string {

@@ -1,0 +1,173 @@
+// The decoder of Whisper: one graph for the prompt and for each step after it. It reads the keys and values of every
+// cross-attention as the encoder wrote them, in 8 bits, and gives the cross-attention of the named heads.
+
+import type { Stored } from '../onnx/graph.ts'
+import { headSize, Layers } from './layers.ts'
+import type { Size } from './size.ts'
+
+/** Keeps what must not be attended to out of a softmax. */
+const forbidden = -1e9
+
+/**
+ * Inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache at which each row begins; `wanted`, the
+ * positions of `tokens` whose scores are wanted; the cache of the tokens before; the keys and values of the windows.
+ */
+export function decoderModel(
+  tensors: ReadonlyMap<string, Stored>,
+  size: Size,
+  attentionHeads: readonly (readonly [number, number])[],
+): Uint8Array {
+  const layers = new Layers(tensors)
+  const { graph } = layers
+  const { width, heads } = size
+  graph.input('tokens', 'int64', ['rows', 'length'])
+  graph.input('starts', 'int64', ['rows'])
+  graph.input('wanted', 'int64', ['wanted'])
+  for (let layer = 0; layer < size.decoderLayers; layer++) {
+    for (const part of ['key', 'value'])
+      graph.input(`past.${layer}.${part}`, 'float32', ['rows', heads, 'past', headSize])
+    graph.input(`keys.${layer}`, 'uint8', ['rows', heads, 'frames', headSize])
+    graph.input(`values.${layer}`, 'int8', ['rows', heads, 'frames', headSize])
+    for (const part of ['key', 'value'])
+      graph.input(`${part}_scales.${layer}`, 'float32', ['rows', heads, 1, headSize])
+  }
+  const { places, mask } = positions(layers)
+  let state = graph.add('Add', [
+    embedding(layers, width),
+    graph.add('Gather', [layers.tensor('decoder.embed_positions.weight'), places]),
+  ])
+  const seen: string[] = []
+  for (let layer = 0; layer < size.decoderLayers; layer++) {
+    const name = `decoder.layers.${layer}`
+    state = selfAttention(layers, layer, state, mask, size)
+    const cross = crossAttention(layers, layer, state, size)
+    state = cross.state
+    const wanted = attentionHeads.filter(([each]) => each === layer).map(([, head]) => head)
+    if (wanted.length > 0)
+      seen.push(graph.add('Gather', [cross.shares, layers.integers(...wanted)], { axis: 1 }))
+    const wide = layers.blocks(`${name}.fc1`, layers.norm(`${name}.final_layer_norm`, state))
+    state = graph.add('Add', [state, layers.blocks(`${name}.fc2`, graph.add('com.microsoft.Gelu', [wide]))])
+  }
+  const asked = graph.add('Gather', [layers.norm('decoder.layer_norm', state), 'wanted'], { axis: 1 })
+  layers.output(
+    'scores',
+    'float32',
+    ['rows', 'wanted', size.vocabulary],
+    layers.blocks('decoder.embed_tokens', asked, false),
+  )
+  if (seen.length > 0) {
+    layers.output(
+      'attention',
+      'float32',
+      ['rows', attentionHeads.length, 'length', 'frames'],
+      graph.add('Concat', seen, { axis: 1 }),
+    )
+  }
+  return graph.bytes()
+}
+
+/** Where each token stands in its row, and which earlier tokens it may attend to. */
+function positions(layers: Layers): { places: string; mask: string } {
+  const { graph } = layers
+  const dimension = (value: string, axis: number) =>
+    graph.add('Gather', [graph.add('Shape', [value]), integer(layers, axis)], { axis: 0 })
+  const past = dimension('past.0.key', 2)
+  const end = graph.add('Add', [past, dimension('tokens', 1)])
+  const all = graph.add('Range', [integer(layers, 0), end, integer(layers, 1)])
+  const fed = graph.add('Range', [past, end, integer(layers, 1)])
+  const starts = graph.add('Unsqueeze', ['starts', layers.integers(1)])
+  const places = graph.add('Max', [graph.add('Sub', [fed, starts]), integer(layers, 0)])
+  const later = graph.add('Greater', [all, graph.add('Unsqueeze', [fed, layers.integers(1)])])
+  const before = graph.add('Unsqueeze', [graph.add('Less', [all, starts]), layers.integers(1)])
+  const hidden = graph.add('Or', [later, before])
+  const mask = graph.add('Where', [hidden, layers.float(forbidden), layers.float(0)])
+  return { places, mask: graph.add('Unsqueeze', [mask, layers.integers(1)]) }
+}
+
+function integer(layers: Layers, value: number): string {
+  return layers.once(`integer ${value}`, () =>
+    layers.graph.constant({ dims: [], data: BigInt64Array.of(BigInt(value)) }),
+  )
+}
+
+/** The rows of the projection matrix that belong to the tokens, as floats. */
+function embedding(layers: Layers, width: number): string {
+  const { graph } = layers
+  const of = (part: string) => graph.add('Gather', [layers.tensor(`decoder.embed_tokens.${part}`), 'tokens'])
+  const steps = graph.add('Sub', [graph.add('Cast', [of('weight')], { to: 1 }), layers.float(128)])
+  const scales = graph.add('Unsqueeze', [of('scale'), layers.integers(-1)])
+  const balanced = layers.reshape(graph.add('Mul', [steps, scales]), 0, 0, width)
+  return graph.add('Mul', [balanced, layers.tensor('decoder.embed_tokens.balance')])
+}
+
+function byHead(layers: Layers, value: string, heads: number): string {
+  return layers.graph.add('Transpose', [layers.reshape(value, 0, 0, heads, headSize)], { perm: [0, 2, 1, 3] })
+}
+
+function joinHeads(layers: Layers, value: string, width: number): string {
+  return layers.reshape(layers.graph.add('Transpose', [value], { perm: [0, 2, 1, 3] }), 0, 0, width)
+}
+
+function selfAttention(
+  layers: Layers,
+  layer: number,
+  state: string,
+  mask: string,
+  { width, heads }: Size,
+): string {
+  const { graph } = layers
+  const name = `decoder.layers.${layer}`
+  const joint = layers.blocks(`${name}.self_attn.qkv`, layers.norm(`${name}.self_attn_layer_norm`, state))
+  const parts = [0, 1, 2].map(part => `${name}.part.${part}`)
+  graph.add('Split', [joint, layers.integers(width, width, width)], { axis: 2 }, parts)
+  const [query = '', ...fresh] = parts.map(part => byHead(layers, part, heads))
+  const [key = '', value = ''] = ['key', 'value'].map((part, index) => {
+    graph.output(`present.${layer}.${part}`, 'float32', ['rows', heads, 'present', headSize])
+    return graph.add('Concat', [`past.${layer}.${part}`, fresh[index] ?? ''], { axis: 2 }, [
+      `present.${layer}.${part}`,
+    ])
+  })
+  const scaled = graph.add('Mul', [query, layers.float(headSize ** -0.5)])
+  const likeness = graph.add('MatMul', [scaled, graph.add('Transpose', [key], { perm: [0, 1, 3, 2] })])
+  const shares = graph.add('Softmax', [graph.add('Add', [likeness, mask])], { axis: -1 })
+  const mixed = joinHeads(layers, graph.add('MatMul', [shares, value]), width)
+  return graph.add('Add', [state, layers.blocks(`${name}.self_attn.out_proj`, mixed)])
+}
+
+function crossAttention(
+  layers: Layers,
+  layer: number,
+  state: string,
+  { width, heads }: Size,
+): { state: string; shares: string } {
+  const { graph } = layers
+  const name = `decoder.layers.${layer}.encoder_attn`
+  const query = byHead(
+    layers,
+    layers.blocks(`${name}.q_proj`, layers.norm(`${name}_layer_norm`, state)),
+    heads,
+  )
+  const balanced = graph.add('Transpose', [graph.add('Mul', [query, `key_scales.${layer}`])], {
+    perm: [0, 1, 3, 2],
+  })
+  const loudest = graph.add('ReduceMax', [graph.add('Abs', [balanced])], { axes: [2], keepdims: 1 })
+  const unit = graph.add('Mul', [graph.add('Max', [loudest, layers.float(1e-20)]), layers.float(1 / 127)])
+  const bytes = graph.add('Cast', [graph.add('Round', [graph.add('Div', [balanced, unit])])], { to: 3 })
+  const products = graph.add('MatMulInteger', [`keys.${layer}`, bytes, layers.byte(128)])
+  const likeness = graph.add('Mul', [
+    graph.add('Cast', [products], { to: 1 }),
+    graph.add('Mul', [unit, layers.float(headSize ** -0.5)]),
+  ])
+  const shares = graph.add('Softmax', [graph.add('Transpose', [likeness], { perm: [0, 1, 3, 2] })], {
+    axis: -1,
+  })
+  const step = graph.add('Mul', [
+    graph.add('ReduceMax', [shares], { axes: [3], keepdims: 1 }),
+    layers.float(1 / 255),
+  ])
+  const steps = graph.add('Cast', [graph.add('Round', [graph.add('Div', [shares, step])])], { to: 2 })
+  const sums = graph.add('Cast', [graph.add('MatMulInteger', [steps, `values.${layer}`])], { to: 1 })
+  const mixed = graph.add('Mul', [graph.add('Mul', [sums, step]), `value_scales.${layer}`])
+  const joined = joinHeads(layers, mixed, width)
+  return { state: graph.add('Add', [state, layers.blocks(`${name}.out_proj`, joined)]), shares }
+}

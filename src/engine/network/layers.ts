@@ -1,0 +1,106 @@
+// The layers that the encoder and the decoder of Whisper share, as operations of ONNX Runtime over a compact model.
+
+import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
+import { blockSize } from './compact.ts'
+
+export const headSize = 64
+const epsilon = { float: 1e-5 }
+
+/** Rows in 8 bits, with the step of each row and the byte that stands for zero. */
+export type Quantised = { bytes: string; scales: string; zero: number }
+
+export class Layers {
+  readonly graph = new Graph()
+  private readonly known = new Map<string, string>()
+
+  constructor(private readonly tensors: ReadonlyMap<string, Stored>) {}
+
+  stored(name: string): Stored {
+    const tensor = this.tensors.get(name)
+    if (!tensor) throw new Error(`the compact model has no ${name}`)
+    return tensor
+  }
+
+  /** A tensor of the model as floats, or as the bytes that it is stored in. */
+  tensor(name: string): string {
+    return this.once(name, () => {
+      const stored = this.stored(name)
+      const constant = this.graph.stored(stored, name)
+      return stored.type === 'float16' ? this.graph.add('Cast', [constant], { to: 1 }) : constant
+    })
+  }
+
+  /** A constant, or whatever is made once for the whole graph. */
+  once(key: string, make: () => string): string {
+    const known = this.known.get(key) ?? make()
+    this.known.set(key, known)
+    return known
+  }
+
+  float(value: number): string {
+    return this.once(`float ${value}`, () => this.graph.scalar(value))
+  }
+
+  byte(value: number): string {
+    return this.once(`byte ${value}`, () => this.graph.constant({ dims: [], data: Uint8Array.of(value) }))
+  }
+
+  integers(...values: number[]): string {
+    return this.once(`integers ${values}`, () => this.graph.integers(...values))
+  }
+
+  reshape(value: string, ...shape: number[]): string {
+    return this.graph.add('Reshape', [value, this.integers(...shape)])
+  }
+
+  output(name: string, type: Stored['type'], shape: Shape, value: string): void {
+    this.graph.add('Identity', [value], {}, [name])
+    this.graph.output(name, type, shape)
+  }
+
+  norm(name: string, value: string): string {
+    const parts = ['weight', 'bias'].map(part => this.tensor(`${name}.${part}`))
+    return this.graph.add('LayerNormalization', [value, ...parts], { axis: -1, epsilon })
+  }
+
+  /**
+   * Rows × inputs in 8 bits: a scale for each row, so that a loud row takes no precision from the others. What a GELU
+   * gives is never below -0.17, and needs few of the 256 steps for that.
+   */
+  quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
+    const { graph } = this
+    const { zero, least } = from === 'any' ? { zero: 128, least: 1e-12 } : { zero: 32, least: 0.17 / 32 }
+    const loudness = from === 'any' ? graph.add('Abs', [rows]) : rows
+    const largest = graph.add('ReduceMax', [loudness], { axes: [1], keepdims: 0 })
+    const scales = graph.add('Max', [
+      graph.add('Mul', [largest, this.float(1 / (255 - zero))]),
+      this.float(least),
+    ])
+    const zeros = graph.add('Expand', [this.byte(zero), graph.add('Shape', [scales])])
+    return { bytes: graph.add('QuantizeLinear', [rows, scales, zeros], { axis: 0 }), scales, zero }
+  }
+
+  /** A matrix by output, over many rows; without its bias. */
+  product(name: string, { bytes, scales, zero }: Quantised): string {
+    const { graph } = this
+    const [matrix = '', scale = ''] = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
+    const inputs = [bytes, matrix, this.float(1), scale, this.byte(zero)]
+    const product = graph.add('com.microsoft.MatMulIntegerToFloat', inputs)
+    return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
+  }
+
+  /** A matrix by block, over few rows. */
+  blocks(name: string, value: string, bias = true): string {
+    const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
+    const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
+    const inputs = [value, ...parts, '', '', ...(bias ? [this.tensor(`${name}.bias`)] : [])]
+    const [bits, inputBits] = [8, 4]
+    return this.graph.add('com.microsoft.MatMulNBits', inputs, {
+      K: blocks * blockSize,
+      N: outputs,
+      bits,
+      block_size: blockSize,
+      accuracy_level: inputBits,
+    })
+  }
+}

@@ -1,0 +1,106 @@
+// The weights of a published Whisper model as floats, by name, from every layout that carries floats: the ONNX files
+// of onnx-community and optimum, whose graphs are not used, and Hugging Face's own safetensors.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RawConstant, readModel } from '../onnx/weights.ts'
+import { headerOf } from './tensor-file.ts'
+
+/** A tensor as Hugging Face has it: a matrix is outputs × inputs. The names begin with encoder. or decoder. */
+export type Source = Map<string, () => Float32Array>
+
+export function openSource(folder: string): Source {
+  const published = join(folder, 'model.safetensors')
+  if (existsSync(published)) return fromSafetensors(published)
+  const source: Source = new Map()
+  for (const [half, file] of [
+    ['encoder', 'encoder_model.onnx'],
+    ['decoder', 'decoder_model_merged.onnx'],
+  ] as const) {
+    for (const [name, read] of fromOnnx(join(folder, 'onnx'), file, half)) source.set(name, read)
+  }
+  return source
+}
+
+const readers: Record<string, (bytes: Uint8Array) => Float32Array> = {
+  F32: bytes => new Float32Array(bytes.slice().buffer),
+  F16: bytes => Float32Array.from(new Float16Array(bytes.slice().buffer)),
+  BF16: bytes =>
+    new Float32Array(Uint32Array.from(new Uint16Array(bytes.slice().buffer), bits => bits << 16).buffer),
+}
+
+function fromSafetensors(path: string): Source {
+  const { header, from: start } = headerOf(path)
+  const bytes = Bun.mmap(path)
+  return new Map(
+    Object.entries(header).flatMap(
+      ([
+        name,
+        {
+          dtype,
+          data_offsets: [from, to],
+        },
+      ]) => {
+        const read = readers[dtype]
+        const plain = plainName(name)
+        return read && plain ? [[plain, () => read(bytes.subarray(start + from, start + to))]] : []
+      },
+    ),
+  )
+}
+
+/** The tensor types of ONNX, by their numbers. */
+const onnxTypes: Record<number, string> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
+
+function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Source {
+  const { constants, operations } = readModel(Bun.mmap(join(folder, file)))
+  const source: Source = new Map()
+  const floats = ({ type, bytes, stored }: RawConstant) => {
+    const read = readers[onnxTypes[type] ?? '']
+    if (!read) throw new Error(`${file} has weights of type ${type}, which are not floats`)
+    if (bytes) return read(bytes)
+    if (!stored) throw new Error(`${file} has a weight without bytes`)
+    return read(Bun.mmap(join(folder, stored.file)).subarray(stored.from, stored.from + stored.bytes))
+  }
+  for (const [name, constant] of constants) {
+    const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
+    if (plain && constant.dims.length > 0) source.set(plain, () => floats(constant))
+  }
+  // Matrices have no name of their own: the operation that multiplies by one is named after its layer.
+  for (const { name, kind, inputs } of operations) {
+    const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
+    const plain = plainName(
+      name
+        .slice(1)
+        .replaceAll('/', '.')
+        .replace(/\.MatMul$/, '.weight'),
+      half,
+    )
+    if (constant && plain?.endsWith('.weight'))
+      source.set(plain, () => transposed(floats(constant), constant.dims))
+  }
+  return source
+}
+
+/** `model.decoder.layers.0.fc1.weight` is `decoder.layers.0.fc1.weight`; null when it is not a weight of Whisper. */
+function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
+  const parts =
+    /(?:^|\.)((?:layers\.\d+\.|embed_tokens\.|embed_positions\.|conv[12]\.|layer_norm\.).*(?:weight|bias))$/
+  const match = parts.exec(name)
+  return match && half ? `${half}.${match[1]}` : null
+}
+
+export function transposed(matrix: Float32Array, [rows = 0, columns = 0]: readonly number[]): Float32Array {
+  const turned = new Float32Array(matrix.length)
+  const tile = 32
+  for (let top = 0; top < rows; top += tile) {
+    for (let left = 0; left < columns; left += tile) {
+      for (let row = top; row < Math.min(top + tile, rows); row++) {
+        for (let column = left; column < Math.min(left + tile, columns); column++) {
+          turned[column * rows + row] = matrix[row * columns + column]!
+        }
+      }
+    }
+  }
+  return turned
+}

@@ -1,0 +1,88 @@
+// A file of named tensors in the safetensors format: the length of a header, the header in JSON, the bytes. ONNX
+// Runtime maps it into memory, so processes that serve the same model share it.
+
+import { closeSync, openSync, readSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Stored, Type } from '../onnx/graph.ts'
+
+const types = {
+  F32: { type: 'float32', bytes: 4 },
+  F16: { type: 'float16', bytes: 2 },
+  I8: { type: 'int8', bytes: 1 },
+  U8: { type: 'uint8', bytes: 1 },
+} as const satisfies Record<string, { type: Type; bytes: number }>
+
+export type Kind = keyof typeof types
+/** A tensor to write. `make` is called once, when its turn comes, so that a large model is never whole in memory. */
+export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
+
+type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
+
+/** Its tensors by name. */
+export function readTensorFile(path: string): Map<string, Stored> {
+  const { header, from: start } = headerOf(path)
+  return new Map(
+    Object.entries(header).flatMap(
+      ([
+        name,
+        {
+          dtype,
+          shape,
+          data_offsets: [from, to],
+        },
+      ]) => {
+        const known = types[dtype]
+        if (!known) return []
+        return [
+          [
+            name,
+            { type: known.type, dims: shape, file: basename(path), from: start + from, bytes: to - from },
+          ],
+        ]
+      },
+    ),
+  )
+}
+
+export function headerOf(path: string): { header: Header; from: number } {
+  const file = openSync(path, 'r')
+  try {
+    const size = new BigUint64Array(1)
+    readSync(file, new Uint8Array(size.buffer), 0, 8, 0)
+    const length = Number(size[0])
+    const limit = 100 * 1024 * 1024
+    if (length > limit) throw new Error(`${path} is not a safetensors file`)
+    const text = new Uint8Array(length)
+    readSync(file, text, 0, length, 8)
+    const { __metadata__, ...header } = JSON.parse(new TextDecoder().decode(text))
+    return { header, from: 8 + length }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Tensors of wide elements come first, so that each begins at a multiple of its element's size. */
+export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
+  const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)
+  const header: Header = {}
+  let at = 0
+  for (const { name, kind, dims } of inOrder) {
+    const to = at + types[kind].bytes * dims.reduce((product, size) => product * size, 1)
+    header[name] = { dtype: kind, shape: [...dims], data_offsets: [at, to] }
+    at = to
+  }
+  const alignment = 64
+  const text = JSON.stringify(header)
+  const padded = text.padEnd(Math.ceil((8 + text.length) / alignment) * alignment - 8)
+  const writer = Bun.file(path).writer()
+  writer.write(new Uint8Array(BigUint64Array.of(BigInt(padded.length)).buffer))
+  writer.write(padded)
+  for (const { name, make } of inOrder) {
+    const data = make()
+    const [from, to] = header[name]!.data_offsets
+    if (data.byteLength !== to - from) throw new RangeError(`${name} has ${data.byteLength} bytes`)
+    writer.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    await writer.flush()
+  }
+  await writer.end()
+}

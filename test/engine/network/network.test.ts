@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
+import { decoderModel } from '../../../src/engine/network/decoder.ts'
+import { encoderModel } from '../../../src/engine/network/encoder.ts'
+import { sizeOf } from '../../../src/engine/network/size.ts'
+import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
+import { openSession, type Session, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
+import { runtime } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { referenceScores, small, smallSource } from './small-whisper.ts'
+
+const { width, heads, layers, frames, mels, vocabulary } = small
+const source = smallSource()
+const folder = temporaryFolder()
+const attentionHeads = [
+  [0, 1],
+  [1, 0],
+] as const
+const tokens = [5, 17, 300, 41, 17, 250]
+const mel = Float32Array.from({ length: mels * 2 * frames }, (_, at) => Math.sin(at / 5) + Math.sin(at / 47))
+let encoder: Session
+let decoder: Session
+
+beforeAll(async () => {
+  await writeCompact(source, join(folder, compactFile))
+  const tensors = readTensorFile(join(folder, compactFile))
+  const size = sizeOf(tensors)
+  encoder = openSession(runtime(), encoderModel(tensors, size), 'cpu', folder)
+  decoder = openSession(runtime(), decoderModel(tensors, size, attentionHeads), 'cpu', folder)
+})
+
+afterAll(() => {
+  encoder.close()
+  decoder.close()
+})
+
+test('the size of a model is read off its tensors', () => {
+  expect(sizeOf(readTensorFile(join(folder, compactFile)))).toEqual({
+    mels,
+    width,
+    heads,
+    encoderLayers: layers,
+    decoderLayers: layers,
+    vocabulary,
+  })
+})
+
+const numbers = Array.from({ length: layers }, (_, layer) => layer)
+const parts = numbers.flatMap(layer => ['key', 'value'].map(part => `${layer}.${part}`))
+
+function integers(values: readonly number[], dims: readonly number[]): Tensor {
+  return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
+}
+
+/** What the encoder gives of one window, as the decoder takes it. */
+function crossOf(): { names: string[]; values: Tensor[] } {
+  const outputs = ['keys', 'values', 'key_scales', 'value_scales']
+  const input = tensor(runtime(), 'float32', mel, [1, mels, 2 * frames])
+  const results = encoder.run(['mel'], ['keys', 'values', 'key_scales', 'value_scales'])([input])
+  const kinds = ['uint8', 'int8', 'float32', 'float32'] as const
+  const lengths = [frames, frames, 1, 1]
+  const bytes = [1, 1, 4, 4]
+  return {
+    names: outputs.flatMap(name => numbers.map(layer => `${name}.${layer}`)),
+    values: results.flatMap((result, index) =>
+      numbers.map(layer => {
+        const count = width * lengths[index]!
+        const floats = result.floats((layers * count * bytes[index]!) / 4)
+        const copy = new Uint8Array(floats.slice().buffer).slice(layer * count * bytes[index]!)
+        const memory = kinds[index] === 'float32' ? new Float32Array(copy.buffer) : copy
+        return tensor(runtime(), kinds[index]!, memory, [1, heads, lengths[index]!, width / heads])
+      }),
+    ),
+  }
+}
+
+type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
+
+/** Feeds tokens after `cache`, of which the first `start` positions are padding. */
+function feed(
+  cross: ReturnType<typeof crossOf>,
+  given: readonly number[],
+  cache: Tensor[],
+  start: number,
+): Fed {
+  const inputs = ['tokens', 'starts', 'wanted', ...parts.map(part => `past.${part}`), ...cross.names]
+  const run = decoder.run(inputs, ['scores', 'attention', ...parts.map(part => `present.${part}`)])
+  const wanted = given.map((_, at) => at)
+  const head = [integers(given, [1, given.length]), integers([start], [1]), integers(wanted, [wanted.length])]
+  const [scores, attention, ...present] = run([...head, ...cache, ...cross.values])
+  return {
+    scores: scores.floats(given.length * vocabulary),
+    attention: attention!.floats(attentionHeads.length * given.length * frames),
+    cache: present,
+  }
+}
+
+function emptyCache(positions: number): Tensor[] {
+  const memory = new Float32Array(width * positions).fill(9)
+  return parts.map(() => tensor(runtime(), 'float32', memory, [1, heads, positions, width / heads]))
+}
+
+function relativeError(found: Iterable<number>, expected: readonly number[]): number {
+  const values = [...found]
+  const error = expected.reduce((sum, value, at) => sum + (value - values[at]!) ** 2, 0)
+  return Math.sqrt(error / expected.reduce((sum, value) => sum + value ** 2, 0))
+}
+
+test('the compact model gives the scores of the float model within 3 %', () => {
+  const { scores } = feed(crossOf(), tokens, emptyCache(0), 0)
+  expect(relativeError(scores, referenceScores(source, mel, tokens).flat())).toBeLessThan(0.03)
+})
+
+test('token by token it gives the scores that it gives for all tokens at once', () => {
+  const cross = crossOf()
+  const whole = feed(cross, tokens, emptyCache(0), 0)
+  let cache = emptyCache(0)
+  const scores = tokens.flatMap(token => {
+    const fed = feed(cross, [token], cache, 0)
+    cache = fed.cache
+    return [...fed.scores]
+  })
+  expect(relativeError(whole.scores, scores)).toBeLessThan(0.02)
+})
+
+test('padding before the start of a row changes nothing', () => {
+  const cross = crossOf()
+  const plain = feed(cross, tokens, emptyCache(0), 0)
+  const padded = feed(cross, tokens, emptyCache(3), 3)
+  expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
+})
+
+test('the attention of each named head is a share of the frames', () => {
+  const { attention } = feed(crossOf(), tokens, emptyCache(0), 0)
+  for (let row = 0; row < attentionHeads.length * tokens.length; row++) {
+    const shares = attention.subarray(row * frames, (row + 1) * frames)
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 3)
+  }
+})
