@@ -3,6 +3,7 @@ import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { setDataDir } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
+import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { requireModelName } from '../engine/models/choose.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
@@ -20,6 +21,9 @@ export const serve = command({
     if (config.model !== null) requireModelName(config.model)
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
     setDataDir(config.dataDir)
+    hideFromOthers()
+    const missing = missingProtections()
+    if (missing.length > 0) log.warn('children are confined less', { kernel_lacks: missing.join(', ') })
     const running = await startService(config)
     const key = createFirstAccount(running)
     console.log(`steno listens on ${running.listening}`)

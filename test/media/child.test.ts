@@ -151,11 +151,12 @@ test('the child gets the file, and neither environment nor open files of the ser
   process.env.STENO_SECRET_OF_THE_TEST = String(server.port)
   const command = standIn(`
     import { readdirSync, readlinkSync } from 'node:fs'
-    confine(order)
     const target = fd => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
     const open = readdirSync('/proc/self/fd').filter(fd => fd > 2).map(target)
     const { getPriority } = await import('node:os')
-    end({ done: { stdin: target(0), open, env: Object.keys(process.env), cwd: process.cwd(), nice: getPriority() } })
+    const stdin = target(0)
+    confine(order)
+    end({ done: { stdin, open, env: Object.keys(process.env), cwd: process.cwd(), nice: getPriority() } })
   `)
   const child = runChild('inspect', wav, { signal: forever, durationMsMax, command })
   const { value } = (await child.next()) as {

@@ -1,10 +1,11 @@
-// Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time and files. It also
-// exits with its parent.
+// Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time, files and system
+// calls. It also exits with its parent.
 
-import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { limitResource } from '../../base/libc.ts'
 import { dieWithParent } from '../../base/parent.ts'
+import { giveUpEverything } from '../../base/sandbox.ts'
 
 export type Confinement = {
   parent: number
@@ -22,12 +23,13 @@ export function confine({ parent, priority, openCpuMs, cpuMs, memoryBytes }: Con
   dieWithParent(parent)
   if (process.platform !== 'linux') return
   limitCpu(openCpuMs, cpuMs)
-  limit(resource.fileSize, 0)
-  limit(resource.core, 0)
+  limitResource(resource.fileSize, 0)
+  limitResource(resource.core, 0)
   // RLIMIT_AS does not work: JavaScript reserves gigabytes of address space that it never uses. FFmpeg's memory counts
   // as data (RLIMIT_DATA). The limit is relative to the present size of the process.
-  limit(resource.data, dataBytes() + memoryBytes)
-  limit(resource.openFiles, 256)
+  limitResource(resource.data, dataBytes() + memoryBytes)
+  limitResource(resource.openFiles, 256)
+  giveUpEverything()
 }
 
 /**
@@ -37,25 +39,7 @@ export function confine({ parent, priority, openCpuMs, cpuMs, memoryBytes }: Con
 export function limitCpu(softMs: number, cpuMs: number): void {
   if (process.platform !== 'linux') return
   // At the hard limit the kernel sends SIGKILL, which does not show the cause. So the soft limit is lower.
-  limit(resource.cpu, Math.ceil(Math.min(softMs, cpuMs) / 1000), Math.ceil(cpuMs / 1000) + 1)
-}
-
-function limit(which: number, soft: number, hard = soft): void {
-  const { symbols } = libc()
-  const now = new BigUint64Array(2)
-  if (symbols.getrlimit(which, ptr(now)) !== 0) throw new Error(`getrlimit ${which} failed`)
-  // A process cannot raise its hard limit, so a lower one is kept.
-  const highest = now[1] ?? 0n
-  const within = (value: number) => (BigInt(value) < highest ? BigInt(value) : highest)
-  now.set([within(soft), within(hard)])
-  if (symbols.setrlimit(which, ptr(now)) !== 0) throw new Error(`setrlimit ${which} failed`)
-}
-
-function libc() {
-  return dlopen('libc.so.6', {
-    getrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
-    setrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
-  })
+  limitResource(resource.cpu, Math.ceil(Math.min(softMs, cpuMs) / 1000), Math.ceil(cpuMs / 1000) + 1)
 }
 
 function dataBytes(): number {

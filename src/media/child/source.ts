@@ -1,7 +1,7 @@
 // An open media file: its container, the selected audio stream, and the decoder.
 
-import { closeSync, openSync } from 'node:fs'
 import type { CodecContext, FormatContext, Frame, Packet } from 'node-av/lib'
+import { seek } from '../../base/libc.ts'
 import { Refused } from '../refusals.ts'
 import { sampleRate } from '../wire.ts'
 import type { FFmpeg } from './ffmpeg.ts'
@@ -150,19 +150,16 @@ export function* linksOf(first: Source): Generator<Source> {
 }
 
 function openLink(ffmpeg: FFmpeg, after: number): Source | null {
-  const from = findLink(stdin, after)
-  if (from === null) return null
-  // FFmpeg moves the read position, so it gets its own descriptor. FFmpeg duplicates the descriptor, so ours can be
-  // closed.
-  const file = openSync(`/proc/self/fd/${stdin}`, 'r')
-  try {
-    return new Source(ffmpeg, { file, from })
-  } catch (error) {
-    if (error instanceof Refused) return openLink(ffmpeg, from + 1)
-    throw error
-  } finally {
-    closeSync(file)
+  for (let from = findLink(stdin, after); from !== null; from = findLink(stdin, from + 1)) {
+    // FFmpeg duplicates the descriptor, so all links share one read position.
+    seek(stdin, 0)
+    try {
+      return new Source(ffmpeg, { file: stdin, from })
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+    }
   }
+  return null
 }
 
 /** Refuses frames with an impossible sample rate: at 1 Hz one frame would become hours of samples. */

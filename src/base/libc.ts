@@ -1,0 +1,48 @@
+// System calls that Bun has no function for.
+
+import { dlopen, ptr } from 'bun:ffi'
+
+/** The numbers of a call on x64 and on arm64. One number stands for both. */
+const numbers = {
+  prctl: [157, 167],
+  prlimit: [302, 261],
+  lseek: [8, 62],
+  seccomp: [317, 277],
+  landlockCreateRuleset: 444,
+  landlockAddRule: 445,
+  landlockRestrictSelf: 446,
+} as const
+
+const library = process.platform === 'linux' ? open() : null
+
+function open() {
+  const { symbols } = dlopen('libc.so.6', {
+    syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' },
+  })
+  return symbols
+}
+
+/** The answer of the kernel, -1 when the call fails. Other systems than Linux have none of these calls. */
+export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
+  const number = numbers[name]
+  if (!library) return -1
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = args
+  const given = typeof number === 'number' ? number : number[process.arch === 'x64' ? 0 : 1]
+  return Number(library.syscall(given, a, b, c, d, e))
+}
+
+/** Sets a resource limit of this process. A process cannot raise its hard limit, so a lower one is kept. */
+export function limitResource(which: number, soft: number, hard = soft): void {
+  const limits = new BigUint64Array(2)
+  if (systemCall('prlimit', 0, which, 0, ptr(limits)) !== 0) throw new Error(`getrlimit ${which} failed`)
+  const highest = limits[1] ?? 0n
+  const within = (value: number) => (BigInt(value) < highest ? BigInt(value) : highest)
+  limits.set([within(soft), within(hard)])
+  if (systemCall('prlimit', 0, which, ptr(limits)) !== 0) throw new Error(`setrlimit ${which} failed`)
+}
+
+/** Sets the offset of an open file. */
+export function seek(file: number, offset: number): void {
+  const fromStart = 0
+  if (systemCall('lseek', file, offset, fromStart) < 0) throw new Error('lseek failed')
+}

@@ -1,0 +1,296 @@
+// A filter of system calls for a process that handles what others sent. It denies what is listed here to every thread,
+// for ever. A call that is denied fails with EPERM, and the process goes on.
+
+import { ptr } from 'bun:ffi'
+import { systemCall } from './libc.ts'
+
+/** Numbers on x64 and on arm64. Null where a machine does not have the call; one number stands for both. */
+type Numbers = number | readonly [x64: number, arm64: number | null]
+type Machine = 'x64' | 'arm64'
+
+/** Calls that the filter denies, by what they are for. */
+const calls = {
+  /** Opening, listing and changing files by name. */
+  files: {
+    open: [2, null],
+    creat: [85, null],
+    openat: [257, 56],
+    openat2: 437,
+    open_by_handle_at: [304, 265],
+    name_to_handle_at: [303, 264],
+    truncate: [76, 45],
+    rename: [82, null],
+    renameat: [264, 38],
+    renameat2: [316, 276],
+    unlink: [87, null],
+    unlinkat: [263, 35],
+    link: [86, null],
+    linkat: [265, 37],
+    symlink: [88, null],
+    symlinkat: [266, 36],
+    mkdir: [83, null],
+    mkdirat: [258, 34],
+    rmdir: [84, null],
+    mknod: [133, null],
+    mknodat: [259, 33],
+    chmod: [90, null],
+    fchmod: [91, 52],
+    fchmodat: [268, 53],
+    fchmodat2: 452,
+    chown: [92, null],
+    lchown: [94, null],
+    fchown: [93, 55],
+    fchownat: [260, 54],
+    utime: [132, null],
+    utimes: [235, null],
+    futimesat: [261, null],
+    utimensat: [280, 88],
+    setxattr: [188, 5],
+    lsetxattr: [189, 6],
+    fsetxattr: [190, 7],
+    removexattr: [197, 14],
+    lremovexattr: [198, 15],
+    fremovexattr: [199, 16],
+    setxattrat: 463,
+    removexattrat: 466,
+    file_setattr: 469,
+    readlink: [89, null],
+    readlinkat: [267, 78],
+    chdir: [80, 49],
+    fchdir: [81, 50],
+    inotify_init: [253, null],
+    inotify_init1: [294, 26],
+  },
+  /** Starting programs and processes. */
+  programs: {
+    execve: [59, 221],
+    execveat: [322, 281],
+    fork: [57, null],
+    vfork: [58, null],
+  },
+  /** Sockets, also those that are open already. */
+  network: {
+    socket: [41, 198],
+    socketpair: [53, 199],
+    connect: [42, 203],
+    bind: [49, 200],
+    listen: [50, 201],
+    accept: [43, 202],
+    accept4: [288, 242],
+    sendto: [44, 206],
+    sendmsg: [46, 211],
+    sendmmsg: [307, 269],
+    recvfrom: [45, 207],
+    recvmsg: [47, 212],
+    recvmmsg: [299, 243],
+  },
+  /** Signals to other processes, their priorities and their queues. */
+  signals: {
+    kill: [62, 129],
+    tkill: [200, 130],
+    rt_sigqueueinfo: [129, 138],
+    rt_tgsigqueueinfo: [297, 240],
+    pidfd_send_signal: 424,
+    pidfd_open: 434,
+    setpriority: [141, 140],
+    ioprio_set: [251, 30],
+    sched_setparam: [142, 118],
+    sched_setscheduler: [144, 119],
+    sched_setattr: [314, 274],
+    sched_setaffinity: [203, 122],
+    migrate_pages: [256, 238],
+    move_pages: [279, 239],
+    shmget: [29, 194],
+    shmat: [30, 196],
+    semget: [64, 190],
+    msgget: [68, 186],
+    mq_open: [240, 180],
+  },
+  /** Memory and descriptors of other processes. */
+  inspection: {
+    ptrace: [101, 117],
+    process_vm_readv: [310, 270],
+    process_vm_writev: [311, 271],
+    process_madvise: 440,
+    process_mrelease: 448,
+    pidfd_getfd: 438,
+    kcmp: [312, 272],
+    perf_event_open: [298, 241],
+  },
+  /** The kernel itself, and parts of it that had many holes. */
+  kernel: {
+    bpf: [321, 280],
+    userfaultfd: [323, 282],
+    io_uring_setup: 425,
+    io_uring_enter: 426,
+    io_uring_register: 427,
+    add_key: [248, 217],
+    request_key: [249, 218],
+    keyctl: [250, 219],
+    fanotify_init: [300, 262],
+    init_module: [175, 105],
+    finit_module: [313, 273],
+    delete_module: [176, 106],
+    kexec_load: [246, 104],
+    kexec_file_load: [320, 294],
+    reboot: [169, 142],
+    swapon: [167, 224],
+    swapoff: [168, 225],
+    acct: [163, 89],
+    syslog: [103, 116],
+    personality: [135, 92],
+    modify_ldt: [154, null],
+    iopl: [172, null],
+    ioperm: [173, null],
+    settimeofday: [164, 170],
+    adjtimex: [159, 171],
+    clock_settime: [227, 112],
+    clock_adjtime: [305, 266],
+    sethostname: [170, 161],
+    setdomainname: [171, 162],
+    chroot: [161, 51],
+    pivot_root: [155, 41],
+    mount: [165, 40],
+    umount2: [166, 39],
+    open_tree: 428,
+    move_mount: 429,
+    fsopen: 430,
+    fsconfig: 431,
+    fsmount: 432,
+    fspick: 433,
+    mount_setattr: 442,
+    open_tree_attr: 467,
+    setns: [308, 268],
+  },
+  namespaces: { unshare: [272, 97] },
+} as const satisfies Record<string, Record<string, Numbers>>
+
+export type CallGroup = keyof typeof calls
+
+/** Calls that are told apart by an argument, counted from 0. Each is allowed with the values of `only`, or without `not`. */
+type Rule = { call: Numbers; argument: number } & (
+  | { only: readonly number[] }
+  | { not: readonly number[] }
+  /** Allowed when one of these bits is set. */
+  | { flags: number }
+)
+
+const af = { unix: 1, netlink: 16 }
+const cloneThread = 0x10000
+const setParentDeathSignal = 1
+/** Both write into the terminal as if a person typed. */
+const terminalInput = [0x5412, 0x541c]
+
+/** Denied in addition to a group. */
+function rulesOf(groups: readonly CallGroup[]): Rule[] {
+  const has = (group: CallGroup) => groups.includes(group)
+  return [
+    { call: [16, 29], argument: 1, not: terminalInput },
+    // A process that outlives the server would be seen by no one.
+    { call: [157, 167], argument: 0, not: [setParentDeathSignal] },
+    ...(has('programs') ? [{ call: [56, 220], argument: 0, flags: cloneThread } as const] : []),
+    ...(has('signals')
+      ? [
+          { call: [234, 131], argument: 0, only: [process.pid] } as const,
+          { call: [302, 261], argument: 0, only: [0, process.pid] } as const,
+        ]
+      : []),
+    ...(has('network') ? [] : [{ call: [41, 198], argument: 0, only: [af.unix, af.netlink] } as const]),
+  ]
+}
+
+const eperm = 1
+const enosys = 38
+/** Calls newer than those above. A program takes ENOSYS for an older kernel. */
+const firstUnknown = 470
+const clone3 = 435
+/** Numbers from here on are calls of a second interface of x64. */
+const x32 = 0x40000000
+
+/** The fields of what a filter sees, by their offset. */
+const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
+const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, ifAnyBit: 0x45, answer: 0x06 }
+const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
+/** The machine that a call is for. */
+const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
+
+type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number]
+
+/** Whether this kernel has filters. */
+export function canDenyCalls(): boolean {
+  const askForAnswer = 2
+  const failing = new Uint32Array([verdict.fail(0)])
+  return machineOf(process.arch) !== null && systemCall('seccomp', askForAnswer, 0, ptr(failing)) === 0
+}
+
+/** Denies the calls of these groups to all threads, for ever. False where the kernel cannot. */
+export function denyCalls(chosen: readonly CallGroup[] | 'everything'): boolean {
+  const groups = chosen === 'everything' ? (Object.keys(calls) as CallGroup[]) : chosen
+  const machine = machineOf(process.arch)
+  if (!machine) return false
+  const program = filterProgram(groups, machine)
+  // struct sock_fprog: the number of instructions, and where they are.
+  const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
+  const setFilter = 1
+  const onAllThreads = 1
+  return systemCall('seccomp', setFilter, onAllThreads, ptr(head)) === 0
+}
+
+function machineOf(architecture: string): Machine | null {
+  return architecture === 'x64' || architecture === 'arm64' ? architecture : null
+}
+
+function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Array {
+  const numberOf = (call: Numbers) => (typeof call === 'number' ? call : call[machine === 'x64' ? 0 : 1])
+  const denied = groups.flatMap(group => Object.values<Numbers>(calls[group])).map(numberOf)
+  const program: Instruction[] = [
+    [instruction.load, 0, 0, field.machine],
+    [instruction.ifEqual, 1, 0, machines[machine]],
+    answer(verdict.kill),
+    [instruction.load, 0, 0, field.number],
+    ...unless(instruction.ifAtLeast, x32, verdict.fail(enosys)),
+    ...unless(instruction.ifAtLeast, firstUnknown, verdict.fail(enosys)),
+    ...denied
+      .filter(number => number !== null)
+      .flatMap(number => unless(instruction.ifEqual, number, verdict.fail(eperm))),
+    // Its arguments are out of a filter's sight. Threads are then made with clone.
+    ...(groups.includes('programs') ? unless(instruction.ifEqual, clone3, verdict.fail(enosys)) : []),
+    ...rulesOf(groups).flatMap(rule => ruleProgram(rule, numberOf(rule.call))),
+    answer(verdict.allow),
+  ]
+  const bytes = new Uint8Array(program.length * 8)
+  const view = new DataView(bytes.buffer)
+  for (const [index, [code, ifTrue, ifFalse, value]] of program.entries()) {
+    view.setUint16(index * 8, code, true)
+    view.setUint8(index * 8 + 2, ifTrue)
+    view.setUint8(index * 8 + 3, ifFalse)
+    view.setUint32(index * 8 + 4, value >>> 0, true)
+  }
+  return bytes
+}
+
+/** The instructions for one call: they are skipped for all others. */
+function ruleProgram(rule: Rule, number: number | null): Instruction[] {
+  if (number === null) return []
+  const denied = verdict.fail(eperm)
+  const tests: Instruction[] =
+    'flags' in rule
+      ? [...unless(instruction.ifAnyBit, rule.flags, verdict.allow), answer(denied)]
+      : 'only' in rule
+        ? [...rule.only.flatMap(value => unless(instruction.ifEqual, value, verdict.allow)), answer(denied)]
+        : [...rule.not.flatMap(value => unless(instruction.ifEqual, value, denied)), answer(verdict.allow)]
+  return [
+    [instruction.ifEqual, 0, tests.length + 1, number],
+    [instruction.load, 0, 0, field.argument(rule.argument)],
+    ...tests,
+  ]
+}
+
+/** Gives this answer when the test holds, and goes on when it does not. */
+function unless(test: number, value: number, given: number): Instruction[] {
+  return [[test, 0, 1, value], answer(given)]
+}
+
+function answer(given: number): Instruction {
+  return [instruction.answer, 0, 0, given]
+}
