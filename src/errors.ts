@@ -29,6 +29,7 @@ export const requestErrors = {
   IDEMPOTENCY_KEY_CONFLICT: { status: 422, message: 'This Idempotency-Key was used with a different body.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait before the next one.' },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong here; it is safe to try again.' },
+  SERVICE_UNAVAILABLE: { status: 503, message: 'The service is busy for a moment; it is safe to try again.' },
   INSUFFICIENT_STORAGE: { status: 507, message: 'There is no room for more media.' },
 } as const
 

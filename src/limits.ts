@@ -136,6 +136,11 @@ export const limits = {
   // The database
   /** SQLite's busy timeout: how long a command waits while the server writes, and the server while a command writes. */
   databaseBusyMs: 10 * second,
+  /** The same for the server, which answers nothing while it waits. A PUT tries again for as long as a command waits. */
+  serverBusyMs: second / 4,
+  busyRetryAfterMs: 1 * second,
+  /** How long one look at whether the database can be written holds. */
+  readyEveryMs: 1 * second,
 
   // The program
   /** An older draft was left by a killed process. */

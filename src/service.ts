@@ -84,7 +84,7 @@ function openParts(
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
-  const db = owned(openDb(dataDir, { clock, uptime }))
+  const db = owned(openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs }))
   const secrets = openSecrets(dataDir)
   const metrics = openMetrics()
   const uploads = new UploadStore({ db, config })

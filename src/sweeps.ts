@@ -5,6 +5,7 @@ import { purgeVerifications } from './accounts/verification.ts'
 import { purgeReplies } from './api/idempotency.ts'
 import type { Service } from './api/service.ts'
 import { errorFields, log } from './base/log.ts'
+import { refusalOf } from './db/db.ts'
 import { purgeJobs } from './jobs/job.ts'
 import { removeOldMedia } from './jobs/media-files.ts'
 import { removeUnusedBytes } from './uploads/store.ts'
@@ -15,6 +16,7 @@ type Sweeps = Record<string, (service: Service) => void>
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   /** Timeouts and retention, every STENO_SWEEP_EVERY. */
   sweepEvery: {
+    'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
     'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
     'give waiting jobs to engines': ({ runner }) => runner.pump(),
     'remove bytes of expired uploads': ({ db, config }) => removeUnusedBytes(db, config.dataDir),
@@ -73,6 +75,8 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
+      // The others would each wait for the same lock.
+      if (refusalOf(error) === 'busy') return
     }
   }
 }

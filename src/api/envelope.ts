@@ -2,7 +2,10 @@
 
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
+import { refusalOf } from '../db/db.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { noRoom } from '../uploads/room.ts'
 
 /** Fields that have their own error code. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
@@ -17,8 +20,14 @@ export function toApiError(error: unknown, elysiaCode: string | number, requestI
   if (error instanceof Error && error.cause instanceof ApiError) return error.cause
   if (elysiaCode === 'VALIDATION') return invalid(error as ValidationError)
   if (elysiaCode === 'PARSE') return new ApiError('INVALID_REQUEST', 'The body could not be read.')
+  const refusal = refusalOf(error)
+  if (refusal === 'busy') {
+    return new ApiError('SERVICE_UNAVAILABLE', undefined, {
+      'Retry-After': `${limits.busyRetryAfterMs / 1000}`,
+    })
+  }
   log.error('request failed', { request_id: requestId, ...errorFields(error) })
-  return new ApiError('INTERNAL_ERROR')
+  return refusal === 'full' ? new ApiError('INSUFFICIENT_STORAGE', noRoom) : new ApiError('INTERNAL_ERROR')
 }
 
 export function statusOf(code: RequestErrorCode): number {

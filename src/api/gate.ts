@@ -56,6 +56,7 @@ const commonErrors: RequestErrorCode[] = [
   'RATE_LIMIT_EXCEEDED',
   'METHOD_NOT_ALLOWED',
   'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
 ]
 const authErrors: RequestErrorCode[] = ['INVALID_API_KEY', 'API_KEY_REVOKED']
 const bodyErrors: RequestErrorCode[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']

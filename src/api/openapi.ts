@@ -175,6 +175,7 @@ const errorHeaders: Record<number, string[]> = {
   409: ['Retry-After'],
   415: ['Accept-Post'],
   429: ['Retry-After'],
+  503: ['Retry-After'],
 }
 
 function answerHeaders({ rate, keyed, idempotent }: RouteDetail): string[] {

@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
+import { limits } from '../limits.ts'
 import { parseNets } from '../net/nets.ts'
 import { emptyState } from './gate.ts'
 import { about } from './route.ts'
@@ -10,8 +11,9 @@ import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
 /** Endpoints for the operator. They count towards no quota. */
-export const ops = (service: Service) =>
-  new Elysia({ tags: ['Operations'] })
+export const ops = (service: Service) => {
+  const isWritable = writability(service.db)
+  return new Elysia({ tags: ['Operations'] })
     .decorate('requestState', emptyState)
 
     .get('/v1/health', () => ({ status: 'ok' as const }), {
@@ -23,7 +25,7 @@ export const ops = (service: Service) =>
       '/v1/ready',
       ({ set }) => {
         const engine = service.engine.state()
-        const database = isWritable(service.db)
+        const database = isWritable()
         const ready = database && engine.ready
         set.status = ready ? 200 : 503
         return { ready, database, engine }
@@ -47,6 +49,7 @@ export const ops = (service: Service) =>
       },
       { detail: about({ hide: true }) },
     )
+}
 
 const loopback = parseNets('127.0.0.0/8,::1')!
 
@@ -54,7 +57,20 @@ function mayMeasure({ config }: Service, ip: string): boolean {
   return loopback.has(ip) || config.metricsNets.has(ip)
 }
 
-function isWritable(db: Db): boolean {
+/** Tells whether the database can be written. Anybody may ask at any rate: most are told what was found before. */
+function writability(db: Db): () => boolean {
+  let isWritable = false
+  let probedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - probedAt < limits.readyEveryMs) return isWritable
+    probedAt = now
+    isWritable = canWrite(db)
+    return isWritable
+  }
+}
+
+function canWrite(db: Db): boolean {
   try {
     db.probe()
     return true

@@ -1,6 +1,6 @@
 // The database: one SQLite file, with one writer at a time. All statements of a transaction see the same time.
 
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
 import { touchPrivate } from '../base/private-file.ts'
 import { limits } from '../limits.ts'
@@ -19,6 +19,8 @@ export type DbOptions = {
    * durable(). With `full` each commit waits for the disk, and holds up all other requests: 80 a second, not 700.
    */
   synchronous?: 'normal' | 'full'
+  /** How long a write waits for another process. The whole process waits with it. */
+  busyMs?: number
 }
 
 export type Db = {
@@ -53,9 +55,24 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, 'steno.db')
 }
 
+/**
+ * The reason why the database did not take a write that it may take later: another process holds the write lock, or the
+ * disk takes no more. Null for any other error.
+ */
+export function refusalOf(error: unknown): 'busy' | 'full' | null {
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  if (/^SQLITE_BUSY/.test(code)) return 'busy'
+  return /^SQLITE_(FULL|IOERR)/.test(code) ? 'full' : null
+}
+
 export function openDb(
   dataDir: string,
-  { clock = Date.now, uptime = () => performance.now(), synchronous = 'normal' }: DbOptions = {},
+  {
+    clock = Date.now,
+    uptime = () => performance.now(),
+    synchronous = 'normal',
+    busyMs = limits.databaseBusyMs,
+  }: DbOptions = {},
 ): Db {
   const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
@@ -68,8 +85,27 @@ export function openDb(
   let txTime: number | null = null
   const now = () => txTime ?? clock()
 
+  // After a write that waited in vain the others do not wait, until one is taken: a server that waits answers nothing.
+  let waits = true
+  function setWaits(wanted: boolean): void {
+    waits = wanted
+    sql.run(`pragma busy_timeout = ${waits ? busyMs : 0}`)
+  }
+  function attempted<T>(write: () => T): T {
+    try {
+      const result = write()
+      if (!waits) setWaits(true)
+      return result
+    } catch (error) {
+      if (waits && refusalOf(error) === 'busy') setWaits(false)
+      throw error
+    }
+  }
+
   function tx<T>(work: () => T): T {
-    if (txTime !== null) return work()
+    return txTime === null ? attempted(() => txAlone(work)) : work()
+  }
+  function txAlone<T>(work: () => T): T {
     sql.run('begin immediate')
     txTime = clock()
     try {
@@ -85,14 +121,16 @@ export function openDb(
     }
   }
   tx(() => migrate(sql, now()))
+  setWaits(true)
 
   return {
     find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
     list: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).all(params),
-    run(statement, params = {}) {
-      flusher.written()
-      return sql.query<unknown, [Params]>(statement).run(params).changes
-    },
+    run: (statement, params = {}) =>
+      attempted(() => {
+        flusher.written()
+        return sql.query<unknown, [Params]>(statement).run(params).changes
+      }),
     tx,
     now,
     uptime: () => Math.round(uptime()),

@@ -4,7 +4,7 @@ import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
-import type { Db, Params } from '../db/db.ts'
+import { type Db, type Params, refusalOf } from '../db/db.ts'
 import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
@@ -141,8 +141,13 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
   db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
 }
 
+/** A progress that the database does not take at once is dropped. */
 export function setProgress(db: Db, id: string, progress: string): void {
-  db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
+  try {
+    db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+  }
 }
 
 /**

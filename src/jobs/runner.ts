@@ -3,7 +3,7 @@
 import { LedgerError } from '../accounts/ledger.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import { JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
@@ -24,7 +24,7 @@ import {
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import { mediaPath, removeMedia } from './media-files.ts'
 import { throttled, transcribeProgress } from './progress.ts'
-import { timeouts } from './states.ts'
+import { isTerminal, timeouts } from './states.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import { WorkUnderWay } from './work.ts'
 
@@ -39,8 +39,11 @@ type Parts = {
   onEnd: (job: Job) => void
 }
 
-/** A step of a job, and what it works with. */
+/** What a step of a job works with. */
 type Work = { job: Job; signal: AbortSignal; db: Db; config: Config; engine: Engine; ingest: Ingest }
+
+/** Writes what a step came to. Gives the job when that ended it. */
+type End = () => Job | null
 
 export class Runner {
   readonly #parts: Parts
@@ -48,6 +51,8 @@ export class Runner {
   readonly #underWay = new WorkUnderWay()
   /** Jobs that a restart found at an engine. They go first. */
   readonly #interrupted = new Map<string, Job>()
+  /** What steps came to while the database was locked or the disk was full, by job. */
+  readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
 
@@ -81,7 +86,7 @@ export class Runner {
   pump(): void {
     const { db, engine, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
-      const job = takeFirst(this.#interrupted) ?? startNextJob(db)
+      const job = takeFirst(this.#interrupted) ?? startIfWritable(db)
       if (!job) return
       webhooks.send(job)
       this.#recognising += 1
@@ -103,13 +108,19 @@ export class Runner {
     }
   }
 
+  /** Tries again to write what the database did not take. */
+  writeEnds(): void {
+    for (const { job, end } of [...this.#unwritten.values()]) {
+      this.#write(job, end)
+      if (this.#unwritten.has(job.id)) return
+    }
+    this.#parts.webhooks.resume()
+  }
+
   /** Goes on, after a restart, with every job that had not ended. */
   resume(): void {
     restartTimeouts(this.#parts.db)
-    for (const job of listUnfinishedJobs(this.#parts.db)) {
-      if (job.state === 'processing') this.#interrupted.set(job.id, job)
-      else if (job.state !== 'pending') this.#prepare(job)
-    }
+    for (const job of listUnfinishedJobs(this.#parts.db)) this.#resumeJob(job)
     this.pump()
   }
 
@@ -118,25 +129,64 @@ export class Runner {
     await this.#underWay.stopAll()
   }
 
+  #resumeJob(job: Job): void {
+    if (job.state === 'processing') this.#interrupted.set(job.id, job)
+    else if (job.state !== 'pending') this.#prepare(job)
+  }
+
   #prepare(job: Job): void {
     if (!this.#closing) this.#work(job, prepare).then(() => this.pump())
   }
 
   /** Does a step of a job. An error ends the job, unless the step was stopped. */
-  #work(job: Job, step: (work: Work) => Promise<Job | null>): Promise<void> {
+  #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, engine } = this.#parts
     return this.#underWay.run(job.id, async signal => {
       const work = { job, signal, db, config, engine, ingest: this.#ingest }
-      const ended = await step(work).catch(error =>
-        signal.aborted ? null : failJob(db, job.id, failureOf(job, error)),
+      const end = await step(work).catch(
+        (error): End =>
+          () => {
+            if (signal.aborted) return null
+            if (refusalOf(error)) return this.#repeat(job.id)
+            return failJob(db, job.id, failureOf(job, error))
+          },
       )
-      if (ended) this.#end(ended)
+      this.#write(job, () => {
+        try {
+          return end()
+        } catch (error) {
+          if (refusalOf(error)) throw error
+          return failJob(db, job.id, failureOf(job, error))
+        }
+      })
     })
+  }
+
+  /** Begins the step of a job again. */
+  #repeat(jobId: string): null {
+    const job = findJob(this.#parts.db, jobId)
+    if (job && !isTerminal(job.state)) this.#resumeJob(job)
+    return null
+  }
+
+  /** Writes what a step came to, or keeps it for a sweep when the database does not take it. */
+  #write(job: Job, end: End): void {
+    this.#unwritten.delete(job.id)
+    try {
+      const ended = end()
+      if (ended) this.#end(ended)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (!refusal) throw error
+      log.warn('end not written', { job_id: job.id, database: refusal })
+      this.#unwritten.set(job.id, { job, end })
+    }
   }
 
   /** Stops the work on a job that was ended from outside. */
   #stop(job: Job): void {
     this.#interrupted.delete(job.id)
+    this.#unwritten.delete(job.id)
     this.#underWay.stop(job.id)
     this.#end(job)
   }
@@ -149,18 +199,20 @@ export class Runner {
 }
 
 /** Gets the media, inspects it, and queues the job. */
-async function prepare({ job, signal, db, config, ingest }: Work): Promise<null> {
+async function prepare({ job, signal, db, config, ingest }: Work): Promise<End> {
   const inspection = await ingest(job, signal)
-  if (!inspection) return null
   signal.throwIfAborted()
-  const { durationMs, codec } = inspection
-  const { pricePerHourCents } = config
-  if (queueJob(db, job.id, { durationMs, pricePerHourCents }))
-    log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
-  return null
+  return () => {
+    if (!inspection) return null
+    const { durationMs, codec } = inspection
+    const { pricePerHourCents } = config
+    if (queueJob(db, job.id, { durationMs, pricePerHourCents }))
+      log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
+    return null
+  }
 }
 
-async function recognise({ job, signal, db, config, engine }: Work): Promise<Job | null> {
+async function recognise({ job, signal, db, config, engine }: Work): Promise<End> {
   const durationMs = job.durationMs ?? 0
   const tell = throttled(progress => setProgress(db, job.id, progress))
   const transcript = await engine.transcribe(
@@ -178,7 +230,7 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<Job
     },
   )
   signal.throwIfAborted()
-  return completeJob(db, job.id, transcript)
+  return () => completeJob(db, job.id, transcript)
 }
 
 /** What the account is told of an error. A charge that cannot be settled takes the whole completion back with it. */
@@ -187,6 +239,16 @@ function failureOf(job: Job, error: unknown): JobFailure {
   const isBilling = error instanceof LedgerError
   log.error(isBilling ? 'charge not settled' : 'job broke', { job_id: job.id, ...errorFields(error) })
   return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
+}
+
+/** Null also when the database does not take it: the sweeps pump again. */
+function startIfWritable(db: Db): Job | null {
+  try {
+    return startNextJob(db)
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return null
+  }
 }
 
 function takeFirst(jobs: Map<string, Job>): Job | null {

@@ -8,7 +8,7 @@ import { ApiError, JobFailure } from '../errors.ts'
 
 export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskReserveBytes'>
 
-const noRoom = 'The disk of this service has no room left; try again later.'
+export const noRoom = 'The disk of this service has no room left; try again later.'
 
 /** Throws when the disk would have less than its reserve after this many bytes more. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {

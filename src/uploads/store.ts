@@ -4,7 +4,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Draft } from '../base/whole-file.ts'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, refusalOf } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
@@ -48,11 +48,13 @@ export class UploadStore {
         markTooLarge(this.#db, id)
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
-      // A job may have taken the upload while the bytes came.
-      requireUnused(this.#db, id)
-      // The bytes are on the disk already: a draft that syncs itself would hold up all other requests.
-      renameSync(draft.path, path)
-      completeUpload(this.#db, id, received)
+      await this.#whenUnlocked(() => {
+        // A job may have taken the upload while the bytes came.
+        requireUnused(this.#db, id)
+        // The bytes are on the disk already: a draft that syncs itself would hold up all other requests.
+        renameSync(draft.path, path)
+        completeUpload(this.#db, id, received)
+      })
       await syncFolder(dirname(path))
       return received
     } finally {
@@ -104,6 +106,19 @@ export class UploadStore {
     const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
     requireQuota(this.#db, accountId, this.#config, incoming)
     requireDisk(this.#config, bytesOnDisk)
+  }
+
+  /** Hours of sending are not thrown away because another process writes for a moment. */
+  async #whenUnlocked(write: () => void): Promise<void> {
+    const lastTryAt = performance.now() + limits.databaseBusyMs
+    for (;;) {
+      try {
+        return this.#db.tx(write)
+      } catch (error) {
+        if (refusalOf(error) !== 'busy' || performance.now() >= lastTryAt) throw error
+        await Bun.sleep(limits.serverBusyMs)
+      }
+    }
   }
 
   #transfersOf(accountId: string): Transfer[] {

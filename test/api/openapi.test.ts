@@ -139,6 +139,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
       '422',
       '429',
       '500',
+      '503',
       '507',
     ].toSorted(),
   )

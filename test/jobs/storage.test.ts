@@ -1,0 +1,134 @@
+// A database that does not take what is written: the disk is full, or another process holds the write lock.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { databasePath } from '../../src/db/db.ts'
+import { limits } from '../../src/limits.ts'
+import { speech } from '../support/media.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startTestService, steered, type TestService } from '../support/service.ts'
+
+/** Larger than what is free in the pages of a new database. */
+const longText = 'word '.repeat(50_000)
+
+steered('a transcript that a full disk does not take is kept, and stored by a later sweep', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(60))
+  const task = await service.engine.given(1)
+  const disk = fillDisk(service)
+  service.engine.finish(task, longText)
+  await turns()
+  service.later(0)
+  expect((await ana.job(id)).status).toBe('processing')
+  disk.free()
+  service.later(0)
+  expect(await ana.job(id)).toMatchObject({ status: 'completed', result: { full_transcript: longText } })
+  expect(await ana.balance()).toMatchObject({ reserved_cents: 0 })
+  expect(service.engine.tasks).toHaveLength(1)
+})
+
+steered('a job that cannot begin while another process writes begins at a later sweep', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  service.engine.setReady(false)
+  const id = await ana.transcribe(speech(60))
+  await ana.until(id, 'pending')
+  const lock = lockDatabase(service)
+  service.engine.setReady(true)
+  await turns()
+  expect(service.engine.tasks).toHaveLength(0)
+  lock.free()
+  service.later(0)
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+})
+
+steered('a job that ends while another process holds the write lock ends at a later sweep', async () => {
+  const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
+  const ana = service.account('ana')
+  const receiver = startReceiver()
+  const [done, broken] = [
+    await ana.transcribe(speech(60), { webhook_url: receiver.url }),
+    await ana.transcribe(speech(60), { webhook_url: receiver.url }),
+  ]
+  const task = await service.engine.given(1)
+  await receiver.got(1)
+  const lock = lockDatabase(service)
+  service.engine.finish(task)
+  await turns()
+  expect((await ana.job(done)).status).toBe('processing')
+  lock.free()
+  service.later(0)
+  expect((await ana.job(done)).status).toBe('completed')
+  ;(await service.engine.given(2)).reject(new Error('broken'))
+  await ana.until(broken, 'failed')
+  expect((await ana.balance()).reserved_cents).toBe(0)
+  await receiver.got(4)
+})
+
+test('while another process holds the write lock, reads go on and writes get 503', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+  const ana = service.account('ana')
+  await ana.upload()
+  const lock = lockDatabase(service)
+  const startedAt = performance.now()
+  const writes = await Promise.all(
+    Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
+  )
+  const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
+  // Only the first write waits.
+  expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
+  expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
+    new Set(['503 SERVICE_UNAVAILABLE']),
+  )
+  expect(writes[0]?.headers.get('retry-after')).toBe('1')
+  expect(reads.map(({ status }) => status)).toEqual([200, 200])
+  expect((await service.fetch('/v1/ready')).body.database).toBe(false)
+  lock.free()
+  expect((await ana.post('/v1/upload', { filename: 'a.wav' })).status).toBe(200)
+})
+
+test('a PUT waits for another process that holds the write lock, and nothing else waits with it', async () => {
+  const service = await startTestService()
+  const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
+  const lock = lockDatabase(service)
+  const put = fetch(body.upload_url, { method: 'PUT', headers: body.headers, body: 'bytes' })
+  await Bun.sleep(2 * limits.serverBusyMs)
+  expect((await service.fetch('/v1/health')).status).toBe(200)
+  lock.free()
+  expect((await put).status).toBe(200)
+})
+
+steered('a write that the full disk does not take gets 507', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const disk = fillDisk(service)
+  const answers = []
+  for (let count = 0; count < 40; count++) answers.push(await ana.post('/v1/upload', { filename: 'a.wav' }))
+  expect(answers.at(-1)).toMatchObject({ status: 507, body: { error: { code: 'INSUFFICIENT_STORAGE' } } })
+  disk.free()
+  expect((await ana.post('/v1/upload', { filename: 'a.wav' })).status).toBe(200)
+})
+
+function lockDatabase({ dataDir }: TestService) {
+  const other = new Database(databasePath(dataDir))
+  other.run('begin immediate')
+  return { free: () => other.close() }
+}
+
+/** The database may not grow, and has no room in its pages. */
+function fillDisk({ db }: TestService) {
+  db.run('create table filler (bytes blob) strict')
+  db.run('pragma max_page_count = 1')
+  const fill = () => {
+    for (;;) db.run('insert into filler values (zeroblob(300))')
+  }
+  expect(fill).toThrow('full')
+  return { free: () => void db.run('pragma max_page_count = 4294967294') }
+}
+
+/** What is due on the event loop is done. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve))
+}
