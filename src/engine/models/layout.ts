@@ -2,18 +2,20 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { compactFile } from '../network/compact.ts'
 import { lockName, type ModelLock } from './pull.ts'
 
 const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** A folder in Hugging Face layout with all files that recognition needs, whatever is in them. */
+/** Configuration, tokenizer and weights are there, whatever is in them. */
 export function isModel(folder: string): boolean {
   return jsonFiles.every(name => existsSync(join(folder, name))) && missingWeights(folder).length === 0
 }
 
-/** The weight files of a variant, and the files of their external data. Empty when one of the two is not there. */
+/** The compact file; else the files of a variant with their external data, none when one of the two is not there. */
 export function weightFiles(folder: string, variant: string): string[] {
+  if (hasCompact(folder)) return [join(folder, compactFile)]
   const names = namesIn(join(folder, 'onnx'))
   if (!weightNames.every(name => names.includes(`${name}${variant}.onnx`))) return []
   const isWanted = (file: string) => weightNames.some(name => file.startsWith(`${name}${variant}.onnx`))
@@ -36,7 +38,12 @@ export function faultOf(folder: string): string | null {
   return damagedFile(folder)
 }
 
+function hasCompact(folder: string): boolean {
+  return existsSync(join(folder, compactFile))
+}
+
 function missingWeights(folder: string): string[] {
+  if (hasCompact(folder)) return []
   const names = namesIn(join(folder, 'onnx'))
   return weightNames.filter(
     weights => !names.some(name => name.startsWith(weights) && name.endsWith('.onnx')),
@@ -47,7 +54,9 @@ function missingWeights(folder: string): string[] {
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null
   const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
-  const paths = new Set([...sizes.keys(), ...namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)])
+  const compact = hasCompact(folder) ? [compactFile] : []
+  const graphs = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
+  const paths = new Set([...sizes.keys(), ...compact, ...graphs])
   for (const path of paths) {
     const size = statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0
     const expected = sizes.get(path) ?? size

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { faultOf, isModel, weightFiles } from '../../../src/engine/models/layout.ts'
 import { lockName } from '../../../src/engine/models/pull.ts'
+import { compactFile } from '../../../src/engine/network/compact.ts'
 import { pocket, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { modelFiles } from '../../support/model-files.ts'
@@ -61,6 +62,15 @@ test('a file that was cut off, or removed, after its download is a fault', async
   expect(faultOf(await modelFolder({ [lockName]: JSON.stringify(lacking) }))).toContain(
     'onnx_data is empty or missing',
   )
+})
+
+test('a folder with weights in the compact form needs no graphs', async () => {
+  const folder = await modelFolder({ [compactFile]: new Uint8Array(9) })
+  await rm(join(folder, 'onnx'), { recursive: true })
+  expect([isModel(folder), faultOf(folder)]).toEqual([true, null])
+  expect(weightFiles(folder, '')).toEqual([join(folder, compactFile)])
+  truncateSync(join(folder, compactFile), 0)
+  expect(faultOf(folder)).toBe(`${join(folder, compactFile)} is empty or missing`)
 })
 
 test('the weight files of a variant come with their external data', async () => {
