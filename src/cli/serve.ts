@@ -4,6 +4,7 @@ import { deposit } from '../accounts/ledger.ts'
 import { setDataDir } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
+import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/choose.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
@@ -28,9 +29,12 @@ export const serve = command({
     const key = createFirstAccount(running)
     console.log(`steno listens on ${running.listening}`)
     if (key) console.log(`API key of local@localhost, shown this once: ${key}`)
+    const systemd = openSystemd(process.env)
+    systemd.ready()
     log.info('listening', { address: running.listening, data_dir: config.dataDir })
     await untilStopSignal()
     log.info('stopping')
+    systemd.stopping()
     await running.close()
     log.info('stopped')
   },

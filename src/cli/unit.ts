@@ -10,7 +10,12 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
+Type=notify
 ExecStart=${binary} serve
+# A new version may have a large database to bring up to date.
+TimeoutStartSec=15min
+# A server that answers nothing for this long is started again.
+WatchdogSec=120
 User=steno
 Group=steno
 Environment=STENO_DATA_DIR=${dataDir}
@@ -45,6 +50,11 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
 SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @keyring @module @mount @obsolete @raw-io @reboot @swap
+SystemCallFilter=~bpf userfaultfd io_uring_setup io_uring_enter io_uring_register
+SystemCallErrorNumber=EPERM
+ProtectProc=invisible
+RemoveIPC=yes
 UMask=0077
 # Compiled JavaScript is memory that is written and then run, so MemoryDenyWriteExecute cannot be set. PrivateDevices
 # would hide the GPUs; this policy allows them and no other device.

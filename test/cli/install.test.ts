@@ -14,6 +14,9 @@ test('a dry run prints the unit and does nothing', async () => {
     'ProtectSystem=strict',
     'ReadWritePaths=/srv/words',
     'NoNewPrivileges=yes',
+    'Type=notify',
+    'ProtectProc=invisible',
+    'SystemCallErrorNumber=EPERM',
   ]) {
     expect(out.split('\n')).toContain(line)
   }
