@@ -1,5 +1,5 @@
-// Compiles dist/steno: one executable that carries FFmpeg, ONNX Runtime, voice detection and the pocket model.
-// What a plugin replaces must be there, or the build fails: a package that changed is looked at, not guessed at.
+// Compiles dist/steno: one executable that contains FFmpeg, ONNX Runtime, voice detection and the pocket model. A
+// plugin that does not find the code that it replaces fails the build, so that a changed package is noticed.
 //
 //     bun scripts/build.ts [OUTFILE] [--target linux-arm64]
 
@@ -24,7 +24,10 @@ const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/sten
 const addon = `node_modules/@seydx/node-av-${target}/node-av.node`
 const addonPackages = target === own ? root : installFor(arch)
 
-/** What the runtime needs beyond glibc, out of this machine: no package has it. By the name it is carried under. */
+/**
+ * The C++ libraries that ONNX Runtime needs in addition to glibc. No package contains them, so they are copied from the
+ * build machine. Maps the path in the binary to the source path.
+ */
 const cpp = cppLibraries()
 const carried = [
   addon,
@@ -44,7 +47,7 @@ const hasher = new Bun.CryptoHasher('sha256')
 for (const path of carried) hasher.update(path).update(readFileSync(sourceOf(path)))
 const hash = hasher.digest('hex').slice(0, 16)
 
-/** The list of what is carried takes the place of the empty one. */
+/** Replaces the empty list in embedded.ts with the list of embedded files. */
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
@@ -62,7 +65,7 @@ const embed: BunPlugin = {
   },
 }
 
-/** FFmpeg's addon is opened where it was unpacked. */
+/** Makes node-av load FFmpeg's addon from the folder into which it was unpacked. */
 const openAddon: BunPlugin = {
   name: 'open the addon',
   setup(build) {
@@ -89,7 +92,7 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
-  // Elysia tells its schema errors apart by the names of their classes: no name may be shortened.
+  // Elysia identifies its schema errors by their class names, so names must not be shortened.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
@@ -107,7 +110,7 @@ function sourceOf(path: string): string {
   return cpp.get(path) ?? join(path === addon ? addonPackages : root, path)
 }
 
-/** Where the loader of this machine, or of its cross compiler, has them. */
+/** Finds the libraries in the folders of this machine's loader, or of its cross compiler. */
 function cppLibraries(): Map<string, string> {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[arch as 'x64' | 'arm64']
   const folders = [`/usr/lib/${machine}-linux-gnu`, '/usr/lib64', '/usr/lib', `/usr/${machine}-linux-gnu/lib`]
@@ -123,13 +126,13 @@ function cppLibraries(): Map<string, string> {
   return found
 }
 
-/** By the machine's number in the head of the file. */
+/** Checks the machine number in the ELF header. */
 function isFor(machine: string, path: string): boolean {
   const numbers: Record<string, number> = { x86_64: 62, aarch64: 183 }
   return existsSync(path) && readFileSync(path).readUInt16LE(18) === numbers[machine]
 }
 
-/** The packages of another machine, from the same lockfile, where they are in nobody's way. */
+/** Installs the packages for another machine from the same lockfile, in a separate folder. */
 function installFor(cpu: string): string {
   const place = join(root, 'node_modules/.cache', `linux-${cpu}`)
   mkdirSync(place, { recursive: true })

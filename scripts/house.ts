@@ -1,4 +1,5 @@
-// Measures the source of a checkout, this one or another: sizes, nesting, comments, casts and cycles, as one table.
+// Measures the source of this checkout or another one: sizes, nesting, comments, casts and import cycles. Prints a
+// table.
 //
 //     bun scripts/house.ts [CHECKOUT]
 
@@ -18,7 +19,7 @@ const program = ts.createProgram(
   options,
 )
 const checker = program.getTypeChecker()
-/** The same files with the trees whose types the checker knows. */
+/** The same files, parsed by the type checker. */
 const files = sources.map(file => ({
   ...file,
   tree: program.getSourceFile(join(root, file.path)) ?? file.tree,
@@ -72,7 +73,7 @@ function lineAt(node: ts.Node, position: number): number {
   return node.getSourceFile().getLineAndCharacterOfPosition(position).line
 }
 
-/** A line of code holds a token; every other line that is not empty is comment. */
+/** Counts lines of code and of comments. A line with a token is code; any other line that is not empty is a comment. */
 function linesOf({ tree, text }: SourceFile): { code: number; comment: number } {
   const coded = new Set<number>()
   const visit = (node: ts.Node) => {
@@ -88,7 +89,7 @@ function linesOf({ tree, text }: SourceFile): { code: number; comment: number } 
   return { code: coded.size, comment: Math.max(0, filled - coded.size) }
 }
 
-/** How many blocks of control stand inside one another; an inner function is measured by itself. */
+/** Returns the nesting depth of control blocks. A named inner function is measured separately. */
 function depthOf(node: ts.Node): number {
   const inner = node
     .getChildren()
@@ -112,7 +113,7 @@ function isInLoop(node: ts.Node): boolean {
   return ts.findAncestor(node, parent => ts.isIterationStatement(parent, false)) !== undefined
 }
 
-/** Whether this reads an element of a typed array. */
+/** Returns true if the node reads an element of a typed array. */
 function isTypedRead(node: ts.Node): boolean {
   if (!ts.isElementAccessExpression(node)) return false
   const name = checker.getTypeAtLocation(node.expression).getSymbol()?.getName() ?? ''

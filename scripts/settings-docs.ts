@@ -1,4 +1,4 @@
-// Writes docs/settings.md from the table of settings; a test fails when the two differ.
+// Writes docs/settings.md from the table of settings. A test fails when the two differ.
 
 import { flagOf, settings } from '../src/config.ts'
 

@@ -1,7 +1,7 @@
-// Word errors, languages and word times of every clip with truth, beside the transformers.js pipeline with the same
-// weights. steno detects the language; transformers.js is given it, because it does not detect languages.
+// Measures word errors, languages and word times of every clip with a reference text. Compares with the transformers.js
+// pipeline and the same weights. steno detects the language; transformers.js cannot, so it receives it.
 //
-// STENO_BENCH_MODEL: a model folder in place of the pocket model.
+// STENO_BENCH_MODEL: a model folder that replaces the pocket model.
 // STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -23,10 +23,10 @@ const threads = 2
 const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
-/** The table has one sum for each `group`. */
+/** The table has one total for each `group`. */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
-/** `near` of the `paired` words have their time within 0.2 s of the truth. */
+/** Of the `paired` words, `near` have a time within 0.2 s of the reference. */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 
 async function run(): Promise<string[][]> {

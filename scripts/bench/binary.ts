@@ -1,5 +1,5 @@
-// The built program from nothing: its very first start in an empty folder, which unpacks what it carries, up to the
-// transcript of a ten-second clip; then starts after that.
+// Measures the built program: first the very first start in an empty folder, which unpacks its files, up to the
+// transcript of a ten-second clip; then later starts.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

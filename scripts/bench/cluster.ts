@@ -1,6 +1,6 @@
-// Clustering alone, on the embeddings of a real meeting with four speakers: x-vectors of 1.44 s every 0.24 s by a
-// published model, after the transform that is published with them. The oracle gives each embedding to the speaker who
-// talks for most of it: its error is not the clustering's.
+// Measures clustering alone, on the embeddings of a real meeting with four speakers: x-vectors of 1.44 s every 0.24 s,
+// made by a published model and its published transform. The oracle assigns each embedding to the speaker who talks for
+// most of it. The oracle's error is therefore not caused by clustering.
 
 import { join } from 'node:path'
 import { dot, findVoices, unit } from '../../src/engine/who/cluster.ts'
@@ -9,7 +9,7 @@ import { readRttm, type Segment, score } from './support/der.ts'
 
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
-/** Thresholds for these embeddings. Each embedding model has its own. */
+/** Thresholds for these embeddings. Each embedding model needs its own. */
 const thresholds = [0.78, 0.8, 0.82, 0.84, 0.86, 0.88]
 
 async function run(): Promise<string[][]> {
@@ -71,7 +71,7 @@ function mainSpeaker(truth: readonly Segment[], [from, to]: [number, number]): s
   return truth.toSorted((one, other) => shared(other) - shared(one))[0]?.speaker ?? ''
 }
 
-/** Reads Kaldi's archive: a name, a space, `\0BFV `, a length in five bytes, then floats. */
+/** Reads Kaldi's archive format: a name, a space, `\0BFV `, a length in five bytes, then floats. */
 function readVectors(bytes: Buffer): Float32Array[] {
   const vectors: Float32Array[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -84,7 +84,9 @@ function readVectors(bytes: Buffer): Float32Array[] {
   return vectors
 }
 
-/** Subtracts the mean, scales to unit length, applies the linear discriminant analysis, and does both again. */
+/**
+ * Subtracts the mean, scales to unit length, applies the linear discriminant analysis, then subtracts and scales again.
+ */
 function transformed(vectors: readonly Float32Array[], file: Buffer): Float32Array[] {
   const wide = 256
   const narrow = 128

@@ -1,4 +1,4 @@
-// An hour of mp3 and of m4a through the child and through ffmpeg's command line, and ten hours for memory.
+// Decodes an hour of mp3 and of m4a with the child and with ffmpeg's command line. Ten hours show the memory.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 
-/** Speech is like neither tone nor noise; this is some of both, so that the decoders have work. */
+/** A mix of tones and noise, because speech resembles neither alone. Gives the decoders realistic work. */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
 const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }
 const hours = 10
@@ -60,7 +60,7 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // Ten hours and the padding of every hour's end.
+  // Twice the limit: ten hours, plus the padding at the end of every hour.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = { operation, parent: process.pid, priority: 0, ...bounds, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)

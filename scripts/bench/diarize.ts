@@ -1,5 +1,5 @@
-// Diarization against the truth, on the clips of the project and on further ones where they are found. The words are
-// those that the pocket model recognised correctly; each has the speaker that the turns gave it.
+// Scores diarization against the reference, on the clips of the project, and on other clips if they exist. The word
+// score covers the words that the pocket model recognised correctly; each has the speaker that its turn assigned.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'
@@ -79,7 +79,7 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
   return diarization.finish(null).turns
 }
 
-/** The share of correct speakers among the words that were recognised correctly. */
+/** Returns the share of words with the correct speaker, among the words that were recognised correctly. */
 async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
   const order = { path, durationMs: 0, language: null, diarize: true, speakerCount: null, align: true }
   const quiet = { onSamples: async () => {}, onWarning: () => {} }

@@ -1,4 +1,5 @@
-// A gigabyte through the guarded download and through curl, over plain http and TLS: time, CPU and memory of each.
+// Downloads a gigabyte with the guarded download and with curl, over plain http and TLS. Measures time, CPU and memory
+// of each.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -66,7 +67,7 @@ async function runAsChild(url: string, path: string): Promise<void> {
   })
 }
 
-/** The length says where the end is, so that only a whole download succeeds. */
+/** Sends a body with a Content-Length, so that only a complete download succeeds. */
 function pour(response: ServerResponse): void {
   const chunk = Buffer.alloc(256 * 1024, 0xa5)
   let left = bytes

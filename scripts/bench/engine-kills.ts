@@ -1,5 +1,5 @@
-// Fifty jobs in a row through the supervisor, its child killed within each third of them: every job must end with
-// the same words, and neither the children nor this process may grow.
+// Runs fifty jobs in a row through the supervisor, and kills its child in each third of them. Every job must end with
+// the same words, and the memory of the children and of this process must not grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
@@ -31,7 +31,7 @@ async function run(): Promise<string[][]> {
   try {
     for (let job = 1; job <= jobs; job++) {
       const onSeconds = () => {
-        // The worker is killed at the first progress of the job, once per job.
+        // Kills the worker at the first progress report of the job, once per job.
         if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
       }
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
@@ -57,7 +57,7 @@ async function run(): Promise<string[][]> {
   ]
 }
 
-/** The one child that is an engine. */
+/** Returns the process id of the child that runs the engine. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

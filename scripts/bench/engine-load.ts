@@ -1,5 +1,5 @@
-// How long the API lets a caller wait while the engine works on all cores: two hundred requests a second of the
-// usual mix to the whole service, first idle, then with a long job under way.
+// Measures the latency of the API while the engine works on all cores: two hundred requests a second in the usual mix,
+// with a long job running and without one.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
@@ -10,7 +10,7 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/** Ten minutes each: enough for the engine to be at work to the end of the measurement. */
+/** Ten minutes each, so that the engine is busy until the end of the measurement. */
 const jobs = 12
 
 async function run(): Promise<string[][]> {
@@ -80,7 +80,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   return {
     get,
     post,
-    /** Asks until the answer is the one that is waited for; gives up after a minute. */
+    /** Polls until the response satisfies the condition. Gives up after a minute. */
     async until(path: string, isIt: (answer: Answer) => boolean): Promise<void> {
       for (const end = performance.now() + 60_000; performance.now() < end; ) {
         if (isIt(await get(path))) return
@@ -102,7 +102,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   }
 }
 
-/** The one child that is an engine. */
+/** Returns the process id of the child that runs the engine. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

@@ -1,7 +1,8 @@
-// The cost of a window with Whisper's real dimensions, random weights and a fixed number of tokens. Beside it: the share
-// of ONNX Runtime, the cost through the sessions of the npm package, and what diarization adds.
+// Measures the cost of a window with Whisper's real dimensions, random weights and a fixed number of tokens. Also
+// measures the share of ONNX Runtime, the cost through the sessions of the npm package, and the additional cost of
+// diarization.
 //
-// STENO_BENCH_SIZES: the sizes to measure, `tiny,base`.
+// STENO_BENCH_SIZES: the sizes to measure, such as `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,7 @@ export const bench = { name: 'engine: real dimensions, random weights', run }
 const wanted = (process.env.STENO_BENCH_SIZES ?? Object.keys(sizes).join()).split(',')
 /** The text of about 30 s of speech. */
 const tokens = 100
-/** Windows that are decoded together. */
+/** Number of windows that are decoded together. */
 const rows = 8
 
 async function run(): Promise<string[][]> {
@@ -72,7 +73,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** CPU milliseconds of diarization for 30 s of two speakers. */
+/** Returns the CPU milliseconds of diarization for 30 s of two speakers. */
 async function diarizationMs(folder: string): Promise<number> {
   const sound = join(folder, 'sound.f32')
   const samples = await twoVoices(clips!)

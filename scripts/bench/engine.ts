@@ -1,5 +1,6 @@
-// The whole pipeline on the longest clip with truth, beside the transformers.js pipeline and whisper.cpp with the
-// same weights, two threads each. Compare the CPU time: other programs on the machine change the wall time.
+// Runs the whole pipeline on the longest clip with a reference text. Compares with the transformers.js pipeline and
+// whisper.cpp, with the same weights and two threads each. Compare the CPU time: other programs on the machine affect
+// the wall time.
 //
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
@@ -46,7 +47,7 @@ async function run(): Promise<string[][]> {
       ['steno, 8 bits', await quantised(pocket, sound, truth.language)],
       ['transformers.js', await transformers(pocket, sound, truth.language)],
       ['whisper.cpp', await whisperCpp(wav, truth.language, threads)],
-      // Waiting threads of whisper.cpp spin. On shared cores one thread is the fair comparison.
+      // Idle threads of whisper.cpp spin, so on shared cores only one thread is a fair comparison.
       ['whisper.cpp, one thread', await whisperCpp(wav, truth.language, 1)],
     ]
     for (const [name, measured] of contenders) rows.push(rowOf(name, measured, ours, truth))
@@ -90,7 +91,7 @@ async function transformers(folder: string, sound: string, language: string): Pr
   return { ...spent, text: texts.join(' ') }
 }
 
-/** Measures the whole process: whisper-cli loads the weights in a few milliseconds. */
+/** Measures the whole process, because whisper-cli loads the weights in a few milliseconds. */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env
   if (!program || !model) return null

@@ -1,4 +1,4 @@
-// 2,000 damaged files of all kinds through inspection and decoding.
+// Inspects and decodes 2,000 damaged files of all kinds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ async function run(): Promise<string[][]> {
       const those = outcomes.filter(({ ended }) => ended === ending)
       return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
     })
-    // What is charged must be what is transcribed.
+    // The charged duration must equal the transcribed duration.
     const unlike = outcomes.filter(
       ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
     )

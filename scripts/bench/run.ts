@@ -1,5 +1,5 @@
-// Runs every benchmark beside this file and prints its table: `bun scripts/bench/run.ts [name …] [--json FILE]`.
-// `--docs FOLDER` writes all of them into one page, and a chart of speed against the length of the file.
+// Runs every benchmark in this folder and prints its table: `bun scripts/bench/run.ts [name …] [--json FILE]`. `--docs
+// FOLDER` writes all tables into one page, with a chart of speed by length of the file.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -9,7 +9,7 @@ import { reasonOf } from '../../src/base/reason.ts'
 import { formatSize } from '../../src/base/units.ts'
 import { chart, type Series } from './support/chart.ts'
 
-/** The first row is the head of the table. */
+/** The first row is the table header. */
 export type Bench = { name: string; run: () => Promise<string[][]> }
 
 const { values, positionals } = parseArgs({
@@ -38,7 +38,10 @@ for (const file of files) {
 if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
-/** In a process of its own: what one bench has held would count as the least that the next one's children hold. */
+/**
+ * Runs a benchmark in a separate process. A child inherits the peak memory of its parent, so one benchmark would raise
+ * the measured peak of the next.
+ */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')
   try {
@@ -64,7 +67,7 @@ async function writeDocs(folder: string): Promise<void> {
   await Bun.write(join(folder, 'speed.svg'), chart('Times real time, by length', note, [...long, ...told]))
 }
 
-/** A table with minutes and CPU seconds, as a line of the chart. */
+/** Converts a table with the columns `minutes` and `CPU s` to a line of the chart. */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = results[name] ?? []
   const [minutes, cpu] = [head.indexOf('minutes'), head.indexOf('CPU s')]

@@ -1,4 +1,4 @@
-// A 5 GB PUT to a signed address: how much the server's memory grows, and how fast it goes.
+// Uploads 5 GB to a signed address. Measures the growth of the server's memory, and the speed.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ async function measure(name: string, sizes: number[]): Promise<string[]> {
   const data = prepareData()
   const server = await serve(data)
   try {
-    // Once around with a little, so that what every first request costs is not counted.
+    // A small upload first, so that the cost of the first request is not counted.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
     const start = performance.now()

@@ -1,4 +1,4 @@
-// Draws how fast files of different lengths are worked through: a line for each series over a logarithmic axis.
+// Draws the speed of files of different lengths: one line per series, over a logarithmic axis.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

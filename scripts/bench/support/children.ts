@@ -1,4 +1,4 @@
-// Runs a child process whose last line of output is a JSON document, and gives that document.
+// Runs a child process whose last line of output is a JSON document, and returns that document.
 
 import { join } from 'node:path'
 

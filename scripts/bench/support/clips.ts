@@ -1,4 +1,4 @@
-// Ten minutes of speech with their truth, made of the project's clips.
+// Composes test audio with reference texts from the project's clips.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -8,7 +8,7 @@ import type { Truth } from '../../../test/support/words.ts'
 
 export type LongClip = { truth: Truth; wav: string; samples: Float32Array }
 
-/** Null where the clips are missing. */
+/** Returns ten minutes of speech, or null where the clips are missing. */
 export async function longestClip(folder: string): Promise<LongClip | null> {
   const recipe = join(clips ?? '', 'monologue.recipe.json')
   if (!clips || !(await Bun.file(recipe).exists())) return null
@@ -19,7 +19,7 @@ export async function longestClip(folder: string): Promise<LongClip | null> {
   return { truth, wav, samples: Float32Array.from(integers, value => value / 32_768) }
 }
 
-/** Ten seconds in which two speakers take turns. */
+/** Returns ten seconds in which two speakers take turns. */
 export async function twoVoices(folder: string): Promise<Float32Array> {
   const parts: Float32Array[] = []
   const options = { signal: new AbortController().signal, durationMsMax: 36_000_000 }

@@ -1,23 +1,23 @@
-// Scores diarization against the truth: diarization error rate and Jaccard error rate, exact, over the pieces between
-// all edges of segments.
+// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score is
+// exact: it is computed over the intervals between all segment boundaries.
 
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
-  /** Scored seconds of speech in the truth. Speech of two at once counts twice. */
+  /** Scored seconds of speech in the reference. Speech of two speakers at once counts twice. */
   speech: number
   missed: number
   false: number
   confused: number
-  /** The sum of missed, false and confused, divided by speech. */
+  /** The sum of missed, false and confused speech, divided by `speech`. */
   rate: number
-  /** The mean Jaccard distance between each speaker of the truth and their match. */
+  /** The mean Jaccard distance between each speaker of the reference and the matched one. */
   jaccard: number
-  /** Speaker of the truth to speaker of the hypothesis. */
+  /** Maps each speaker of the reference to a speaker of the hypothesis. */
   matched: Map<string, string>
 }
 
-/** `collar` seconds before and after every edge of the truth are not scored. */
+/** Computes the score. `collar` seconds before and after every boundary of the reference are not scored. */
 export function score(truth: readonly Segment[], said: readonly Segment[], collar = 0.25): Score {
   const pieces = piecesOf(truth, said, collar)
   const names = namesOf(truth)
@@ -92,7 +92,10 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
   return pieces.reduce((total, piece) => total + piece.seconds * weight(piece), 0)
 }
 
-/** The Hungarian method: for each row the column that makes the sum greatest, -1 where there are too few. */
+/**
+ * The Hungarian method: returns for each row the column that maximises the total, or -1 where there are too few
+ * columns.
+ */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length
   const columns = Math.max(rows, gain[0]?.length ?? 0)
@@ -136,7 +139,7 @@ export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   return match
 }
 
-/** Segments out of RTTM: `SPEAKER file 1 start duration … name`. */
+/** Parses segments from RTTM: `SPEAKER file 1 start duration … name`. */
 export function readRttm(text: string): Segment[] {
   return text
     .split('\n')

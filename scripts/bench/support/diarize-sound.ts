@@ -1,4 +1,4 @@
-// A child process of the benches: diarization alone, over a file of samples that is repeated `repeat` times.
+// A child process of the benchmarks: diarization alone, on a file of samples that is repeated `repeat` times.
 
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'

@@ -1,4 +1,4 @@
-// A child process of the benches: the engine's pipeline over files of samples, with language detection.
+// A child process of the benchmarks: the engine's pipeline on files of samples, with language detection.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'

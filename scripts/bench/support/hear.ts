@@ -1,5 +1,5 @@
-// A child process of the benches: the engine's pipeline over a file of samples, repeated `repeat` times, and what it
-// cost. The times inside ONNX Runtime are those of the encoder and the decoder alone.
+// A child process of the benchmarks: runs the engine's pipeline on a file of samples, repeated `repeat` times, and
+// measures its cost. The times inside ONNX Runtime cover only the encoder and the decoder.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
@@ -13,20 +13,20 @@ import { peakBytes } from '../../../test/support/peak.ts'
 export type HearOrder = {
   folder: string
   variant: Variant
-  /** Raw 32-bit floats, 16 kHz, mono. */
+  /** A file of raw 32-bit floats, 16 kHz, mono. */
   sound: string
   repeat: number
   threads: number
   language: string
   align: boolean
-  /** Also runs diarization with the built-in models. */
+  /** Also runs diarization, with the built-in models. */
   diarize?: boolean
 }
 
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** Within the runs of the encoder and the decoder. */
+  /** Time inside the runs of the encoder and the decoder. */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -81,7 +81,7 @@ function clock() {
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 }
 }
 
-/** Adds up the time of the encoder and the decoder, which it recognises by their first input. */
+/** Adds up the time of the encoder and the decoder. Both are recognised by their first input. */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }
   const prepare = Session.prototype.run

@@ -1,4 +1,4 @@
-// What the API is measured beside: Elysia with nothing to do.
+// The baseline for the API benchmark: an Elysia server that does nothing.
 
 import { Elysia } from 'elysia'
 

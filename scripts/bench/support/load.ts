@@ -1,17 +1,20 @@
-// Load in a process of its own: raw keep-alive sockets, each with one request under way. Prints what it measured.
-// Fetch would cost more than the server that is measured.
+// A load generator in a separate process: raw keep-alive sockets, each with one request in flight. Prints its
+// measurements. Fetch would need more CPU than the measured server.
 
 export type Load = {
   port: number
   connections: number
   seconds: number
   requests: string[]
-  /** At this pace, late answers counted from when they were due; without it, as fast as the server can. */
+  /**
+   * The request rate. Latency is measured from the time at which a request was due. Without a rate, requests are sent
+   * as fast as the server answers.
+   */
   perSecond?: number
 }
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
 
-/** Starts this file as a child, and gives what it measured. */
+/** Starts this file as a child process and returns its measurements. */
 export async function measureLoad(load: Load): Promise<Measured> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(load)], { stdout: 'pipe' })
   const text = await child.stdout.text()
@@ -62,7 +65,7 @@ async function generate({ port, connections, seconds, requests, perSecond }: Loa
         else setTimeout(send, dueAt - now)
 
         function send(): void {
-          // A timer may be a little early.
+          // A timer may fire slightly early.
           dueAt = Math.min(dueAt, performance.now())
           socket.write(request)
         }

@@ -1,5 +1,5 @@
-// A child process of the benches: the encoder and decoder of a model at a fixed number of tokens, through the engine's
-// own binding or through the sessions of the npm package, where the decoder's cache passes through JavaScript.
+// A child process of the benchmarks: the encoder and decoder of a model at a fixed number of tokens. Uses the engine's
+// own binding, or the sessions of the npm package, where the decoder's cache passes through JavaScript.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -18,7 +18,10 @@ export type PaceOrder = {
   threads: number
   npm: boolean
 }
-/** CPU milliseconds of the encoder for one window, of the decoder for all tokens of all rows, and within its runs. */
+/**
+ * CPU milliseconds: the encoder for one window, the decoder for all tokens of all rows, and the time inside the
+ * decoder's runs.
+ */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 
 const prompt = [50_258, 50_259, 50_359]

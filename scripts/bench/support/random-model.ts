@@ -1,5 +1,5 @@
-// Whisper models of real dimensions with random weights, in the layout that onnx-community publishes: an encoder, and
-// a decoder whose two branches are with and without a cache. What they say is noise; what they cost is real.
+// Writes Whisper models with real dimensions and random weights, in the layout that onnx-community publishes: an
+// encoder, and a decoder with two branches, with and without a cache. Their text is noise, but their cost is realistic.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export const sizes: Record<string, Size> = {
 
 const [mels, frames, positions, vocabulary, headSize] = [80, 1500, 448, 51_865, 64]
 
-/** Settings and tokenizer are those of `like`, a folder with a model. */
+/** Writes a model. `like` is a folder with a model, whose settings and tokenizer are copied. */
 export async function writeRandomModel(
   folder: string,
   like: string,
@@ -50,7 +50,7 @@ export async function writeRandomModel(
   await Bun.write(join(folder, `onnx/decoder_model_merged${form}.onnx`), decoder(size, int8))
 }
 
-/** Weights stand in the outermost graph, so that both branches of a decoder share them. */
+/** Weights are constants of the outermost graph, so that both branches of a decoder share them. */
 class Weights {
   private readonly names = new Set<string>()
   private state = 1
@@ -103,7 +103,7 @@ class Layers {
     return bias ? graph.add('Add', [product, weights.floats(`${name}.b`, [to])]) : product
   }
 
-  /** Activations to bytes at each run, weights once: what the published 8-bit files do. */
+  /** Quantizes the activations in each run, and the weights once, as the published 8-bit models do. */
   private quantized(name: string, input: string, from: number, to: number): string {
     const { graph, weights } = this
     const parts = ['q', 's', 'z'].map(each => `${name}.${each}.${Math.random()}`)
@@ -129,7 +129,7 @@ class Layers {
     })
   }
 
-  /** [batch, length, width] to [batch, heads, length, 64]. */
+  /** Reshapes [batch, length, width] to [batch, heads, length, 64]. */
   split(input: string): string {
     const shaped = this.graph.add('Reshape', [input, this.graph.integers(0, 0, this.size.heads, headSize)])
     return this.graph.add('Transpose', [shaped], { perm: [0, 2, 1, 3] })

@@ -1,4 +1,4 @@
-// A child process of the benches: the plain transformers.js pipeline over files of samples, one after another.
+// A child process of the benchmarks: the plain transformers.js pipeline on several files of samples, one after another.
 
 import { basename, dirname } from 'node:path'
 import { env, pipeline } from '@huggingface/transformers'
