@@ -1,4 +1,4 @@
-// An account with a key and money, written straight into a database.
+// Creates an account with a key and a balance, directly in the database.
 
 import { createAccount } from '../../src/accounts/account.ts'
 import { createKey } from '../../src/accounts/key.ts'

@@ -1,4 +1,4 @@
-// Checks that what the service sends has the shape that its OpenAPI document promises, and no field beside it.
+// Checks that a response has exactly the shape that the OpenAPI document promises, without additional fields.
 
 import { expect } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
@@ -31,7 +31,7 @@ export function checkEvent(body: { event: string }): void {
   checkShape(body.event, events[body.event as JobEvent], body)
 }
 
-/** Clean drops fields that the schema does not name. */
+/** Clean drops fields that are not in the schema, so a difference shows an undeclared field. */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])
   expect([name, body]).toEqual([name, Value.Clean(schema, structuredClone(body))])

@@ -1,4 +1,4 @@
-// The built program: the one that STENO_TEST_PROGRAM names, or else one that is built once for all tests of a run.
+// Returns the built program: the one that STENO_TEST_PROGRAM names, or one that is built once for all tests of a run.
 
 import { join, resolve } from 'node:path'
 

@@ -1,4 +1,4 @@
-// A command run in this process, as main.ts runs it, with what it printed.
+// Runs a command in this process, as main.ts does, and captures its output.
 
 import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'

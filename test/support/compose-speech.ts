@@ -1,5 +1,5 @@
-// Long test audio out of short clips: a recipe lists clips and the second at which each begins.
-// The result is the same bytes every time, and its truth is the clips' own, shifted.
+// Composes long test audio from short clips: a recipe lists clips and their start times. The result is always the same
+// bytes. Its reference text is that of the clips, with shifted times.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { decode } from '../../src/media/decode.ts'
@@ -30,7 +30,7 @@ export type SpokenTruth = {
 }
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
-/** Writes the recipe's sound as 16 kHz mono WAV to `wavPath` and gives its truth. */
+/** Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV, and returns its reference text. */
 export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)
   const recipe: Recipe = JSON.parse(readFileSync(recipePath, 'utf8'))

@@ -1,5 +1,5 @@
-// Requests to every endpoint, made from the OpenAPI document: each parameter at, below and above its bounds and of the
-// wrong type, wrong methods, headers, bodies and ids. A new endpoint or parameter is covered without an edit here.
+// Requests to every endpoint, generated from the OpenAPI document: each parameter at, below and above its bounds and of
+// the wrong type; wrong methods, headers, bodies and ids. A new endpoint or parameter is covered automatically.
 
 import { limits } from '../../src/limits.ts'
 
@@ -25,7 +25,10 @@ export type ApiDocument = {
   components: { schemas: Record<string, Schema> }
 }
 
-/** What exists on the server: keys of an account with and without money and a revoked one, an open upload, ids for `{id}`. */
+/**
+ * Data that exists on the server: keys of an account with money, of one without, and a revoked key; an open upload; ids
+ * for `{id}`.
+ */
 export type Existing = {
   key: string
   poorKey: string
@@ -143,7 +146,10 @@ const values: Record<string, unknown[]> = {
   language: ['en', 'de', 'EN', 'english', 'xx', 'iw', 'zh-TW'],
 }
 
-/** Requests that change nothing come first: no answer depends on work in the background. What deletes comes last. */
+/**
+ * Returns all requests. Requests that change nothing come first, so that no response depends on background work.
+ * Deletions come last.
+ */
 export function corpus(document: ApiDocument, existing: Existing): CorpusRequest[] {
   const operations = Object.entries(document.paths).flatMap(([template, byMethod]) =>
     Object.entries(byMethod).map(([method, operation]) => ({
@@ -169,7 +175,9 @@ function rankOf({ method }: CorpusRequest): number {
   return method === 'GET' || method === 'HEAD' ? 0 : method === 'DELETE' ? 2 : 1
 }
 
-/** Requests whose answer depends on the one before: a body under a used Idempotency-Key, bytes for a used address. */
+/**
+ * Requests whose response depends on a previous request: a body under a used Idempotency-Key, bytes for a used address.
+ */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }
   const path = '/v1/upload'
@@ -265,7 +273,7 @@ function queriesOf({ parameters = [] }: Operation): string[] {
   return [...single, ...special, 'unknown=1', '__proto__=1', '&&&', '=']
 }
 
-/** Values at the bounds, one step below and one above. */
+/** Values at the bounds, one step below and one step above. */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])
   const lengths = [...around(minLength), ...around(maxLength)].filter(length => length >= 0)

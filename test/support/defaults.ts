@@ -1,4 +1,4 @@
-// The settings of an operator who set nothing.
+// The default settings.
 
 import { readConfig } from '../../src/config.ts'
 

@@ -1,4 +1,4 @@
-// Downloads each address given, one after another, and prints the highest memory use after each, in bytes.
+// Downloads the given addresses one after another. Prints the peak memory after each, in bytes.
 
 import { readFileSync } from 'node:fs'
 import { download } from '../../src/net/download.ts'

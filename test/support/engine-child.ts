@@ -1,4 +1,4 @@
-// A fake engine process. Its first argument selects how it behaves.
+// A fake engine process. Its first argument selects its behaviour.
 
 import type { Order, Report } from '../../src/engine/protocol.ts'
 
@@ -56,7 +56,7 @@ process.on('message', async (order: Order): Promise<void> => {
   })
 })
 
-/** True for the first child that gets this path; a retry finds the file. */
+/** Returns true in the first child that receives this path. A retry finds the file. */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false
   await Bun.write(path, 'seen')

@@ -1,4 +1,4 @@
-// Shared by the engine's tests: ONNX Runtime opened once, the pocket model, and its clips.
+// Shared by the engine's tests: one instance of ONNX Runtime, the pocket model, and its clips.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ export function runtime(): Runtime {
   return opened
 }
 
-/** The first of these paths, relative to the project, that is there. */
+/** Returns the first of these paths that exists, relative to the project. */
 export function firstOf(...paths: string[]): string | null {
   return paths.map(path => fileURLToPath(new URL(path, project))).find(existsSync) ?? null
 }
@@ -28,7 +28,7 @@ export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')
 
-/** The end of a test's title, which says why the test is skipped. */
+/** The end of a test title: the reason why the test is skipped, or nothing. */
 export function unless(what: string | null, name: string): string {
   return what ? '' : ` (SKIPPED: no ${name} here)`
 }

@@ -1,4 +1,4 @@
-// An engine under the control of a test: each job waits until the test ends it.
+// A fake engine that a test controls: each job waits until the test ends it.
 
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -11,11 +11,11 @@ type Task = {
 }
 
 export type SteeredEngine = Engine & {
-  /** All jobs it was given, oldest first. */
+  /** All jobs that the engine has received, oldest first. */
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until this many tasks were given, and gives the last of them. */
+  /** Waits until the engine has received this many jobs, and returns the last one. */
   given(count: number): Promise<Task>
   /** Ends the task with a transcript of this text. */
   finish(task: Task, text?: string): void
@@ -67,7 +67,7 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
 
 type InputFacts = Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>
 
-/** The transcript of an input in which this text is spoken, its words evenly spread. */
+/** Returns the transcript of an input in which this text is spoken. Its words are evenly spread. */
 export function transcriptOf({ durationMs, diarize, align, language }: InputFacts, text: string): Transcript {
   const speaker = diarize ? 'SPEAKER 1' : null
   const spoken = text.split(' ')

@@ -1,4 +1,4 @@
-// A folder of its own for a test, or for a file of tests.
+// Creates temporary folders for tests.
 
 import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Removed at the end of the test that calls this, or of the file where it is called outside of a test. Not for
- * beforeAll, which is a scope of its own.
+ * Creates a folder. It is removed at the end of the calling test, or at the end of the file if it is called outside of
+ * a test. Do not call it in beforeAll, which is a separate scope.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))

@@ -1,4 +1,4 @@
-// A server that writes HTTP byte for byte, so that it can break the protocol.
+// A server that writes HTTP byte by byte, so that it can violate the protocol.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,21 +6,21 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** The answer of a path. `nth` counts its requests, from 1. */
+/** Answers the requests of one path. `nth` is the number of the request, from 1. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {
   tls?: boolean
   address?: string
   port?: number
-  /** Said to everybody before they say anything. */
+  /** Sent to each client when it connects. */
   greeting?: string
 }
 
 export type HostileServer = {
   port: number
   requests: Request[]
-  /** Sockets that the server still holds open. */
+  /** Returns the number of open sockets. */
   open(): number
   url(path: string, host?: string): string
   stop(): Promise<void>
@@ -74,13 +74,13 @@ async function hostileServer(
   }
 }
 
-/** A head with these headers; Content-Length is up to the caller. */
+/** Returns a response head with these headers. The caller sets Content-Length. */
 export function head(status: number, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
 }
 
-/** A whole, honest answer. */
+/** Sends a complete, correct response. */
 export function answer(
   socket: Socket,
   status: number,
@@ -95,7 +95,7 @@ export function redirect(to: string, status = 302): Scene {
   return socket => answer(socket, status, { Location: to })
 }
 
-/** Writes chunk after chunk as fast as the other side reads, until `bytes` are sent or the socket is gone. */
+/** Writes chunks as fast as the client reads them, until `bytes` are sent or the socket is closed. */
 export async function pour(
   socket: Socket,
   bytes: number,
@@ -116,19 +116,22 @@ export async function pour(
   return sent
 }
 
-/** A byte now and then, so that the line is never silent. */
+/** Sends one byte every 10 ms, so that the connection is never silent. */
 export function drip(socket: Socket, start = head(200), drop = 'a'): void {
   socket.write(start)
   const tap = setInterval(() => socket.write(drop), 10)
   socket.on('close', () => clearInterval(tap))
 }
 
-/** When the other side has hung up everywhere. */
+/** Waits until the clients have closed all connections. */
 export async function untilClosed(server: HostileServer): Promise<void> {
   while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** A port where connections hang: its process is stopped and its queue full, so the kernel drops what comes. */
+/**
+ * Opens a port where connections hang: its process is stopped and its accept queue is full, so the kernel drops new
+ * connections.
+ */
 export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
     server.listen(0, '${address}', () => console.log(server.address().port))`
@@ -149,12 +152,13 @@ export async function deafPort(address: string): Promise<{ port: number; stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // 512 places is what Bun asks the kernel for; a few more are granted. Deaf is what does not hear twice in a row.
+  // Bun asks the kernel for a queue of 512; the kernel grants a few more. The queue is full when two connections in a
+  // row fail.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { port, stop }
 }
 
-/** Servers for the tests of a file, all stopped after each test. */
+/** Starts servers for the tests of a file. All are stopped after each test. */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

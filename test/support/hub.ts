@@ -1,15 +1,15 @@
-// A model hub for tests: it has one or more repositories, and breaks its transfers as the test sets it up.
+// A model hub for tests: it has one or more repositories. A test configures how its transfers fail.
 
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /** Bytes after which a transfer ends, one entry per request. Later transfers are whole. */
+  /** Bytes after which a transfer breaks off, one entry per request. Later transfers are complete. */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /** Bytes that are sent in place of a file, once each. */
+  /** Bytes that are sent instead of a file, once per file. */
   forges?: Record<string, Uint8Array>
   token?: string
-  /** Repositories besides the one, with their files. */
+  /** Additional repositories, with their files. */
   others?: Record<string, Record<string, Uint8Array>>
 }
 
@@ -54,7 +54,7 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // A transfer broken off on purpose is no error of the test's.
+    // A transfer that breaks off on purpose must not fail the test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
@@ -70,7 +70,7 @@ function tree(files: Record<string, Uint8Array>) {
   })
 }
 
-/** Some bytes, then an end that comes too soon. */
+/** Sends some bytes, then breaks off. */
 function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

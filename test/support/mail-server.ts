@@ -1,4 +1,4 @@
-// A real SMTP server on loopback, with faults on request.
+// A real SMTP server on loopback that can simulate faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -6,10 +6,10 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export type Received = { from: string; to: string[]; user: string | null; secure: boolean; raw: string }
 
 export type MailServer = {
-  /** Where STENO_SMTP_URL should point. */
+  /** Returns the value for STENO_SMTP_URL. */
   url(credentials?: string): string
   received: Received[]
-  /** Resolves once no client is connected any more. */
+  /** Resolves when no client is connected. */
   left(): Promise<void>
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     },
     ...options,
   })
-  // A client that gives up in the middle of something is what some tests are about.
+  // Some tests abort the client during a transfer.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

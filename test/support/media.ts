@@ -1,11 +1,11 @@
-// Media files that state their own length, so that most tests need no FFmpeg: `steno-test 11.700`.
+// Fake media files that contain their own duration, such as `steno-test 11.700`. Most tests need no FFmpeg with them.
 
 import { readFileSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'
 import type { Media } from '../../src/media/media.ts'
 import { defaults } from './defaults.ts'
 
-/** The bytes of a file that lasts this long. */
+/** Returns the bytes of a file with this duration. */
 export function speech(seconds: number): string {
   return `steno-test ${seconds.toFixed(3)}`
 }

@@ -1,4 +1,4 @@
-// Gets an upload address and pours bytes into it, from a process of its own.
+// Requests an upload address and sends bytes to it, in a separate process.
 
 export type Pouring = { port: number; key: string; bytes: number }
 

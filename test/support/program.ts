@@ -1,4 +1,4 @@
-// The program in a process of its own, without the environment of the tests.
+// Runs the program in a separate process, without the environment of the tests.
 
 import { fileURLToPath } from 'node:url'
 

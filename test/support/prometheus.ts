@@ -1,4 +1,4 @@
-// A strict parser of the text format of Prometheus.
+// A strict parser of the Prometheus text format.
 
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 export type Family = { help: string; kind: string; samples: Sample[] }
@@ -54,7 +54,7 @@ function readSample(line: string): Sample {
   return { name, labels: Object.fromEntries(pairs), value }
 }
 
-/** Buckets only grow, end with all there are, and a sum and a count stand beside them. */
+/** Checks that buckets increase, that the last one equals the count, and that a sum and a count exist. */
 function checkHistogram(name: string, samples: Sample[]): void {
   const keyOf = ({ labels: { le: _, ...labels } }: Sample) => JSON.stringify(labels)
   for (const [key, series] of Map.groupBy(samples, keyOf)) {

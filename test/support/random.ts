@@ -1,9 +1,9 @@
-// Random numbers that are the same in every run (mulberry32).
+// A seeded random number generator (mulberry32).
 
 export type Random = {
-  /** From 0 up to but not including 1. */
+  /** Returns a number from 0 up to but not including 1. */
   next(): number
-  /** A whole number from 0 up to but not including the bound. */
+  /** Returns an integer from 0 up to but not including the bound. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
 }

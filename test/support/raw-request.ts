@@ -1,4 +1,4 @@
-// An HTTP request written to a socket byte for byte, and the answer as it came.
+// Writes an HTTP request to a socket byte by byte, and returns the raw response.
 
 import { connect } from 'node:net'
 import type { CorpusRequest } from './corpus.ts'

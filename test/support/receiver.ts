@@ -1,4 +1,4 @@
-// An endpoint that takes webhooks and keeps them. At the end of the test it checks what came in against the shapes of events.
+// A webhook receiver that keeps all requests. At the end of the test it checks them against the schemas of events.
 
 import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'
@@ -10,7 +10,7 @@ export type Received = {
   body: { event: string; [field: string]: unknown }
 }
 
-/** Stops at the end of the test that started it. */
+/** Starts a receiver. It stops at the end of the test. */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),
 ) {
@@ -41,7 +41,7 @@ export function startReceiver(
     url: `http://127.0.0.1:${server.port}/hook`,
     received,
     events: () => received.map(({ body }) => body.event),
-    /** Waits until so many have come in, over all time. */
+    /** Waits until this many webhooks have arrived in total. */
     got: (count: number) =>
       received.length >= count
         ? Promise.resolve()

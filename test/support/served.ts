@@ -1,4 +1,4 @@
-// A service in a process of its own, for tests that kill it. Its engine ends each job by itself after a moment.
+// Runs a service in a separate process, for tests that kill it. Its fake engine ends each job by itself after a moment.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'

@@ -1,4 +1,4 @@
-// A server in a process of its own, with an account that has a key, and its memory.
+// Starts a server in a separate process, with an account and a key. Also reads the server's memory.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
-/** Starts a command and waits for its first line that ends in a port. */
+/** Starts a command and waits for the first output line that ends in a port. */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, {
@@ -45,7 +45,7 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
-/** A data folder with an account and its key; `fill` may put more into the database. */
+/** Creates a data folder with an account and its key. `fill` may add rows to the database. */
 export function prepareData(fill: (db: Db, account: TestAccount) => void = () => {}): Prepared {
   const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const db = openDb(dataDir)
@@ -55,7 +55,7 @@ export function prepareData(fill: (db: Db, account: TestAccount) => void = () =>
   return { ...account, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
-/** The service on that folder, without limits. Its engine has no model, but for one that the environment names. */
+/** Starts the service on that folder, without rate limits. Its engine has no model unless the environment sets one. */
 export function serve(
   { dataDir }: { dataDir: string },
   environment: Record<string, string> = { STENO_MODEL: dataDir },

@@ -1,5 +1,5 @@
-// A whole service: real database, real files, real HTTP. It runs in this process, with a steered engine and a clock of
-// its own; or, where STENO_TEST_PROGRAM names a built program, as that program in a process of its own.
+// A whole service: real database, real files, real HTTP. It runs in this process, with a controlled engine and clock.
+// If STENO_TEST_PROGRAM names a built program, the service is that program in a separate process.
 
 import { afterAll, test } from 'bun:test'
 import { mkdirSync, symlinkSync } from 'node:fs'
@@ -24,14 +24,14 @@ type Options = {
   settings?: Record<string, string>
   parts?: Partial<Parts>
   dataDir?: string
-  /** Null: in this process, even where another program is named. */
+  /** The built program to test. Null runs the service in this process, even if STENO_TEST_PROGRAM is set. */
   program?: string | null
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
   url: string
   engine: SteeredEngine
-  /** Time passes for the service, and its sweeps run. */
+  /** Advances the clock of the service, and runs its sweeps. */
   later(ms: number): void
   /** The wall clock is set, no time passes, and the sweeps run. */
   stepClock(ms: number): void
@@ -40,12 +40,15 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
-/** A test that steers the engine, the clock or another part: a program in another process does not allow it. */
+/**
+ * A test that controls the engine, the clock or another part. It is skipped for a built program, which runs in another
+ * process.
+ */
 export const steered = test.skipIf(namedProgram !== null)
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-/** Stops at the end of the test that started it. */
+/** Starts a service. It stops at the end of the test. */
 export async function startTestService({
   settings = {},
   parts = {},
@@ -68,7 +71,7 @@ export async function startTestService({
   return {
     ...started,
     dataDir: folder,
-    /** Stops it and leaves its folder, for another one to be started on. */
+    /** Stops the service and keeps its folder, so that another one can start on it. */
     stop,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
@@ -94,7 +97,7 @@ async function startInside(
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
-    // No name is ever found: what is to be downloaded stays in downloading.
+    // Look-ups never end, so a job with a download stays in the state downloading.
     resolve: () => new Promise(() => {}),
     ...parts,
     engine,
@@ -115,13 +118,13 @@ async function startInside(
   }
 }
 
-/** The database is opened beside the program, as the commands do it. */
+/** Starts the built program. The test opens the database at the same time, as commands do. */
 async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
-  // What the program carries is unpacked once for all tests, beside it.
+  // All tests share one folder into which the program unpacks its files.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
   symlinkSync(native, join(folder, 'native'))
@@ -151,7 +154,7 @@ async function startProgram(
   }
 }
 
-/** A verified account with a key, and requests made with it. `credit` is in cents. */
+/** Creates a verified account with a key, and functions that send requests with it. `credit` is in cents. */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
   const { accountId, key, keyId } = makeAccount(db, secrets, `${name}@example.org`, credit)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -176,20 +179,20 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     delete: (path: string) => send('DELETE', path),
     balance: async () => (await self.get('/v1/balance')).body,
     job: async (id: string) => (await self.get(`/v1/transcribe/${id}`)).body,
-    /** An upload whose bytes are there. */
+    /** Creates an upload and sends its bytes. */
     async upload(bytes: string = speech(60), filename = 'talk.mp3'): Promise<string> {
       const { body } = await self.post('/v1/upload', { filename })
       const put = await fetch(body.upload_url, { method: body.method, headers: body.headers, body: bytes })
       if (put.status !== 200) throw new Error(`PUT answered ${put.status}`)
       return body.upload_id
     },
-    /** Uploads and submits; gives the id. */
+    /** Uploads a file and submits it. Returns the id of the job. */
     async transcribe(bytes?: string, options: object = {}): Promise<string> {
       const answer = await self.post('/v1/transcribe', { upload_id: await self.upload(bytes), ...options })
       if (answer.status !== 200) throw new Error(`submit answered ${answer.text}`)
       return answer.body.id
     },
-    /** Polls, as a caller does, until the job is there. */
+    /** Polls, as a caller does, until the job has one of these statuses. */
     async until(id: string, ...statuses: string[]) {
       for (;;) {
         const job = await self.job(id)

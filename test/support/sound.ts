@@ -1,4 +1,4 @@
-// Computed sound, the same in every run.
+// Computes sounds that are the same in every run.
 
 const rate = 16_000
 

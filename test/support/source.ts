@@ -1,4 +1,5 @@
-// The source files of the project as syntax trees, and what they import. Rules and measurements read these.
+// Parses the source files of the project to syntax trees, and finds their imports. Used by the tidy tests and by
+// scripts/house.ts.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +14,7 @@ export function parse(path: string, text: string): SourceFile {
   return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) }
 }
 
-/** The TypeScript files below the folder; fixtures and declarations are left out. */
+/** Lists the TypeScript files in a folder, without fixtures and declarations. */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
   return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
     .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
@@ -31,14 +32,14 @@ export function nodesOf(file: SourceFile): ts.Node[] {
   return nodes
 }
 
-/** The folder below src, or the file itself. */
+/** Returns the name of the folder in src, or of the file itself. */
 export function roomOf(path: string): string {
   return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
 }
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** What a file takes from other files of the project, dynamic imports included. */
+/** Returns the files of the project that a file imports, including dynamic imports. */
 export function importsOf(file: SourceFile): Import[] {
   return nodesOf(file).flatMap(node => {
     const found = importOf(node)
@@ -67,7 +68,7 @@ function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
   return namedBindings.elements.every(element => element.isTypeOnly)
 }
 
-/** Groups of files that reach one another by imports (Tarjan's strongly connected components). */
+/** Returns groups of files that import one another in a cycle (Tarjan's strongly connected components). */
 export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
   const known = new Set(files.map(({ path }) => path))
   const edges = new Map(

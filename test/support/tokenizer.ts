@@ -2,7 +2,7 @@
 
 import { readTokenizer, type Tokenizer } from '../../src/engine/hear/tokenizer.ts'
 
-/** A tokenizer whose tokens are these texts, with ids from 0, and which has no special tokens. */
+/** Returns a tokenizer with these texts as tokens. Ids start at 0, and there are no special tokens. */
 export function tokenizerOf(texts: readonly string[]): Tokenizer {
   return readTokenizer(
     JSON.stringify({
@@ -20,7 +20,10 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
   )
 }
 
-/** The spelling of bytes in a vocabulary: bytes that cannot be printed are characters from 256 on. */
+/**
+ * Returns the spelling of bytes in a byte-level BPE vocabulary. Bytes that are not printable are replaced by characters
+ * from 256 on.
+ */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174

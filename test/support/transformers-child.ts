@@ -1,11 +1,11 @@
-// Runs transformers.js in a process of its own, because its copy of ONNX Runtime's environment has other threads.
-// For each file of samples it writes the log-mel picture to FILE.mel, and it prints the token ids of all files.
+// Runs transformers.js in a separate process, because its copy of ONNX Runtime has its own threads. Writes the log-mel
+// spectrogram of each file of samples to FILE.mel, and prints the token ids of all files.
 
 import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
 
 export type TransformersOrder = { folder: string; language: string; sounds: string[] }
-/** The ids that the model wrote for each file, prompt and end of text included. */
+/** The token ids that the model generated for each file, including prompt and end of text. */
 export type TransformersAnswer = { ids: number[][] }
 
 if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))

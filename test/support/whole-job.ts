@@ -1,13 +1,13 @@
-// A whole job with a built program: it is started in an empty folder with an empty environment, given a clip, asked
-// for the subtitles, and stopped. As a script: `whole-job.ts BINARY PLACE CLIP`, for where the caller has no network.
+// Runs a whole job with a built program: starts it in an empty folder with an empty environment, uploads a clip,
+// requests the subtitles, and stops it. Also a script, for tests without a network: `whole-job.ts BINARY PLACE CLIP`.
 
 import { join } from 'node:path'
 
 export type WholeJob = {
-  /** From the start of the program, to its address and to the end of the job. */
+  /** Time from the start of the program until it listens, and until the job has ended. */
   listeningMs: number
   transcribedMs: number
-  /** For another start on the same data. */
+  /** The API key, for another start on the same data. */
   key: string
   job: Record<string, unknown>
   srt: string

@@ -1,4 +1,4 @@
-// How far a transcript is from the truth: words that differ, and when each word was said.
+// Compares a transcript with the reference: counts word errors, and checks word times.
 
 import type { Transcript, Word } from '../../src/transcripts/transcript.ts'
 
@@ -18,7 +18,7 @@ export function plainWords(text: string): string[] {
     .filter(each => each !== '')
 }
 
-/** Words left out, added or changed, and which of the one stands for which of the other. */
+/** Counts word errors (deletions, insertions, substitutions), and pairs the equal words. */
 export function compareWords(truth: readonly string[], heard: readonly string[]) {
   const width = heard.length + 1
   const costs = new Uint32Array((truth.length + 1) * width)
@@ -44,7 +44,7 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
   return { errors: costs.at(-1)!, pairs: pairs.reverse() }
 }
 
-/** Words that were heard right, and how many of them begin and end where they should. */
+/** Counts correctly recognised words, and those of them whose start and end are within the tolerance. */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)
   const heard = transcript.utterances.flatMap(each => each.words)
