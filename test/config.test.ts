@@ -109,12 +109,12 @@ test('all invalid settings are named in one error', () => {
   expect(problems.map(line => line.split('=')[0])).toEqual(['STENO_PORT', 'STENO_DEVICE', 'STENO_UPLOAD_TTL'])
 })
 
-test('a shortest duration above the longest one is refused', () => {
+test('a minimum duration above the maximum is refused', () => {
   const [problem] = problemsOf({ STENO_MIN_DURATION: '2h', STENO_MAX_DURATION: '1h' })
   expect(problem).toContain('STENO_MIN_DURATION')
 })
 
-test('an IPv6 host stands in brackets in an address', () => {
+test('an IPv6 host is written in brackets in an address', () => {
   expect(listeningUrl({ host: '127.0.0.1', port: 8080 })).toBe('http://127.0.0.1:8080')
   expect(listeningUrl({ host: '::1', port: 8080 })).toBe('http://[::1]:8080')
 })

@@ -1,5 +1,5 @@
-// Every command of README.md and docs/guide.md is run as a newcomer would, against the real program with the built-in
-// model. A command that is new there and unknown here fails the test.
+// Runs every command of README.md and docs/guide.md as a new user would, against the real program with the built-in
+// model. A new command that this file does not cover fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const guide = readFileSync(join(root, 'docs/guide.md'), 'utf8')
 
-/** What is run by other means, and where. */
+/** Commands that are tested elsewhere, with the place. */
 const elsewhere: [RegExp, string][] = [
   [/^make /, 'what CI and test/program/binary.test.ts run'],
   [/^export KEY=/, 'the key of the test'],
@@ -21,7 +21,7 @@ const elsewhere: [RegExp, string][] = [
   [/^steno runtime pull/, 'test/cli/runtime.test.ts'],
 ]
 
-/** Indented blocks, and in them the lines that are commands, each with its continuations. */
+/** Returns the indented blocks, each without its indentation. */
 function blocksOf(text: string): string[] {
   return [...text.matchAll(/(?:^ {4}.*\n|^\n(?= {4}))+/gm)].map(([block]) =>
     block.replace(/^ {4}/gm, '').trim(),
@@ -45,7 +45,7 @@ let key = ''
 
 beforeAll(async () => {
   if (missing) return
-  // A flac under the name that the commands give: what counts is what is in it.
+  // The commands use this name. The content decides, so a flac file works under it.
   copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
   const started = Bun.spawn(
     [
@@ -95,7 +95,7 @@ async function shell(command: string, environment: Record<string, string> = {}):
 
 const known: Record<string, string> = {}
 
-/** The command with the names that stand for what earlier answers gave. */
+/** Runs a command. Placeholders such as UPLOAD_URL are replaced with values from previous responses. */
 async function run(command: string): Promise<string> {
   let text = command.replaceAll('localhost:8080', address)
   for (const [name, value] of Object.entries(known))
@@ -121,7 +121,7 @@ async function finished(): Promise<Record<string, unknown>> {
   }
 }
 
-test('every command is known', () => {
+test('every command of the README and the guide is covered by a test', () => {
   const commands = [...commandsOf(readme), ...commandsOf(guide)]
   expect(commands.length).toBeGreaterThan(12)
   const strange = commands.filter(
@@ -133,7 +133,7 @@ test('every command is known', () => {
 const upload = () => commandsOf(readme).filter(each => /\/v1\/upload |UPLOAD_URL/.test(each))
 
 test.skipIf(missing)(
-  `the newcomer's path, in the order of the README${skipped}`,
+  `the commands of the README work in their order${skipped}`,
   async () => {
     const [ask, send, ...rest] = commandsOf(readme).filter(each => each.startsWith('curl'))
     expect([ask, send]).toEqual(upload())
@@ -148,7 +148,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `every curl of the guide${skipped}`,
+  `every curl command of the guide works${skipped}`,
   async () => {
     using files = Bun.serve({
       port: 0,
@@ -172,7 +172,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `transcribing without a server, as the README says${skipped}`,
+  `a file is transcribed without a server, as in the README${skipped}`,
   async () => {
     const [command] = /bun src\/main\.ts transcribe [^`]+/.exec(readme)!
     const out = await shell(
@@ -226,7 +226,7 @@ test.skipIf(missing)(
   180_000,
 )
 
-test('every command that is named has a help', async () => {
+test('every command that the documents name has a help text', async () => {
   const named = new Set(
     [
       ...`${readme}\n${guide}`.matchAll(/`(?:bun src\/main\.ts|steno) ([a-z]+(?: [a-z]+(?:\\?\|[a-z]+)*)?)/g),

@@ -26,11 +26,11 @@ const meant: [string, string | null][] = [
   ['__proto__', null],
   ['', null],
 ]
-test.each(meant)('a caller who asks for “%s” may have meant %p', (given, code) => {
+test.each(meant)('the suggested code for “%s” is %p', (given, code) => {
   expect(findMeantLanguage(given)).toBe(code)
 })
 
-test('Whisper knows a hundred of the languages, and one by another code', () => {
+test('Whisper supports 100 of the languages, one of them under another code', () => {
   expect(languages.filter(isKnownToWhisper).length).toBe(100)
   expect([listedCode('jv'), isKnownToWhisper('jv')]).toEqual(['jw', true])
   expect([listedCode('zu'), isKnownToWhisper('zu')]).toEqual(['zu', false])

@@ -1,5 +1,5 @@
-// The models that ship, held to the layouts in which the real ones are published and to the sizes promised: what
-// loads them would load those. What they say is tested in test/engine.
+// Checks that the built-in models have the layout of the published models and the promised sizes, so that code which
+// loads them also loads the published ones. test/engine tests their text.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -63,7 +63,7 @@ test('the recogniser has the files and settings of a published Whisper', () => {
   expect(generation.lang_to_id['<|en|>']).toBe(50259)
 })
 
-test('its alignment heads are heads that it has', () => {
+test('the alignment heads exist in the decoder', () => {
   expect(generation.alignment_heads.length).toBeGreaterThan(0)
   for (const [layer, head] of generation.alignment_heads) {
     expect(layer).toBeWithin(0, config.decoder_layers)
@@ -71,7 +71,7 @@ test('its alignment heads are heads that it has', () => {
   }
 })
 
-test("its tokenizer gives every text token the number of Whisper's", () => {
+test('every text token of the tokenizer has the same id as in Whisper', () => {
   const { model, added_tokens: added } = readJson(whisper, 'tokenizer.json')
   const ids = new Set<number>(Object.values(model.vocab))
   for (let id = 0; id < 50257; id++) if (!ids.has(id)) throw new Error(`no token has the number ${id}`)
@@ -144,7 +144,7 @@ function ports(file: string): { inputs: string[]; outputs: string[] } {
   }
 }
 
-/** What a model with one input and one output, of these names, makes of this. */
+/** Runs a model that has one input and one output with these names, and returns its output. */
 function give(folder: string, data: Float32Array, dims: number[], [from, to]: readonly [string, string]) {
   const type: ElementType = 'float32'
   const session = openSession(runtime(), join(folder, 'onnx/model.onnx'))

@@ -1,4 +1,4 @@
-// The test audio itself: that it is all there, that its truth is in order, and that it stays small.
+// Checks the test audio itself: it is complete, its reference texts are consistent, and it is small.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -27,14 +27,14 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // Two words that the synthesizer runs together may share a frame.
+      // Adjacent words may share a frame, because the synthesizer joins them.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }
   }
   return faults
 }
 
-test('every clip has its sound, and a truth in order', () => {
+test('every clip has a sound file and consistent reference times', () => {
   for (const name of names) {
     const truth = truthOf(name)
     expect(existsSync(join(folder, truth.file))).toBe(true)
@@ -50,7 +50,7 @@ test('the clips take at most 6 MB', () => {
   expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(6_000_000)
 })
 
-test('four languages are spoken, by voices and in sentences the recogniser was never trained on too', () => {
+test('the clips cover four languages, and voices and sentences that the recogniser was not trained on', () => {
   const sentences = names.flatMap(each => truthOf(each).sentences)
   expect([...new Set(sentences.map(each => each.language))].sort()).toEqual(['de', 'en', 'es', 'fr'])
   expect(sentences.some(each => each.voice_unseen)).toBe(true)
@@ -71,7 +71,7 @@ test('there are clips of silence, noise, tones and other sound that misleads a r
   expect(existsSync(join(folder, 'en-phone.wav'))).toBe(true)
 })
 
-test('the conversation is two minutes of three voices that talk over each other once', () => {
+test('the conversation has two minutes of three voices, with one overlap', () => {
   const { duration, speakers, sentences } = truthOf('conversation')
   expect(duration).toBeGreaterThanOrEqual(119)
   expect(speakers).toEqual(['A', 'B', 'C'])
@@ -81,7 +81,7 @@ test('the conversation is two minutes of three voices that talk over each other 
   expect(overlaps).toHaveLength(1)
 })
 
-test('the monologue is ten minutes of one voice, the same every time', async () => {
+test('the monologue has ten minutes of one voice, the same in every run', async () => {
   const out = temporaryFolder()
   const recipe = join(folder, 'monologue.recipe.json')
   const made = await Promise.all(['one.wav', 'two.wav'].map(file => composeSpeech(recipe, join(out, file))))

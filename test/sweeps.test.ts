@@ -18,7 +18,7 @@ async function start(sweepEvery: string): Promise<Running> {
   return running
 }
 
-test('a sweep comes every STENO_SWEEP_EVERY, also when that is less than a second', async () => {
+test('a sweep runs every STENO_SWEEP_EVERY, also when that is less than a second', async () => {
   const { service } = await start('5ms')
   let runs = 0
   await new Promise<void>(resolve => {
@@ -29,14 +29,14 @@ test('a sweep comes every STENO_SWEEP_EVERY, also when that is less than a secon
   })
 })
 
-test('an interval that a timer cannot hold becomes the longest one that it can', async () => {
+test('an interval above the maximum of a timer is lowered to the maximum', async () => {
   const timers = spyOn(globalThis, 'setInterval')
   await start('60d')
   expect(timers.mock.calls.map(([, everyMs]) => everyMs)).toContain(2 ** 31 - 1)
   timers.mockRestore()
 })
 
-test('a sweep that fails does not keep the others from running', async () => {
+test('a sweep that fails does not stop the other sweeps', async () => {
   const { service, sweeper } = await start('1d')
   let pumped = false
   service.runner.failStuckJobs = () => {

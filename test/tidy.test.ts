@@ -1,4 +1,4 @@
-// The style of the house, as rules that a machine can hold. Each is proven on a sample that breaks it.
+// The style rules of the project that a machine can check. Each rule is tested on a sample that breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,10 @@ import {
   type SourceFile,
 } from './support/source.ts'
 
-/** Imports point left along this line. Rooms of one step may not import each other, but for the pairs below. */
+/**
+ * The layers. A room (a folder or file in src) may import only rooms in earlier layers. Rooms in one layer may not
+ * import each other, except for the pairs below.
+ */
 const line: string[][] = [
   ['base'],
   ['limits', 'errors', 'languages'],
@@ -30,7 +33,7 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/** What of a room the others may see. */
+/** Rooms with entry files. Other rooms may import only these files of the room. */
 const doors: Record<string, string[]> = {
   engine: [
     'protocol',
@@ -46,7 +49,7 @@ const doors: Record<string, string[]> = {
   media: ['formats', 'inspect', 'decode', 'child/main'],
 }
 
-/** The order inside the engine, by the same rule: folders and files. */
+/** The layers inside the engine, by the same rule. */
 const engineLine: string[][] = [
   ['audio', 'protocol'],
   ['onnx'],
@@ -63,7 +66,7 @@ const engineLine: string[][] = [
 
 const files = listSources('src')
 
-test('imports of values point one way', () => {
+test('a room imports values only from rooms in earlier layers', () => {
   expect(files.flatMap(againstTheLine)).toEqual([])
   const bad = parse('src/db/x.ts', "import { cancelJob } from '../jobs/job.ts'\ncancelJob()")
   expect(againstTheLine(bad)).toEqual(['src/db/x.ts imports src/jobs/job.ts'])
@@ -71,13 +74,13 @@ test('imports of values point one way', () => {
   expect(againstTheLine(typeOnly)).toEqual([])
 })
 
-test('imports inside the engine point one way', () => {
+test('a part of the engine imports values only from earlier layers', () => {
   expect(files.flatMap(againstTheEngine)).toEqual([])
   const bad = parse('src/engine/onnx/x.ts', "import { y } from '../models/y.ts'; import { z } from './z.ts'")
   expect(againstTheEngine(bad)).toEqual(['src/engine/onnx/x.ts imports src/engine/models/y.ts'])
 })
 
-test('no files import each other in a circle, types included', () => {
+test('there is no import cycle, types included', () => {
   expect(cyclesOf(files, { types: true })).toEqual([])
   const [a, b, c] = [
     parse('src/a.ts', "import type { B } from './b.ts'"),
@@ -88,13 +91,13 @@ test('no files import each other in a circle, types included', () => {
   expect(cyclesOf([a, b, c], { types: false })).toEqual([])
 })
 
-test('rooms with doors are entered by them', () => {
+test('a room with entry files is imported only through them', () => {
   expect(files.flatMap(pastTheDoors)).toEqual([])
   const bad = parse('src/jobs/x.ts', "import { decode } from '../engine/decoder.ts'\ndecode()")
   expect(pastTheDoors(bad)).toEqual(['src/jobs/x.ts imports src/engine/decoder.ts'])
 })
 
-test('every door is used, and every pair of neighbours', () => {
+test('every entry file and every pair of neighbours is used', () => {
   const used = new Set(files.flatMap(entered).map(({ room, name }) => `${room}/${name}`))
   const given = Object.entries(doors).flatMap(([room, names]) => names.map(name => `${room}/${name}`))
   expect(given.filter(door => !used.has(door))).toEqual([])
@@ -123,7 +126,7 @@ const confined: [string, RegExp, (path: string) => boolean][] = [
     /update jobs set[^`']*\bstate =/,
     path => path === 'src/jobs/job.ts',
   ],
-  ['nothing is left for later', /\b(TODO|FIXME|XXX)\b/, () => false],
+  ['no TODO comment is left', /\b(TODO|FIXME|XXX)\b/, () => false],
   ['no path of a machine', /['"`](\/home\/|\/root\/|\/Users\/)/, () => false],
 ]
 test.each(confined)('%s', (_, pattern, mayHold) => {
@@ -138,7 +141,7 @@ test('each confinement finds a sample that breaks it', () => {
     ['node-av is loaded in one file of the media child alone', "import { Demuxer } from 'node-av/api'"],
     ['fetch is called in net alone', 'await fetch(url)'],
     ["a job's state is written in job.ts alone", "db.run('update jobs set state = 1')"],
-    ['nothing is left for later', 'later() // TODO'],
+    ['no TODO comment is left', 'later() // TODO'],
   ]
   for (const [rule, text] of bad) {
     const [, pattern] = confined.find(([name]) => name === rule)!
@@ -178,7 +181,7 @@ function pastTheDoors(file: SourceFile): string[] {
     .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
-/** Files of rooms with doors that a file of another room loads. */
+/** Returns the files of rooms with entry files that a file in another room imports. */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)
     .map(target => ({
@@ -188,7 +191,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
     .filter(({ room }) => room !== roomOf(file.path) && doors[room] !== undefined)
 }
 
-/** Files that an import of values loads. */
+/** Returns the files whose values a file imports. */
 function loadedBy(file: SourceFile): string[] {
   return importsOf(file)
     .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && path.endsWith('.ts'))
@@ -201,7 +204,7 @@ function stepOf(steps: string[][], room: string): number {
   return step
 }
 
-/** Without whole-line comments: prose may name what code must not do. */
+/** Removes whole-line comments: a comment may name code that is forbidden. */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))
 }

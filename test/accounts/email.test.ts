@@ -58,7 +58,7 @@ const refused = [
   `${'é'.repeat(limits.emailLocalBytesMax / 2 + 1)}@example.com`,
 ]
 
-test.each(refused)('%j is no address', given => {
+test.each(refused)('%j is not an address', given => {
   expect(normalEmail(given)).toBeNull()
 })
 

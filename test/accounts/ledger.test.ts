@@ -20,7 +20,7 @@ afterAll(() => {
   db.close()
 })
 
-// A bank statement: operation, job, amount and outcome, then balance and reserve, in cents.
+// A bank statement. Columns: operation, job, amount, outcome, then balance and reserve, in cents.
 const statement = `
   deposit  -     500  ok       500    0
   reserve  job1  600  refused  500    0
@@ -68,7 +68,7 @@ test("another account cannot end a job's reserve", () => {
   expect(() => settle(db, other, 'whose', 100)).toThrow('no reserve')
 })
 
-test('random operations in random order keep balance and reserve right', () => {
+test('balance and reserve are correct after random operations in random order', () => {
   const random = seeded(20261120)
   const mine = [newAccount(), newAccount(), newAccount()]
   const model = new Map(mine.map(id => [id, { deposited: 0, settled: 0, held: new Map<string, number>() }]))
@@ -122,7 +122,7 @@ test('random operations in random order keep balance and reserve right', () => {
         break
       }
       case 'crash': {
-        // An error after money has moved rolls the whole transaction back.
+        // An error after the money has moved rolls back the whole transaction.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

@@ -39,7 +39,7 @@ async function server(options: SMTPServerOptions = {}): Promise<MailServer> {
   return started
 }
 
-/** The text of a received mail, out of its transfer encoding. */
+/** Decodes the text of a received mail from its transfer encoding. */
 function textOf(raw: string): string {
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
   if (!/^content-transfer-encoding: quoted-printable/im.test(raw)) return body.replaceAll('\r\n', '\n')
@@ -141,7 +141,7 @@ test('closing aborts a mail that is being sent', async () => {
   await inbox.left()
 })
 
-test('a server with an untrusted certificate gets no mail, also not in the clear', async () => {
+test('a server with an untrusted certificate gets no mail, not even unencrypted', async () => {
   const inbox = await server({ disabledCommands: [] })
   await expect(mailer({ smtpUrl: inbox.url() }).send(mail)).rejects.toThrow('certificate')
   expect(inbox.received).toEqual([])
@@ -149,7 +149,7 @@ test('a server with an untrusted certificate gets no mail, also not in the clear
   expect(inbox.received).toMatchObject([{ secure: true }])
 })
 
-test('without a mail server the mail is written to the data folder, for its owner alone', async () => {
+test('without a mail server the mail is written to the data folder, readable only by its owner', async () => {
   const writer = mailer()
   await writer.send(mail)
   await writer.send({ ...mail, to: 'ben@example.com', subject: 'Grüße\r\nBcc: eve@example.com' })

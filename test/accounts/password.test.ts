@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits } from '../../src/limits.ts'
 
-test('a password is stored as argon2id, with another salt each time', async () => {
+test('a password is stored as argon2id, with a new salt each time', async () => {
   const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')])
   expect(one).toStartWith(
     `$argon2id$v=19$m=${limits.passwordHashBytes / 1024},t=${limits.passwordHashPasses},p=1$`,
@@ -12,7 +12,7 @@ test('a password is stored as argon2id, with another salt each time', async () =
   expect(await Bun.password.verify('correct horsf', one)).toBe(false)
 })
 
-test('a password of the longest length counts to its last character', async () => {
+test('in a password of the maximum length every character counts', async () => {
   const long = `pass\u0000wörd${'x'.repeat(limits.passwordLengthMax - 9)}`
   const hash = await hashPassword(long)
   expect(await Bun.password.verify(long, hash)).toBe(true)
@@ -20,7 +20,7 @@ test('a password of the longest length counts to its last character', async () =
   expect(await Bun.password.verify('pass', hash)).toBe(false)
 })
 
-test('a hash that fails does not stop the next one', async () => {
+test('a hash that fails does not block the next one', async () => {
   const refused = hashPassword('')
   const next = hashPassword('correct horse')
   await expect(refused).rejects.toThrow()

@@ -82,7 +82,7 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server the link is printed once, for the operator.
+  // Without a mail server the link is printed, for the operator.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {
@@ -95,7 +95,7 @@ async function signUp(service: TestService, body: object) {
   }
 }
 
-/** Mail is laid down behind the answer. */
+/** Waits for the mails, which are written after the response. */
 async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
   const folder = join(dataDir, 'mail')
   const mails = () => new Bun.Glob('*.eml').scanSync({ cwd: folder })

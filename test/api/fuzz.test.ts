@@ -1,4 +1,4 @@
-// Random bad input, from a seed. Every answer must be one of the contract.
+// Sends random invalid input, from a seed. Every response must be one that the contract allows.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -300,7 +300,7 @@ function headerSafe(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '~').trim()
 }
 
-/** Sends it and waits for an answer or the end of the connection; a server that waits for more is left alone. */
+/** Sends the input and waits for a response or the end of the connection. Stops if the server waits for more input. */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)
   return new Promise(resolve => {

@@ -6,7 +6,7 @@ import { type Answer, startTestService, steered } from '../support/service.ts'
 const windowSeconds = limits.rateWindowMs / 1000
 const dayMs = 24 * 3600 * 1000
 
-test('both headers take a key, with or without Bearer', async () => {
+test('both headers accept a key, with or without Bearer', async () => {
   const service = await startTestService()
   const { key } = service.account('ana')
   const headers: Record<string, string>[] = [
@@ -19,7 +19,7 @@ test('both headers take a key, with or without Bearer', async () => {
   for (const each of headers) expect((await service.fetch('/v1/balance', { headers: each })).status).toBe(200)
 })
 
-test('Authorization wins over X-Api-Key', async () => {
+test('Authorization takes precedence over X-Api-Key', async () => {
   const service = await startTestService()
   const { key } = service.account('ana')
   const answer = await service.fetch('/v1/balance', {
@@ -47,7 +47,7 @@ test('a missing, malformed, unknown or revoked key gets 401 with a challenge', a
   expect(await ask({ 'X-Api-Key': ana.key })).toEqual([401, 'API_KEY_REVOKED'])
 })
 
-test('every answer has its quota and a link to the description in its headers', async () => {
+test('every response has headers with its quota and a link to the API description', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const answer = await ana.get('/v1/balance')
@@ -61,7 +61,7 @@ test('every answer has its quota and a link to the description in its headers', 
   })
 })
 
-test('GET /v1 and POST /v1/accounts take no key and send no RateLimit', async () => {
+test('GET /v1 and POST /v1/accounts need no key and send no RateLimit header', async () => {
   const service = await startTestService()
   for (const answer of [
     await service.fetch('/v1'),
@@ -149,7 +149,7 @@ test('refused requests count towards no quota', async () => {
   const statuses: number[] = []
   for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
   expect(statuses).toEqual([200, 200, 429, 429, 429])
-  // Two of five requests are counted for the address, so three more are allowed.
+  // Two of the five requests count towards the quota of the address, so three more are allowed.
   for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })
@@ -157,7 +157,7 @@ test('refused requests count towards no quota', async () => {
 steered('above the quota of the address no header shows the quota of the key', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
-  // Every answered request counts: an unknown path, a missing key, a wrong method.
+  // These responses also count: an unknown path, a missing key, a wrong method.
   await service.fetch('/nowhere')
   await service.fetch('/v1/balance')
   await service.fetch('/v1/balance', { method: 'PUT' })
@@ -171,7 +171,7 @@ steered('above the quota of the address no header shows the quota of the key', a
     expect((await service.fetch(path)).status).toBe(200)
 })
 
-test('without rate limits no header shows them', async () => {
+test('when rate limits are off, no header shows a quota', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   for (const answer of [
@@ -183,7 +183,7 @@ test('without rate limits no header shows them', async () => {
   }
 })
 
-test('a denied address gets only 403', async () => {
+test('a denied address always gets 403', async () => {
   const service = await startTestService({ settings: { STENO_DENY_IPS: '127.0.0.0/8' } })
   for (const path of ['/v1', '/nowhere', '/v1/health']) {
     const answer = await service.fetch(path)
@@ -193,7 +193,7 @@ test('a denied address gets only 403', async () => {
   }
 })
 
-test('X-Forwarded-For from a trusted proxy gives the address of the caller', async () => {
+test('the address of the caller is read from X-Forwarded-For of a trusted proxy', async () => {
   const settings = { STENO_TRUST_PROXY: '127.0.0.0/8,10.0.0.0/8', STENO_DENY_IPS: '192.0.2.0/24' }
   const service = await startTestService({ settings })
   const status = async (forwarded: string) =>
@@ -204,7 +204,7 @@ test('X-Forwarded-For from a trusted proxy gives the address of the caller', asy
   expect(await status('nonsense')).toBe(200)
 })
 
-test('X-Forwarded-For from anywhere else is ignored', async () => {
+test('X-Forwarded-For of any other address is ignored', async () => {
   const service = await startTestService({ settings: { STENO_DENY_IPS: '192.0.2.0/24' } })
   const answer = await service.fetch('/v1/health', { headers: { 'X-Forwarded-For': '192.0.2.1' } })
   expect(answer.status).toBe(200)

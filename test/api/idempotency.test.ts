@@ -8,7 +8,7 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const body = '{"url": "https://media.example/a.mp3"}'
 const keyed = (key: string) => ({ 'Idempotency-Key': key })
 
-test('the same key and body give one job, and the same reply to the byte', async () => {
+test('the same key and body create one job, and the replies are identical', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))
@@ -29,7 +29,7 @@ test('without a key each submission creates a job', async () => {
   expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(2)
 })
 
-test('another body under the same key is a conflict, even with the same meaning', async () => {
+test('another body under the same key is a conflict, even if its meaning is the same', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   await ana.post('/v1/transcribe', body, keyed('a'))
@@ -87,7 +87,7 @@ test('the key is locked while its first request runs', async () => {
     `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  // The slow request holds the key once its headers have arrived. Until then a request with another body is answered.
+  // The slow request locks the key when its headers have arrived. Until then a request with another body is answered.
   let locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   while (locked.status === 400) locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   expect([locked.status, locked.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_LOCKED'])

@@ -1,4 +1,4 @@
-// Requests that no HTTP library sends, written to a socket byte for byte.
+// Requests that no HTTP library sends, written to a socket byte by byte.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
@@ -55,7 +55,7 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // An answer of the wrong shape is refused after the handler, where only the server itself can answer.
+  // A response with the wrong shape is refused after the handler. There only the server itself can answer.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },
@@ -69,7 +69,7 @@ steered('an error beyond the routes is answered without a stack', async () => {
 
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
-/** The quota of the address is the first or the only one. */
+/** Checks that RateLimit-Policy has the quota of the address, as its first or only quota. */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('link')).toContain('rel="service-desc"')

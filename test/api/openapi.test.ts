@@ -150,7 +150,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   for (const code of Object.keys(requestErrors)) if (code !== 'NOT_FOUND') expect(told).toContain(code)
 })
 
-test('the document lists the error codes of jobs, and the headers that let any page read GET /v1', async () => {
+test('the document lists the error codes of jobs, and the CORS headers of GET /v1', async () => {
   const { components, paths } = await readDocument()
   expect(components.schemas.JobError.properties.code.enum).toEqual(Object.keys(jobErrors))
   const { headers } = paths['/v1'].get.responses['200']
@@ -241,7 +241,7 @@ declare const made: Ok<paths['/v1/upload']['post']['responses'], 200>
 const headers: Record<string, string> = made.headers
 const url: string = made.upload_url
 const submit: Body<paths['/v1/transcribe']['post']> = { upload_id: made.upload_id, language: null, speaker_count: 2, diarize: true }
-// @ts-expect-error an unknown format
+// @ts-expect-error the format is unknown
 const wrong: NonNullable<paths['/v1/transcribe/{id}']['get']['parameters']['query']>['format'] = 'doc'
 declare const job: Ok<paths['/v1/transcribe/{id}']['get']['responses'], 200>
 const status: 'created' | 'downloading' | 'pending' | 'processing' | 'completed' | 'failed' = job.status
@@ -250,7 +250,7 @@ const words: string[] = job.result?.utterances.flatMap(utterance => utterance.wo
 const speaker: string | null | undefined = job.result?.utterances[0]?.speaker
 declare const page: Ok<paths['/v1/transcriptions']['get']['responses'], 200>
 const next: string | null = page.next_cursor
-// @ts-expect-error a list has no results
+// @ts-expect-error an item of a list has no result
 page.items[0].result
 declare const balance: components['schemas']['Balance']
 const hours: number | null = balance.estimated_hours_available

@@ -6,7 +6,7 @@ import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
-// startTestService checks every JSON answer, and startReceiver every webhook.
+// startTestService checks every JSON response, and startReceiver every webhook.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()
@@ -31,7 +31,7 @@ steered('a transcription has its declared shape in every state', async () => {
   expect((await ana.get('/v1/transcriptions')).body.items).toHaveLength(3)
 })
 
-test('an answer or event with a missing, wrong or undeclared field is found', () => {
+test('a response or event with a missing, wrong or undeclared field is detected', () => {
   const failed = {
     event: 'transcription.failed',
     transcription_id: 'x',
@@ -49,8 +49,8 @@ test('an answer or event with a missing, wrong or undeclared field is found', ()
   expect(() => checkEvent({ event: 'transcription.renamed' })).toThrow()
 })
 
-// Elysia swallows an error in decoding when the build renames the class of that error.
-test('a query out of range fails the check of the shape, before anything is decoded', () => {
+// Elysia ignores a decoding error if the build renames the class of that error.
+test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])
   }

@@ -148,7 +148,7 @@ steered('a deleted job has no transcript and no media, and can be deleted again'
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
 })
 
-test("another account's job does not exist", async () => {
+test('the job of another account is not found', async () => {
   const service = await startTestService(unlimited)
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const id = await ana.transcribe()
@@ -222,7 +222,7 @@ steered.each(refusals)(
   },
 )
 
-test('null means not given', async () => {
+test('a field that is null counts as missing', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const answer = await ana.post('/v1/transcribe', {
@@ -307,7 +307,7 @@ steered('without a price no balance is needed', async () => {
   expect(await ana.balance()).toMatchObject({ balance_cents: 0, estimated_hours_available: null })
 })
 
-test('a file that is no media is accepted, and its job fails', async () => {
+test('a file that is not media is accepted, and its job fails', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe('not media at all')

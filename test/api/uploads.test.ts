@@ -47,7 +47,7 @@ const filenames: [unknown, string][] = [
   [`${'x'.repeat(limits.filenameLengthMax - 4)}.mp3`, ''],
   ['a b (1).final.wav', ''],
 ]
-test.each(filenames)('the filename %p gives %p', async (filename, code) => {
+test.each(filenames)('the filename %p results in %p', async (filename, code) => {
   const service = await startTestService(unlimited)
   const { status, body } = await service.account('ana').post('/v1/upload', { filename })
   expect([status, body.error?.code ?? '']).toEqual([code === '' ? 200 : 400, code])
@@ -344,7 +344,7 @@ function streamOf(...chunks: string[]): ReadableStream {
   })
 }
 
-/** Asks again with every turn of the event loop. */
+/** Polls in every turn of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

@@ -9,7 +9,7 @@ const distances: [string, string, number][] = [
   ['kitten', 'sitting', 3],
   ['small', 'smal', 1],
 ]
-test.each(distances)('from “%s” to “%s” it takes %i changes, and as many back', (one, other, distance) => {
+test.each(distances)('between “%s” and “%s” the edit distance is %i, both ways', (one, other, distance) => {
   expect(editDistance(one, other)).toBe(distance)
   expect(editDistance(other, one)).toBe(distance)
 })

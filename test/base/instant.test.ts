@@ -37,6 +37,6 @@ const nonsense = [
   '2026-11-20\n',
   '+275760-09-13',
 ]
-test.each(nonsense)('%p is no time', text => {
+test.each(nonsense)('%p is not a time', text => {
   expect(parseInstant(text)).toBeNull()
 })

@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 test('nothing is logged before the server starts', async () => {
-  // A copy of its own: another test file may have started a server in this process.
+  // A separate instance of the module: another test file may have started a server in this process.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )
@@ -27,7 +27,7 @@ test('nothing is logged before the server starts', async () => {
   expect(written).toEqual([])
 })
 
-test('each event is one line of JSON, whatever is in it', () => {
+test('each event is one line of JSON, whatever its fields contain', () => {
   setLogFormat('json')
   log.info('job ended', { job_id: '1', ms: 12, code: null })
   log.warn('odd', { text: 'two\nlines "quoted"' })
@@ -44,13 +44,13 @@ test('each event is one line of JSON, whatever is in it', () => {
   ])
 })
 
-test('the pretty form is one line too, with quotes around values that hold spaces', () => {
+test('in the pretty format an event is one line too, with quotes around values that contain spaces', () => {
   setLogFormat('pretty')
   log.warn('odd', { file: 'a b\nc', ms: 3 })
   expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d warn odd file="a b\\nc" ms=3\n$/)])
 })
 
-test('the life of a job leaves neither key, password, signed address nor transcript in the log', async () => {
+test('the log of a job contains no key, password, signed address or transcript', async () => {
   setLogFormat('json')
   const service = await startTestService({
     parts: { resolve: async () => ['127.0.0.1'] },

@@ -22,7 +22,7 @@ test('counters add up and gauges keep the last value, by label', () => {
   expect(jobs).toMatchObject({ kind: 'gauge', samples: [{ labels: { state: 'pending' }, value: 3 }] })
 })
 
-test('a histogram counts each time once, those above the last bound too', () => {
+test('a histogram counts each value once, including those above the last bound', () => {
   const metrics = openMetrics()
   const histogram = metrics.histogram('steno_http_request_seconds', { route: '/v1' })
   for (const seconds of [0.001, 0.002, 0.3, 61]) histogram.observe(seconds)
@@ -39,14 +39,14 @@ test('a histogram counts each time once, those above the last bound too', () => 
   expect([readingOf('_count'), readingOf('_sum')]).toEqual([4, expect.closeTo(61.303, 6)])
 })
 
-test('a label may hold any characters', () => {
+test('a label may contain any characters', () => {
   const metrics = openMetrics()
   const odd = 'a "quoted" \\ back\nslash, {braced} = é'
   metrics.set('steno_jobs', { state: odd }, 1)
   expect(readMetrics(metrics.text()).steno_jobs!.samples[0]!.labels).toEqual({ state: odd })
 })
 
-test('the metrics of a service are read by a strict parser', async () => {
+test('a strict parser accepts the metrics of a service', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe()
@@ -75,7 +75,7 @@ test.each(malformed)('the parser refuses %s', (_, text) => {
   expect(() => readMetrics(text)).toThrow()
 })
 
-test('the parser takes a correct histogram', () => {
+test('the parser accepts a correct histogram', () => {
   expect(readMetrics(histogram(1, 2, 2)).a!.samples).toHaveLength(4)
 })
 

@@ -8,7 +8,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-test('a sealed text hides its content, and opens after a restart', () => {
+test('a sealed text hides its content, and can be opened after a restart', () => {
   const sealed = openSecrets(folder).seal('the signing secret ✓')
   expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('signing')
   expect(openSecrets(folder).open(sealed)).toBe('the signing secret ✓')
@@ -30,7 +30,7 @@ test('a sealed text with any byte changed does not open', () => {
   expect(() => secrets.open('')).toThrow()
 })
 
-test('a signature is good for one purpose, one text and one folder', () => {
+test('a signature is valid for one purpose, one text and one folder', () => {
   const secrets = openSecrets(folder)
   const signature = secrets.sign('upload', 'a.mp3')
   expect(secrets.isSigned('upload', 'a.mp3', signature)).toBe(true)
@@ -41,7 +41,7 @@ test('a signature is good for one purpose, one text and one folder', () => {
   expect(openSecrets(other).isSigned('upload', 'a.mp3', signature)).toBe(false)
 })
 
-test('only the owner may read the secret, and no draft of it stays', () => {
+test('only the owner may read the secret, and no draft of it remains', () => {
   openSecrets(folder)
   expect(statSync(secretPath(folder)).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder)).toEqual(['secret.key'])

@@ -19,7 +19,7 @@ test('one key gets three quarters of the slots, also while no other key waits', 
   }
 })
 
-test('four keys that want all slots leave each other some', async () => {
+test('when four keys request all slots, every key gets at least one', async () => {
   const room = openRoom(openSemaphore(32))
   for (const key of ['ana', 'ben', 'cem', 'dia']) {
     for (let count = 0; count < 40; count++) room.add(key)
@@ -29,7 +29,7 @@ test('four keys that want all slots leave each other some', async () => {
   expect(['ana', 'ben', 'cem', 'dia'].map(heldBy)).toEqual([24, 6, 1, 1])
 })
 
-test('slots that are given back go to the key that holds few', async () => {
+test('released slots go to the key that holds few', async () => {
   const room = openRoom(openSemaphore(32))
   for (let count = 0; count < 60; count++) room.add('ana')
   for (let count = 0; count < 30; count++) room.add('ben')
@@ -60,7 +60,7 @@ test('keys that wait for one slot take turns, and the work of a key keeps its or
   expect(room.started.filter(({ key }) => key === 'ana').map(({ number }) => number)).toEqual([0, 1, 2])
 })
 
-test('work that fails gives its slot back', async () => {
+test('work that fails releases its slot', async () => {
   const semaphore = openSemaphore(1)
   const failing = semaphore
     .run('ana', async () => {
@@ -71,7 +71,7 @@ test('work that fails gives its slot back', async () => {
   expect(await Promise.all([failing, next])).toEqual(['broken', 'done'])
 })
 
-test('work whose signal fires while it waits never runs, and the others still do', async () => {
+test('work that is aborted while it waits never runs, and other waiting work still runs', async () => {
   const semaphore = openSemaphore(1)
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const first = semaphore.run('ana', () => held)
@@ -87,7 +87,7 @@ test('work whose signal fires while it waits never runs, and the others still do
   expect(await semaphore.run('ana', async () => 'free again')).toBe('free again')
 })
 
-test('a signal that has already fired takes no slot', async () => {
+test('work whose signal is already aborted takes no slot', async () => {
   const semaphore = openSemaphore(1)
   const refused = await semaphore
     .run('ana', async () => 'ran', AbortSignal.abort('late'))
@@ -116,7 +116,7 @@ function openRoom(semaphore: Semaphore) {
         running.delete(work)
       })
     },
-    /** Ends the oldest work of the key. */
+    /** Ends the oldest running work of the key. */
     async end(key: string): Promise<void> {
       ;[...running].find(work => work.key === key)?.end()
       await turn()
@@ -124,7 +124,7 @@ function openRoom(semaphore: Semaphore) {
   }
 }
 
-/** Resolves when all pending promises have gone on. */
+/** Resolves after all pending promise callbacks have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

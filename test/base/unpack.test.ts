@@ -23,7 +23,7 @@ test('a file appears under its path, and is not written a second time', () => {
   expect(told).toEqual([join(home, 'bbbb')])
 })
 
-test('four processes that unpack at once see whole files and leave one copy', async () => {
+test('four processes that unpack at the same time see complete files and leave one copy', async () => {
   const home = join(scratch, 'race')
   const script = `
     const { unpack } = await import(${module})
@@ -38,7 +38,7 @@ test('four processes that unpack at once see whole files and leave one copy', as
   expect(readdirSync(home)).toEqual(['bbbb'])
 })
 
-/** One draft of a process that was killed, one of a process at work. Gives the name of the second. */
+/** Creates a draft of a killed process and a draft of a running process. Returns the name of the second one. */
 function twoDrafts(home: string): string {
   const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]
   for (const path of [killed, busy]) mkdirSync(path)
@@ -47,7 +47,7 @@ function twoDrafts(home: string): string {
   return basename(busy)
 }
 
-test('an older version and an old draft are removed, and the draft of another process stays', () => {
+test('an older version and an old draft are removed, and the draft of another process remains', () => {
   const home = join(scratch, 'old')
   for (const name of ['aaaa', 'cuda-1.2.3']) mkdirSync(join(home, name), { recursive: true })
   const busy = twoDrafts(home)
@@ -55,7 +55,7 @@ test('an older version and an old draft are removed, and the draft of another pr
   expect(readdirSync(home).toSorted()).toEqual(['bbbb', busy, 'cuda-1.2.3'])
 })
 
-test('an old draft is removed at a later start too, and an older version is then left alone', () => {
+test('an old draft is also removed at a later start, which keeps an older version', () => {
   const home = join(scratch, 'later')
   unpack(home, carried, () => {})
   mkdirSync(join(home, 'aaaa'))

@@ -14,7 +14,7 @@ function folder(name: string): string {
   return join(scratch, name)
 }
 
-/** Runs a script that has `Draft`, the file functions of node:fs and `path`. */
+/** Runs a script in which `Draft`, the file functions of node:fs and `path` are available. */
 function start(path: string, script: string) {
   const whole = `
     import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ function fill(draft: Draft, text: string): void {
   writeFileSync(join(draft.path, 'deep', text), text)
 }
 
-test('a file has its name only once it is whole', () => {
+test('a file has its name only when it is complete', () => {
   const home = folder('file')
   const path = join(home, 'a')
   {
@@ -41,7 +41,7 @@ test('a file has its name only once it is whole', () => {
   expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'whole'])
 })
 
-test('a draft that was not put in place is removed, and the old file stays', () => {
+test('a draft that was not put in place is removed, and the old file remains', () => {
   const home = folder('failed')
   const path = join(home, 'a')
   writeFileSync(path, 'old')
@@ -62,7 +62,7 @@ test('a draft of a folder that was not put in place is removed', () => {
   expect(readdirSync(home)).toEqual([])
 })
 
-test('place never writes over a file, and says so', () => {
+test('place never overwrites a file, and returns false', () => {
   const home = folder('place')
   const path = join(home, 'a')
   const results = ['first', 'second'].map(text => {
@@ -73,7 +73,7 @@ test('place never writes over a file, and says so', () => {
   expect([results, readdirSync(home), readFileSync(path, 'utf8')]).toEqual([[true, false], ['a'], 'first'])
 })
 
-test('place never writes over a folder, and says so', () => {
+test('place never overwrites a folder, and returns false', () => {
   const home = folder('place-folder')
   const results = ['first', 'second'].map(text => {
     using draft = new Draft(join(home, 'a'))
@@ -87,7 +87,7 @@ test('place never writes over a folder, and says so', () => {
   ])
 })
 
-test('replace takes the place of a file or of a folder, whatever is in it', () => {
+test('replace overwrites a file or a folder, whatever its content', () => {
   const home = folder('replace')
   for (const text of ['first', 'second']) {
     using file = new Draft(join(home, 'file'))
@@ -102,7 +102,7 @@ test('replace takes the place of a file or of a folder, whatever is in it', () =
   expect(readdirSync(join(home, 'tree/deep'))).toEqual(['second'])
 })
 
-test('a process killed in the middle leaves a draft and nothing under the name', async () => {
+test('a process that is killed while it writes leaves a draft, and no file under the name', async () => {
   const home = folder('killed')
   const child = start(
     join(home, 'a'),
@@ -116,7 +116,7 @@ test('a process killed in the middle leaves a draft and nothing under the name',
 
 const size = 200_000
 
-test('readers of a file that four processes replace see one writer, whole', async () => {
+test('readers of a file that four processes replace always see the complete file of one process', async () => {
   const home = folder('race')
   const path = join(home, 'a')
   writeFileSync(path, 'x'.repeat(size))
@@ -156,7 +156,7 @@ test('four processes can replace one folder at once', async () => {
   expect(one).toBe(two!)
 })
 
-test('of four processes that place a file exactly one does', async () => {
+test('when four processes place the same file, exactly one succeeds', async () => {
   const path = join(folder('race-place'), 'a')
   const writers = [1, 2, 3, 4].map(id =>
     start(
@@ -170,7 +170,7 @@ test('of four processes that place a file exactly one does', async () => {
   expect(said.join('').trim()).toBe(readFileSync(path, 'utf8'))
 })
 
-test('old drafts are removed; young ones and files of other names stay', () => {
+test('old drafts are removed; recent drafts and files with other names remain', () => {
   const home = folder('old')
   const then = new Date(Date.now() - limits.draftKeptMs - 1000)
   const [young, old] = [draftPath(join(home, 'a')), draftPath(join(home, 'a'))]

@@ -41,7 +41,7 @@ test('an archive that another program made is read', async () => {
   expect(readFileSync(join(folder, 'hello'), 'utf8')).toBe('hello'.repeat(999))
 })
 
-test('a file that is no archive, is cut short or was changed is refused', async () => {
+test('a file that is not an archive, is truncated or was modified is refused', async () => {
   expect(() => listZip(write(new Uint8Array(9)))).toThrow('no zip archive')
   const whole = makeZip(files)
   expect(() => listZip(write(whole.subarray(0, whole.length - 30)))).toThrow('no zip archive')

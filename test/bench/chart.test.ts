@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chart } from '../../scripts/bench/support/chart.ts'
 
-test('a point is placed by length and speed', () => {
+test('the position of a point depends on its length and speed', () => {
   const points = [
     { minutes: 10, speed: 20 },
     { minutes: 100, speed: 40 },
@@ -12,7 +12,7 @@ test('a point is placed by length and speed', () => {
     .exec(svg)![1]!
     .split(' ')
     .map(each => each.split(',').map(Number))
-  // Ends at the frame, the middle of a logarithmic axis in its middle; the top of the scale is 40.
+  // The line spans the frame. The middle of a logarithmic axis is the geometric mean. The top of the scale is 40.
   expect(line.map(([x]) => x)).toEqual([70, 385, 700])
   expect(line.map(([, y]) => y)).toEqual([175, 50, 112.5])
   expect(svg).toContain('a &lt;machine>')

@@ -15,21 +15,21 @@ test('the same turns under other labels have no error', () => {
   ])
 })
 
-test('missed, false and confused speech add up to the rate', () => {
-  // Ten seconds of anna: 2 missed at the end, 1 false before, 3 given to another.
+test('the rate is the sum of missed, false and confused speech', () => {
+  // Ten seconds of anna: 2 missed at the end, 1 false before, 3 assigned to another speaker.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
-  // Shared 5 of the union of 11.
+  // The intersection is 5 s, the union 11 s.
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 
-test('overlapping speech counts twice, and one label is right for one speaker of it', () => {
+test('overlapping speech counts twice, and a single label is correct for only one of the speakers', () => {
   const truth = [...by('anna', [0, 6]), ...by('ben', [4, 10])]
   expect(score(truth, by('1', [0, 10]), 0)).toMatchObject({ speech: 12, missed: 2, false: 0, confused: 4 })
 })
 
-test('a collar leaves the edges of the reference out', () => {
+test('a collar excludes the boundaries of the reference from the score', () => {
   const truth = [...by('anna', [0, 5]), ...by('ben', [5, 10])]
   const said = [...by('1', [0, 5.2]), ...by('2', [5.2, 10])]
   expect(score(truth, said, 0).confused).toBeCloseTo(0.2, 10)
@@ -45,7 +45,7 @@ test('a speaker without a match has a Jaccard error of 1', () => {
   expect(score([], by('1', [0, 5]), 0)).toMatchObject({ speech: 0, false: 5, rate: 0 })
 })
 
-test('the labels are matched with the least error', () => {
+test('labels are matched so that the error is minimal', () => {
   const { below } = seeded(5)
   for (let round = 0; round < 200; round++) {
     const [rows, columns] = [1 + below(4), 1 + below(5)]
@@ -68,7 +68,7 @@ test('the labels are matched with the least error', () => {
   }
 })
 
-test('RTTM is read', () => {
+test('RTTM is parsed', () => {
   const text = 'SPEAKER talk 1 0.50 1.25 <NA> <NA> anna <NA> <NA>\nSPKR-INFO talk\n'
   expect(readRttm(text)).toEqual([{ from: 0.5, to: 1.75, speaker: 'anna' }])
 })

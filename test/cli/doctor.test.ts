@@ -37,7 +37,7 @@ test.skipIf(!builtIn)(
   60_000,
 )
 
-test('the disk check asks for room for one file of the configured maximum', async () => {
+test('the disk check requires space for one file of the configured maximum size', async () => {
   const { of } = await doctor({ STENO_MAX_FILE_SIZE: '8000TB' })
   expect(of('disk space')).toMatchObject({ ok: false, found: expect.stringContaining('8000 TB') })
 }, 60_000)

@@ -22,7 +22,7 @@ test('a dry run prints the unit and does nothing', async () => {
   }
 })
 
-test('a checkout is not installed, and a folder that a unit would misread is refused', async () => {
+test('a checkout is not installed, and a folder that systemd would misread is refused', async () => {
   const checkout = await findCommand(folder, 'install', '--root', folder)
   expect([checkout.code, checkout.err]).toEqual([1, expect.stringContaining('make build')])
   const odd = await findCommand(folder, 'install', '--dry-run', '--data-dir', '/srv/a b')

@@ -6,7 +6,7 @@ import { findCommand } from '../support/command.ts'
 
 const root = join(import.meta.dir, '../..')
 
-test('every package the program is made of is named with its licence', async () => {
+test('every package in the program is listed with its licence', async () => {
   const { code, out } = await findCommand(root, 'licenses')
   expect(code).toBe(0)
   for (const name of [...Object.keys(steno.dependencies), '@ricky0123/vad-web']) {
@@ -38,6 +38,6 @@ test('every package states a licence from the reviewed list', () => {
   const strange = listPackages(root)
     .filter(({ about }) => !known.includes(about.license ?? ''))
     .map(({ about }) => `${about.name}: ${about.license}`)
-  // Its licence is in its files, not in its package.json.
+  // The licence of this package is in its files, not in its package.json.
   expect(strange).toEqual(['@shinyoshiaki/jspack: undefined'])
 })

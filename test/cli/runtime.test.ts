@@ -15,7 +15,7 @@ const version = (
 ).version
 const native = `runtimes/linux-${process.arch}/native`
 
-/** A real library that asks for one that no machine of a test has. */
+/** A real library, changed to depend on a library that no test machine has. */
 const provider = readFileSync(carriedRuntime())
 const name = provider.indexOf('libstdc++.so.6\0')
 provider.write('libcudnn.so.9\0', name)
@@ -39,7 +39,7 @@ beforeEach(() => {
 const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], { STENO_DATA_DIR: folder })
 const place = () => join(folder, 'native', `cuda-${version}`)
 
-/** A source as NuGet's protocol has it; `breaks` are bytes after which a transfer ends. */
+/** A server with NuGet's protocol. `breaks` are byte counts after which a transfer breaks off. */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []
   const server = Bun.serve({
@@ -83,7 +83,7 @@ function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   }
 }
 
-test('the provider is fetched, checked, put beside the library, and missing libraries are named', async () => {
+test('the provider is downloaded, verified and installed beside the library, and missing libraries are named', async () => {
   using served = startSource({ breaks: [1000, 50_000] })
   const { code, out } = await run('--source', served.source)
   expect([code, served.ranges]).toEqual([0, ['all', 'bytes=1000-', 'bytes=51000-']])
@@ -100,7 +100,7 @@ test('the provider is fetched, checked, put beside the library, and missing libr
   const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
   const of = (check: string) => findings.find(each => each.check === check)!
   expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
-  // What cannot load is left out with a word, and the processor does the work.
+  // A provider that cannot be loaded is reported, and the CPU is used.
   expect(of('device')).toMatchObject({
     ok: true,
     found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),
@@ -108,7 +108,7 @@ test('the provider is fetched, checked, put beside the library, and missing libr
   expect(of('transcription').ok).toBe(true)
 }, 60_000)
 
-test('the package can come as a file', async () => {
+test('the package can be installed from a file', async () => {
   const path = join(folder, 'package.nupkg')
   writeFileSync(path, whole)
   expect((await run('--from', path)).code).toBe(0)
@@ -131,7 +131,7 @@ test.each([
   expect(readdirSync(folder).includes('native') ? readdirSync(join(folder, 'native')) : []).toEqual([])
 })
 
-test('bytes that do not have the hash of the source are not installed', async () => {
+test('a package whose hash differs from that of the source is not installed', async () => {
   using served = startSource({ sha512: createHash('sha512').update('other').digest('base64') })
   expect(await run('--source', served.source)).toMatchObject({
     code: 1,
@@ -140,7 +140,7 @@ test('bytes that do not have the hash of the source are not installed', async ()
   expect(readdirSync(join(folder, 'native'))).toEqual([])
 }, 30_000)
 
-test('a server that is no NuGet source, and a missing file, are errors of one line', async () => {
+test('a server that is not a NuGet source, or a missing file, is an error of one line', async () => {
   using nothing = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
   const { code, err } = await run('--source', `http://127.0.0.1:${nothing.port}/`)
   expect([code, err]).toEqual([1, `steno: http://127.0.0.1:${nothing.port}/ is no NuGet source\n`])
@@ -157,7 +157,7 @@ test('the names of needed libraries are read from an ELF file', () => {
   expect(() => neededLibraries(import.meta.path)).toThrow('no 64-bit ELF')
 })
 
-test('the hint names packages of the right generation', () => {
+test('the hint names the packages of the matching CUDA version', () => {
   expect(installHint(['libcublasLt.so.12', 'libcudnn.so.9'])).toContain(
     'cuda-libraries-12-9 libcudnn9-cuda-12',
   )

@@ -1,4 +1,4 @@
-// The commands as an operator uses them, beside a server in a process of its own.
+// Runs the commands as an operator does, while a server runs in a separate process.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop('SIGKILL')
 })
 
-test('the first start makes an account and shows its key once; the next does not', async () => {
+test('the first start creates an account and shows its key once; the next start does not', async () => {
   const data = join(folder, 'first')
   const first = await serve(data)
   const [, key = ''] = /(sk_live_\S+)/.exec(first.out()) ?? []
@@ -30,7 +30,7 @@ test('the first start makes an account and shows its key once; the next does not
   expect((await fetch(`${second.url}/v1/balance`, { headers: { Authorization: key } })).status).toBe(200)
 })
 
-test('accounts and keys made beside a running server work at once, and stop at once', async () => {
+test('commands that change accounts and keys take effect at once while the server runs', async () => {
   const data = join(folder, 'beside')
   const server = await serve(data)
   const run = (...args: string[]) => findCommand(data, ...args)
@@ -126,7 +126,7 @@ test('an invalid request is refused with an error of one line', async () => {
   expect(sixth.err).toContain('5 active keys')
 })
 
-test('an unusable data folder is named, with the setting for another', async () => {
+test('an unusable data folder is reported, with the setting that selects another one', async () => {
   const inTheWay = join(folder, 'a-file')
   await Bun.write(inTheWay, '')
   for (const args of [['serve'], ['accounts', 'list'], ['doctor']]) {
@@ -179,7 +179,7 @@ test('a second server on the same folder is refused', async () => {
   expect(second.stderr.toString()).toContain('already serving')
 })
 
-test('every wrong setting is named at once; a flag wins over its variable', async () => {
+test('all invalid settings are reported together; a flag overrides its variable', async () => {
   const bad = Bun.spawnSync(selfCommand('serve', '--upload-ttl', 'soon'), {
     env: { ...environment(join(folder, 'bad')), STENO_PORT: 'x', STENO_MAX_FILE_SIZE: 'big' },
   })
@@ -196,7 +196,7 @@ test('every wrong setting is named at once; a flag wins over its variable', asyn
   expect(await balance.json()).toMatchObject({ price_per_hour_cents: 7 })
 })
 
-test('a misspelt setting, and a model that nobody knows, stop the start with the nearest name', () => {
+test('a misspelt setting or an unknown model prevents the start, and the error suggests the nearest name', () => {
   const start = (more: Record<string, string>) =>
     Bun.spawnSync(selfCommand('serve'), { env: { ...environment(join(folder, 'misspelt')), ...more } })
   const misspelt = start({ STENO_MODLE: 'base' })
@@ -220,7 +220,7 @@ test('a folder without a model leaves the service unready; the log names the fil
   expect(await (await fetch(`${server.url}/v1`)).text()).not.toContain(folder)
 })
 
-test('settings may stand in a .env file of the working folder; the environment wins over it', async () => {
+test('settings may be in a .env file of the working folder; the environment overrides it', async () => {
   const cwd = join(folder, 'working')
   await Bun.write(join(cwd, '.env'), 'STENO_UPLOAD_TTL=soon\nSTENO_PORT=x\n')
   const { exitCode, stderr } = Bun.spawnSync(selfCommand('serve'), {
@@ -247,7 +247,7 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
     `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // The request is in flight as soon as another with its Idempotency-Key is told so.
+  // The request is in flight when another request with its Idempotency-Key is refused as locked.
   const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
   const isInFlight = async () =>
     (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
@@ -287,7 +287,7 @@ test('openapi prints the document', async () => {
   expect([code, json().openapi]).toEqual([0, '3.1.0'])
 })
 
-test('the page of settings is the table of settings', async () => {
+test('docs/settings.md matches the table of settings', async () => {
   const { settingsPage } = await import('../../scripts/settings-docs.ts')
   const page = readFileSync(join(import.meta.dir, '../../docs/settings.md'), 'utf8')
   expect(page).toBe(settingsPage())
@@ -323,7 +323,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   return { url, out: out.text, err: err.text, told: err.until, stop }
 }
 
-/** The text of a stream so far, and a way to wait for a word in it. */
+/** Collects the text of a stream, and can wait until it contains a word. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const waiting: { word: string; resolve: () => void }[] = []

@@ -26,7 +26,7 @@ function open(clock?: () => number): Db {
   return db
 }
 
-test('a transaction has one time, which a nested one shares', () => {
+test('all statements of a transaction see one time, also in a nested transaction', () => {
   let now = 1000
   const db = open(() => now++)
   const times = db.tx(() => [db.now(), db.tx(() => db.now()), db.now()])
@@ -34,7 +34,7 @@ test('a transaction has one time, which a nested one shares', () => {
   expect(db.now()).toBeGreaterThan(times[0]!)
 })
 
-test('an error rolls back a transaction with what is nested in it', () => {
+test('an error rolls back a transaction and its nested transactions', () => {
   const db = open()
   const add = (id: string) =>
     db.run('insert into accounts (id, email, money_moved_at, created_at) values ($id, $id, 0, 0)', { id })
@@ -98,7 +98,7 @@ test('a data folder is served by one process at a time', () => {
   lockDataDir(folder)()
 })
 
-test('every file in the data folder belongs to its owner alone', async () => {
+test('only the owner can read the files in the data folder', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(5))
@@ -127,7 +127,7 @@ test('the probe fails on a full disk', async () => {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(900) })
     } catch {}
     try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  // Without the trap the signal of the limit would end the process; with it a write fails as on a full disk.
+  // The trap ignores SIGXFSZ, which would end the process. A write then fails as on a full disk.
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
   const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
   expect(await new Response(child.stdout).text()).toBe('full true\n')

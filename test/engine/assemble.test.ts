@@ -3,7 +3,7 @@ import { assemble } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
 
-/** Words of half a second, one after another; `/` is a pause of two seconds. */
+/** Words of half a second, one after another. `/` is a pause of two seconds. */
 function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from
   const words: PlacedText[] = []
@@ -54,7 +54,7 @@ test.each(['zh', 'ja', 'th', 'yue'])('sentences in %s are split, and joined with
   expect(transcript.utterances[0]!.words.map(({ word }) => word)).toEqual(['你', '好。'])
 })
 
-test('times of any input increase, lie inside the recording and have a length', () => {
+test('for any input, times increase, are inside the recording and have a duration', () => {
   const odd: PlacedText[] = [
     { text: ' one', from: 5 * sampleRate, to: 4 * sampleRate, probability: 1 },
     { text: ' two', from: 3 * sampleRate, to: 6 * sampleRate, probability: 1 },

@@ -373,7 +373,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Waits until a process has ended; the test's own timeout is the limit. */
+/** Waits until a process has ended, at most until the test times out. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await Bun.sleep(5)
 }
@@ -390,7 +390,7 @@ function link(path: string): string {
   }
 }
 
-/** The descriptor of this process that listens on a port. */
+/** Returns the descriptor of this process that listens on a port. */
 function listening(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(path =>

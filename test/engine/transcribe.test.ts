@@ -160,7 +160,7 @@ test.skipIf(missing).each(unserved)(
   },
 )
 
-test('speech without text is one warning, whatever the number of its places', () => {
+test('speech without text causes one warning, however often it occurs', () => {
   expect(warningOfMissed([])).toEqual([])
   expect(warningOfMissed([3])).toEqual(['Speech was heard but not understood at 3 s.'])
   expect(warningOfMissed([3, 5, 8, 13, 21, 34, 55])).toEqual([
@@ -179,7 +179,7 @@ test.skipIf(missing)(
   },
 )
 
-test.skipIf(missing)(`without its models diarization is refused, not left out${skipped}`, async () => {
+test.skipIf(missing)(`diarization without its models is refused, not skipped${skipped}`, async () => {
   const bare = { ...models, voices: voicesFor('tiny', '/nowhere') as { problem: string } }
   const silence = { onSamples: async () => {}, onWarning: () => {} }
   const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
@@ -201,11 +201,11 @@ test.skipIf(missing)(
   },
 )
 
-test.skipIf(missing)(`no sound has an empty transcript${skipped}`, async () => {
+test.skipIf(missing)(`a recording without samples has an empty transcript${skipped}`, async () => {
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/** Times lie inside the file, increase, and do not overlap. */
+/** Checks that times are inside the file, increase, and do not overlap. */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {

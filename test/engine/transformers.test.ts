@@ -1,4 +1,5 @@
-// The engine beside transformers.js with the same weights: another author's log-mel pictures and tokens.
+// Compares the engine with transformers.js, an independent implementation, with the same weights: log-mel spectrograms
+// and tokens.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -48,7 +49,7 @@ async function askTransformers(order: TransformersOrder): Promise<TransformersAn
   return JSON.parse(printed)
 }
 
-/** The picture of each file, and its tokens between the prompt and the end of text, with both. */
+/** Returns the spectrogram of each file and its tokens, including the prompt and the end of text. */
 async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids: number[] }[]> {
   const whisper = await openWhisper(runtime(), pocket ?? '', { device: 'cpu', variant: '' })
   const { facts } = whisper

@@ -1,4 +1,4 @@
-// The server is killed at moments that a seed chooses. No accepted job may be lost or charged twice.
+// Kills the server at moments that a seed selects. No accepted job may be lost or charged twice.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -18,12 +18,12 @@ const kills = 12
 const seed = 7
 const depositCents = 100_000
 
-test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve stays', async () => {
+test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve remains', async () => {
   const folder = temporaryFolder()
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = accountKey(folder)
-  /** The callers' view: the request under each Idempotency-Key, and the job that it was answered with. */
+  /** The view of the callers: the request under each Idempotency-Key, and the job that was created for it. */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
 
@@ -42,14 +42,14 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
         }
         server.kill()
       })
-      // A request that the kill interrupted rejects.
+      // A request that the kill interrupted is rejected.
       await Promise.allSettled(load)
     } finally {
       await server.gone()
     }
   }
 
-  // After one more start, without a kill, every job ends.
+  // After one more start without a kill, every job ends.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -114,7 +114,7 @@ async function serve(folder: string, seed: number) {
   }
 }
 
-/** An upload with its bytes, and the submission for it. */
+/** Creates an upload, sends its bytes, and returns the request that submits it. */
 async function prepare(calls: Calls, seconds: number): Promise<object> {
   const { upload_id, upload_url, headers } = (await ask(calls, 'POST', '/v1/upload', { filename: 'a.wav' }))
     .body
@@ -122,7 +122,7 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
   return { upload_id, webhook_url: calls.webhookUrl }
 }
 
-/** Submits each request that has no answer yet. One whose upload was interrupted by the kill is skipped. */
+/** Submits each request that has no response yet. Skips a request whose upload was interrupted by the kill. */
 async function askAgain(
   calls: Calls,
   sent: Map<string, object>,

@@ -1,4 +1,4 @@
-// One account keeps every queue busy with work that never ends. The job of another account must not wait for it.
+// One account fills every queue with work that never ends. The job of another account must not have to wait for it.
 
 import { afterAll, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -22,7 +22,7 @@ const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, lang
 
 afterAll(() => db.close())
 
-/** The step into each state. True when it moved the job. */
+/** The step into each state. Returns true if it moved the job. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, pricePerHourCents: 20 }),
@@ -31,7 +31,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** The steps that bring a new job into a state. */
+/** The steps that move a new job to a state. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -45,7 +45,7 @@ const pairs = jobStates.flatMap(from =>
   (Object.keys(steps) as (keyof typeof steps)[]).map(to => [from, to] as const),
 )
 
-test.each(pairs)('a job in %s moves to %s only if the table has that step', (from, to) => {
+test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, to) => {
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)

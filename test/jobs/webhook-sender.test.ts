@@ -42,7 +42,7 @@ test('every webhook is signed with the key that submitted the job', async () => 
   const ana = service.account('ana')
   await ana.transcribe(speech(5), { webhook_url: receiver.url })
   await receiver.got(1)
-  // Revoked while the job runs: its webhooks are still signed by it.
+  // The key is revoked while the job runs, but still signs the webhooks of the job.
   revokeKey(service.db, ana.keyId)
   createKey(service.db, service.secrets, ana.id, { name: 'other' })
   service.engine.finish(await service.engine.given(1))
@@ -73,7 +73,7 @@ test('neither a key nor its signing secret is in the data folder', async () => {
   expect(files).toBeGreaterThan(2)
 })
 
-test('a job that fails before an engine had it sends failed alone', async () => {
+test('a job that fails before it reaches an engine sends only failed', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
@@ -144,7 +144,7 @@ test('an event that is refused is dropped, and nothing else changes', async () =
   expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
 })
 
-test('events that a stop left unsent are sent at the next start, and none twice', async () => {
+test('events that were not sent before a stop are sent at the next start, and none is sent twice', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')
@@ -161,7 +161,7 @@ test('events that a stop left unsent are sent at the next start, and none twice'
   ])
 })
 
-test('a receiver that timed out ten times in a row is skipped, for this account alone', async () => {
+test('a receiver that timed out ten times in a row is skipped, for this account only', async () => {
   const service = await startTestService({ settings: { ...home.settings, STENO_WEBHOOK_TIMEOUT: '20ms' } })
   let isDead = true
   const receiver = startReceiver(() => (isDead ? new Promise<Response>(() => {}) : new Response()))

@@ -1,4 +1,4 @@
-// A child may crash, hang or send anything: its job fails with the right code, and no process is left.
+// A child may crash, hang or send anything. Its job must fail with the correct code, and no process may remain.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -17,12 +17,12 @@ setDefaultTimeout(patienceMs)
 const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
-/** No child of this process is left, not even a zombie. */
+/** Checks that no child process remains, not even a zombie. */
 afterEach(() => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-/** A child that runs these lines, with `send` and `confine` at hand. */
+/** A child that runs these lines, in which `send` and `confine` are available. */
 function standIn(lines: string): string[] {
   const source = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/media', name))
   return [
@@ -50,7 +50,7 @@ const inspectWith = (command: string[], bounds: Partial<Bounds> = {}) =>
   openMedia({ durationMsMin, durationMsMax, command, bounds }).inspect(wav, { signal: forever })
 
 const good = `{ container: 'wav', codec: 'pcm', sampleRate: 8000, channels: 1, durationMs: 5000 }`
-const misdeeds = {
+const faults = {
   'ends at once': 'process.exit(0)',
   'ends with an error': 'process.exit(3)',
   'is killed': `process.kill(process.pid, 'SIGKILL')`,
@@ -63,7 +63,7 @@ const misdeeds = {
   'sends a message that is too long': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
 }
 
-describe.each(Object.entries(misdeeds))('a child that %s', (_, lines) => {
+describe.each(Object.entries(faults))('a child that %s', (_, lines) => {
   test('fails an inspection', async () => {
     expect(await failureOf(inspectWith(standIn(lines)))).toMatchObject({ code: 'PROCESSING_ERROR' })
   })
@@ -143,7 +143,7 @@ test('leaving the loop early ends the child', async () => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-test('the child gets the file, and neither environment nor open files of the server', async () => {
+test('the child inherits the file on stdin, but no environment and no open files of the server', async () => {
   const folder = temporaryFolder()
   using database = new Database(join(folder, 'steno.db'), { create: true })
   database.run('create table t (a)')
@@ -176,7 +176,7 @@ test('FFmpeg is never loaded in the server process', async () => {
   expect(readFileSync('/proc/self/maps', 'utf8')).not.toContain('node-av')
 })
 
-test('a confined child can write no file', async () => {
+test('a confined child cannot write a file', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'written')
   const command = standIn(`confine(order); const { writeFileSync } = await import('node:fs')
@@ -186,7 +186,7 @@ test('a confined child can write no file', async () => {
 })
 
 test('a child ends with its parent', async () => {
-  // The pipe fills up, so the child of the parent in between is still at work when that parent is killed.
+  // The pipe fills up, so the grandchild is still running when its parent is killed.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -208,7 +208,7 @@ test('a child ends with its parent', async () => {
   await until(() => !isRunning(child!))
 })
 
-/** The test's own time limit ends this. */
+/** Waits for a condition, at most until the test times out. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(5)
 }

@@ -1,5 +1,5 @@
-// The duration is what can be played, not what a header says. Files beyond half a minute are counted by their
-// packets; they are put together here from short ones.
+// The duration is the length of the playable sound, not the value in a header. Files longer than half a minute are
+// measured by their packets; these tests build such files from short ones.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // Every link of Opus begins with 6.5 ms that the decoder leaves out, without a word in the packets.
+  // The decoder drops the first 6.5 ms of every Opus link, but the packets do not show this.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },
@@ -23,7 +23,7 @@ const repeated: { name: string; codec: string; slackMs?: number }[] = [
 ]
 
 describe.each(repeated)(`$name, ${times} times over`, ({ name, codec, slackMs = 50 }) => {
-  test('is inspected to be as long as its decoded samples', async () => {
+  test('the inspected duration equals that of the decoded samples', async () => {
     const folder = temporaryFolder()
     const path = join(folder, name)
     const once = readFileSync(fixture(name))
@@ -45,11 +45,11 @@ test('a chain may have more links than a process may have open files', async () 
   expect((await inspect(path)).durationMs).toBeGreaterThan(links * 1990)
 })
 
-test('45 seconds of plain samples are 45 seconds', async () => {
+test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The header still says two seconds; what follows the data it announces is believed only when it says nothing.
+  // The header must not say two seconds: FFmpeg reads beyond the announced data only if the announced size is unknown.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })
@@ -67,14 +67,14 @@ const exact: [rate: number, samples: number, durationMs: number | string][] = [
   [16_000, 15_360, 'The audio is 0.960 seconds long; at least 1 second is needed.'],
 ]
 
-test.each(exact)('at %i Hz, %i samples last exactly %p', async (rate, samples, duration) => {
+test.each(exact)('%i Hz and %i samples have the exact duration %p', async (rate, samples, duration) => {
   const path = join(temporaryFolder(), 'exact.wav')
   writeFileSync(path, wav(rate, samples))
   if (typeof duration === 'number') expect(await inspect(path)).toMatchObject({ durationMs: duration })
   else expect(await failureOf(inspect(path))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message: duration })
 })
 
-/** One channel of 16 bit samples. */
+/** A mono file with 16-bit samples. */
 function wav(rate: number, samples: number): Buffer {
   const bytes = Buffer.alloc(44 + samples * 2)
   readFileSync(fixture('pcm.wav')).copy(bytes, 0, 0, 44)

@@ -1,4 +1,4 @@
-// Fixtures, and the ways in which the tests of this room read a file.
+// Fixtures, and functions with which the media tests read files.
 
 import { join } from 'node:path'
 import { JobFailure } from '../../src/errors.ts'
@@ -7,9 +7,9 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
-/** For each test: other work may keep children waiting. */
+/** The timeout of each test. It is long, because children may wait for other work. */
 export const patienceMs = 60_000
-/** The usual priority is the lowest; beside other work the tests would take minutes. */
+/** The normal priority. With the lowest one the tests would take minutes on a busy machine. */
 export const bounds = { priority: 0 }
 export const forever = new AbortController().signal
 export const media = openMedia({ durationMsMin, durationMsMax, bounds })
@@ -34,7 +34,7 @@ export async function decodeAll(path: string): Promise<Float32Array> {
   return all
 }
 
-/** Code and message of the JobFailure that a promise must end in. */
+/** Returns the code and message of the JobFailure with which a promise rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const outcome = await promise.then(
     () => null,

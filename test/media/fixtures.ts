@@ -1,8 +1,8 @@
-// The files that fixtures/media/make.sh makes: every accepted container, with its usual codecs.
+// The files that fixtures/media/make.sh creates: every accepted container, with its usual codecs.
 
 /**
- * Codecs pad to whole blocks, and where the container cannot say so the padding is part of the sound. The
- * encoder of these WMA files is a frame of 46 ms late, and ASF has no word for that either.
+ * Codecs pad to complete blocks. Where the container cannot describe the padding, it is part of the sound. The encoder
+ * of these WMA files adds a delay of one frame (46 ms), which ASF cannot describe either.
  */
 export const mediaFixtures: {
   name: string

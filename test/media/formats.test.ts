@@ -1,4 +1,4 @@
-// Every accepted container, with its usual codecs.
+// Inspects and decodes every accepted container, with its usual codecs.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { contentTypes } from '../../src/media/formats.ts'
@@ -27,7 +27,7 @@ describe.each(mediaFixtures)('$name', ({ name, container, codec, durationMs = 20
   })
 })
 
-test('AMR in 3GP, as phones record it, is as long as its frames', async () => {
+test('AMR in 3GP, as phones record it, has the duration of its frames', async () => {
   expect(await inspect(fixture('amr.3gp'))).toMatchObject({
     container: 'mov',
     codec: 'amr_nb',

@@ -1,4 +1,4 @@
-// Damaged files of every kind: each is decoded, or fails with a code of the spec. `make bench` runs 2,000.
+// Damaged files of every kind: each is decoded, or fails with a code of the specification. `make bench` runs 2,000.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -14,7 +14,7 @@ test(`${cases} damaged files are decoded or fail with a code`, async () => {
   const endings = new Set(outcomes.map(({ ended }) => ended))
 
   expect(outcomes).toHaveLength(cases)
-  // Some damage is bridged and some is not, or the damage is no test.
+  // Some damage must be survived and some must not, otherwise the damage tests nothing.
   expect(endings).toContain('decoded')
   expect(endings).toContain('INVALID_MEDIA_FORMAT')
   const allowed = ['decoded', 'INVALID_MEDIA_FORMAT', 'DURATION_TOO_LONG', 'PROCESSING_ERROR']

@@ -1,4 +1,4 @@
-// Inspects and decodes one damaged file, as a job would, and gives the outcome.
+// Inspects and decodes one damaged file, as a job does, and returns the outcome.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,12 +11,12 @@ import { mutant } from './mutations.ts'
 export type Outcome = { name: string; ended: JobErrorCode | 'decoded'; durationMs: number; decodedMs: number }
 
 const signal = new AbortController().signal
-/** Far more than a file of two seconds takes, even on a busy machine; whatever runs into it hangs. */
+/** Far more than a file of two seconds needs, even on a busy machine. A child that reaches a bound hangs. */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
-/** Anything but one of the job's own failures is thrown. */
+/** Returns the outcome. Throws any error that is not a JobFailure. */
 export async function tryMutant(number: number, folder: string): Promise<Outcome> {
   const { name, bytes } = mutant(number)
   const path = join(folder, `${number}`)
@@ -33,7 +33,7 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
   return outcome
 }
 
-/** Two at a time, each number once; gives the outcomes in the order in which they came. */
+/** Tests the numbers from 0 to `count`, two at a time. Returns the outcomes in the order of completion. */
 export async function tryMutants(count: number, folder: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   let next = 0

@@ -9,7 +9,10 @@ import { mediaFixtures } from './fixtures.ts'
 
 export type Mutant = { name: string; bytes: Uint8Array }
 
-/** Case after case goes round the kinds of file and the kinds of damage; each number is a case of its own. */
+/**
+ * Returns a damaged file. Consecutive numbers cycle through the file extensions and the kinds of damage. Each number is
+ * a different case.
+ */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)
   const extensions = Object.keys(contentTypes)
@@ -24,10 +27,10 @@ export function mutant(number: number): Mutant {
 
 type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
-/** The parts of a container that describe it. */
+/** The size of the header of a container. */
 const headBytes = 512
-/** Lengths, counts and times that programs trip over. */
-const temptations = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
+/** Lengths, counts and times that often reveal errors. */
+const edgeValues = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
 
 const kinds: Record<string, Damage> = {
   'bits flipped': (bytes, random) => {
@@ -39,7 +42,7 @@ const kinds: Record<string, Damage> = {
     const view = new DataView(bytes.buffer)
     for (let i = 1 + random.below(4); i > 0; i--) {
       const at = random.below(Math.min(headBytes, bytes.length - 4))
-      view.setUint32(at, temptations[random.below(temptations.length)]!, random.next() < 0.5)
+      view.setUint32(at, edgeValues[random.below(edgeValues.length)]!, random.next() < 0.5)
     }
     return bytes
   },
@@ -47,7 +50,7 @@ const kinds: Record<string, Damage> = {
     const view = new DataView(bytes.buffer)
     for (let i = 1 + random.below(4); i > 0; i--) {
       const at = Math.max(0, bytes.length - 4 - random.below(2 * headBytes))
-      view.setUint32(at, temptations[random.below(temptations.length)]!, random.next() < 0.5)
+      view.setUint32(at, edgeValues[random.below(edgeValues.length)]!, random.next() < 0.5)
     }
     return bytes
   },

@@ -1,4 +1,4 @@
-// Playlists, manifests and some containers name other files and addresses. The child opens none of them.
+// Playlists, manifests and some containers name other files and addresses. The child must not open any of them.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ const hostile: Record<string, () => string> = {
 }
 
 describe.each(Object.entries(hostile))('%s', (_, write) => {
-  test('is no media, and no address is called', async () => {
+  test('is refused as not media, and no address is requested', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'hostile.mp4')
     writeFileSync(path, write())
@@ -69,7 +69,7 @@ describe.each(Object.entries(hostile))('%s', (_, write) => {
   })
 })
 
-test('a film whose sound is in another file has no audio track', async () => {
+test('a film with its sound in another file has no audio track', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'reference.mov')
   writeFileSync(path, referring(readFileSync(fixture('mpeg4-pcm.mov')), local))
@@ -79,7 +79,7 @@ test('a film whose sound is in another file has no audio track', async () => {
 
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
-/** The film with every data reference turned into an alias record, QuickTime's way to name another file. */
+/** Replaces every data reference of the film with an alias record, which names another file (QuickTime). */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
   for (let at = 0; at < film.length; at += film.readUInt32BE(at)) {
@@ -99,7 +99,7 @@ function boxOf(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** Version and flags, 150 bytes of volume and file name that may be empty, and the path as entry 2. */
+/** An alias record: version and flags, 150 bytes of volume and file name that may be empty, and the path as entry 2. */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`
   const entry = Buffer.alloc(4)

@@ -1,4 +1,4 @@
-// Child processes, as the system lists them.
+// Lists child processes, as the system reports them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -12,6 +12,6 @@ export function childrenOf(pid: number): number[] {
 }
 
 export function isRunning(pid: number): boolean {
-  // An orphan that is dead may wait a while for whoever collects orphans here.
+  // A dead orphan may remain a zombie for a while, until another process reaps it.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }

@@ -19,19 +19,19 @@ const refused = [
 ]
 
 describe.each(refused)('$name', ({ name, message }) => {
-  test('is refused by name', async () => {
+  test('is refused with its own message', async () => {
     expect(await failureOf(inspect(fixture(name)))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message })
   })
 })
 
-test('an empty file is no media', async () => {
+test('an empty file is not media', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'empty.mp3')
   writeFileSync(path, '')
   expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
 })
 
-test('audio beyond the limit is too long', async () => {
+test('audio above the limit is too long', async () => {
   const strict = openMedia({ durationMsMin: defaults.durationMsMin, durationMsMax: 1500 })
   expect(await failureOf(strict.inspect(fixture('pcm.wav'), { signal: forever }))).toEqual({
     code: 'DURATION_TOO_LONG',
@@ -39,7 +39,7 @@ test('audio beyond the limit is too long', async () => {
   })
 })
 
-test('a missing file is an internal error, not one of the caller', async () => {
+test('a missing file is an internal error, not an error of the caller', async () => {
   expect(await failureOf(inspect(fixture('no-such-file.mp3')))).toMatchObject({ code: 'INTERNAL_ERROR' })
 })
 
@@ -50,7 +50,7 @@ test('the content decides, not the extension', async () => {
   expect(await inspect(path)).toMatchObject({ container: 'ogg', codec: 'opus', durationMs: 2000 })
 })
 
-test('a truncated file is as long as what is left of it', async () => {
+test('a truncated file has the duration of its remaining part', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'cut.wav')
   writeFileSync(path, readFileSync(fixture('pcm.wav')).subarray(0, 44 + 8000 * 2 * 1.5))
@@ -58,12 +58,12 @@ test('a truncated file is as long as what is left of it', async () => {
 })
 
 test.each(['six-channels.mkv', 'twelve-channels.wav'])(
-  '%s at full level fits into one channel',
+  '%s at full level does not clip when it is mixed to one channel',
   async name => {
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // A sine that was clipped would be louder.
+    // A clipped sine would be louder.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -76,7 +76,7 @@ test('samples that are NaN become silence', async () => {
     (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
   )
   const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
-  // Format 3 is floats: four bytes a sample.
+  // Format 3 is floats with four bytes per sample.
   header.writeUInt16LE(3, 20)
   header.writeUInt32LE(sampleRate, 24)
   header.writeUInt32LE(4 * sampleRate, 28)
@@ -89,11 +89,11 @@ test('samples that are NaN become silence', async () => {
   expect(decoded.every(sample => sample >= -1 && sample <= 1)).toBe(true)
 })
 
-test('damage in the middle becomes silence, and the sound after it keeps its time', async () => {
+test('damage in the middle becomes silence, and the later sound keeps its time', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Of 108 packets of 188 bytes, those with the end of the first tone and much of the second.
+  // Overwrites the packets (188 bytes each, 108 in total) with the end of the first tone and most of the second.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -105,10 +105,10 @@ const garbage = [
   { name: 'AMR-WB', head: '#!AMR-WB\n', byte: 0x54 },
 ]
 
-test.each(garbage)('packets that cannot be decoded are given up early: $name', async ({ head, byte }) => {
+test.each(garbage)('packets that cannot be decoded are refused early: $name', async ({ head, byte }) => {
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
-  // Decoding all of it takes minutes.
+  // To decode the whole file would take minutes.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',
@@ -118,7 +118,7 @@ test.each(garbage)('packets that cannot be decoded are given up early: $name', a
 
 test('a file that takes too long to open is refused', async () => {
   const path = join(temporaryFolder(), 'tags.mp3')
-  // FFmpeg compares the name of each tag with all before it: 30,000 take about a minute.
+  // FFmpeg compares the name of each tag with all previous ones: 30,000 tags take about a minute.
   writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
   const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
@@ -127,7 +127,7 @@ test('a file that takes too long to open is refused', async () => {
   })
 })
 
-/** An ID3v2.3 tag with this many texts, each of a name of its own. */
+/** An ID3v2.3 tag with this many text frames, each with a different name. */
 function id3(count: number): Buffer {
   const frames = Array.from({ length: count }, (_, i) => {
     const text = Buffer.from(`\x03name${i}\0v`)

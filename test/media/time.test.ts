@@ -1,4 +1,4 @@
-// A word at 12:34 in a player is at 12:34 in the samples, whatever the timestamps of the file are.
+// A word that a player shows at 12:34 is at 12:34 in the samples, whatever the timestamps of the file are.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
@@ -6,7 +6,7 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
 
-/** The tune, and once more from so many seconds on: encoders add their delay to each. */
+/** The tune twice, the second time from this second on. Encoders add their delay to each. */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 
 const files: { name: string; segments: Segment[]; seconds: number; what: string }[] = [
@@ -54,7 +54,7 @@ const files: { name: string; segments: Segment[]; seconds: number; what: string 
 ]
 
 describe.each(files)('$name: $what', ({ name, segments, seconds }) => {
-  test('keeps the times of a player', async () => {
+  test('has the times that a player shows', async () => {
     const { durationMs } = await inspect(fixture(name))
     const samples = await decodeAll(fixture(name))
     expect(Math.abs(durationMs / 1000 - seconds)).toBeLessThan(0.05)

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 
 export const sampleRate = 16_000
 
-/** Seconds, and the tone in Hz that sounds between them; 0 is silence. As in fixtures/media/make.sh. */
+/** A time span in seconds and the tone in it in Hz; 0 is silence. Must match fixtures/media/make.sh. */
 export type Segment = { from: number; to: number; hertz: number }
 
 export const tune: Segment[] = [
@@ -15,7 +15,7 @@ export const tune: Segment[] = [
   { from: 1.6, to: 2, hertz: 700 },
 ]
 
-/** The same tones, after so much more silence. */
+/** Returns the same tones, delayed by this much silence. */
 export function later(segments: Segment[], seconds: number): Segment[] {
   const moved = segments.map(({ from, to, hertz }) => ({ from: from + seconds, to: to + seconds, hertz }))
   return [{ from: 0, to: seconds, hertz: 0 }, ...moved]
@@ -24,10 +24,10 @@ export function later(segments: Segment[], seconds: number): Segment[] {
 const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
-/** A codec rings a little around its tones; the tones themselves have a level of 0.35. */
+/** The tones have a level of 0.35. A codec rings a little around them, below this level. */
 const audible = 0.05
 
-/** Every segment sounds as it should, save within `slack` of its ends. */
+/** Checks that each segment has its tone, except within `slack` of its ends. */
 export function expectTune(samples: Float32Array, segments: Segment[], slack = 0.03): void {
   const wrong: string[] = []
   for (const { from, to, hertz } of segments) {
@@ -39,7 +39,7 @@ export function expectTune(samples: Float32Array, segments: Segment[], slack = 0
   expect(wrong).toEqual([])
 }
 
-/** The loudest of the tones in a short window, 0 when it is silent. */
+/** Returns the loudest tone in a short window, or 0 when it is silent. */
 export function toneAt(samples: Float32Array, seconds: number): number {
   const from = Math.round(seconds * sampleRate)
   const window = samples.subarray(from, from + windowSeconds * sampleRate)
@@ -52,7 +52,7 @@ export function level(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length))
 }
 
-/** Goertzel's filter: the power of one frequency. */
+/** Goertzel's algorithm: returns the power of one frequency. */
 function power(samples: Float32Array, hertz: number): number {
   const turn = 2 * Math.cos((2 * Math.PI * hertz) / sampleRate)
   let before = 0

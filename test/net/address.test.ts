@@ -92,7 +92,7 @@ test.each([
 })
 
 test.each(['', 'localhost', '127.1', '0177.0.0.1', '1.2.3', '1.2.3.4.5', '::g', '1::2::3', '8.8.8.8 '])(
-  'a text that is no address (%p) may not be reached',
+  'a text that is not an address (%p) may not be reached',
   text => {
     expect(reachable(text, nets('0.0.0.0/0,::/0'))).toBe(false)
   },

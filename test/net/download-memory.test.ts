@@ -45,7 +45,7 @@ function stream(bytes: number): Scene {
   }
 }
 
-/** Zeros packed as well as can be, or not at all. */
+/** Sends zeros, compressed with this gzip level; 0 is uncompressed. */
 function packed(level: number): Scene {
   return socket => {
     socket.write(head(200, { 'Content-Encoding': 'gzip' }))

@@ -35,7 +35,7 @@ const serve = hostileServers()
 beforeEach(() => {
   folder = temporaryFolder()
 })
-test('a file arrives whole, under its name, readable by its owner alone', async () => {
+test('a file is complete under its name, and readable only by its owner', async () => {
   const server = await serve({
     '/a.mp3': socket => answer(socket, 200, { 'Content-Type': 'audio/mpeg' }, media),
   })
@@ -227,7 +227,7 @@ test.each(untried)('%s is refused with its cause', async (address, options, caus
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a bad certificate has a cause of its own', async () => {
+test('a bad certificate has its own cause', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, media) }, { tls: true })
   const wrong = await failureOf(take(server.url('/a', 'wrong.test')))
   const unknown = await failureOf(take(server.url('/a'), { ca: undefined }))
@@ -236,7 +236,7 @@ test('a bad certificate has a cause of its own', async () => {
   expect([wrong.code, unknown.code]).toEqual(['URL_NOT_ACCESSIBLE', 'URL_NOT_ACCESSIBLE'])
 })
 
-test('a redirect to a sign-in page has a cause of its own', async () => {
+test('a redirect to a sign-in page has its own cause', async () => {
   const server = await serve({
     '/a': redirect('/accounts/login?next=a'),
     '/accounts/login': body('text/html', page),
@@ -252,7 +252,7 @@ test('a redirect to a sign-in page has a cause of its own', async () => {
   }
 })
 
-test('no failure repeats an address, a credential or a number of the network behind it', async () => {
+test('no failure repeats an address, a credential or a number of the internal network', async () => {
   const server = await serve({ '/a': status(404), '/b': redirect('http://10.9.8.7/inner') })
   const addresses = [server.url('/a?token=s3cret'), server.url('/b?token=s3cret')]
   for (const address of addresses) {
@@ -288,8 +288,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// Bytes that arrived but were not read when the connection broke are lost. So these tests do not fix the offset at which
-// a download resumes.
+// Bytes that arrived but were not read when the connection broke are lost. So these tests do not fix the offset at
+// which a download resumes.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -335,12 +335,12 @@ test('a server without ranges sends the whole file again', async () => {
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-test('a file that changed between two tries is downloaded again, never mixed', async () => {
+test('a file that changed between two attempts is downloaded again, never mixed', async () => {
   const honest: Scene = (socket, _, nth) =>
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
       : answer(socket, 200, { ETag: '"v2"' }, other)
-  // It ignores If-Range and sends the rest of the new file.
+  // This server ignores If-Range and sends the rest of the new file.
   const careless: Scene = (socket, request, nth) => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v2"' }, () => other.length, other)(socket, request, nth)
@@ -407,7 +407,7 @@ test('a server that sends short ranges is asked until the file is whole', async 
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-test('an error after the beginning is retried with exponential backoff, a limited number of times', async () => {
+test('an error after the start of the body is retried with exponential backoff, a limited number of times', async () => {
   const pauses: number[] = []
   const pause = async (ms: number) => void pauses.push(ms)
   const first = (socket: Socket) =>
@@ -440,7 +440,7 @@ test('an error after the beginning is retried with exponential backoff, a limite
   expect(gone).toMatchObject({ code: 'DOWNLOAD_FAILED', message: expect.stringMatching(/HTTP 403/) })
 })
 
-test('tries that make progress are not counted', async () => {
+test('attempts that make progress are not counted', async () => {
   const step = 2 * limits.downloadFurtherBytes
   const large = randomBytes(step * (limits.downloadTriesMax + 2), 9)
   const server = await serve({ '/a': ranged({ ETag: '"v1"' }, cutAt(step), large) })
@@ -483,7 +483,7 @@ test('a connection that closes at random points never leaves a wrong file', asyn
   }
 })
 
-test('an abort rejects with its reason at once and leaves nothing behind', async () => {
+test('an abort rejects at once with its reason, and leaves no file', async () => {
   const reason = new JobFailure('CANCELLED')
   const resting = new AbortController()
   const server = await serve({
@@ -534,7 +534,7 @@ test('a download at 20 KB a second goes on, one at 12 KB a second ends', async (
   expect(await takeAtRate(12 * 1024)).toBeLessThan(4_000_000)
 })
 
-test('a draft that a killed process left is not in the way of the next download', async () => {
+test('a draft that a killed process left does not block the next download', async () => {
   const left = draftPath(path())
   await Bun.write(left, 'half of an older try')
   const server = await serve({ '/a': socket => answer(socket, 200, {}, media) })
@@ -573,7 +573,7 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
   return socket => answer(socket, 200, type === undefined ? {} : { 'Content-Type': type }, content)
 }
 
-/** An honest server of ranges whose connection ends at the offset that `until` gives for each request. */
+/** A correct server with range requests. Each connection ends at the offset that `until` returns. */
 function ranged(
   headers: Record<string, string>,
   until: (nth: number, from: number) => number,
@@ -591,7 +591,7 @@ function ranged(
   }
 }
 
-/** Each connection carries so many bytes and ends. */
+/** Each connection sends this many bytes, then ends. */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }
@@ -605,7 +605,7 @@ function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
 }
 
-/** Xorshift, four bytes a step: some tests need megabytes. */
+/** Xorshift, four bytes a step, because some tests need megabytes. */
 function randomBytes(length: number, seed: number): Buffer {
   let state = seed
   const words = new Uint32Array(Math.ceil(length / 4))

@@ -22,7 +22,7 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some(each => each?.address === '::1')
 
-test('a name is resolved once, and the address that was checked is connected to', async () => {
+test('a name is resolved once, and the connection uses the address that was checked', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
   const asked: string[] = []
   const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.2']]
@@ -38,7 +38,7 @@ test('a name is resolved once, and the address that was checked is connected to'
   expect(server.requests[0]?.headers.host).toBe(`media.test:${server.port}`)
 })
 
-test('a name whose address turns private between two hops gets no second connection', async () => {
+test('a name whose address becomes private between two hops gets no second connection', async () => {
   const server = await serve({ '/a': redirect('/b'), '/b': socket => answer(socket, 200, {}, 'secret') })
   const answers = [['127.0.0.1'], ['127.9.9.9']]
   const resolve = async () => answers.shift() ?? []
@@ -51,7 +51,7 @@ test('a name whose address turns private between two hops gets no second connect
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // Nothing listens at 127.9.9.9; 127.0.0.2 is not allowed.
+  // 127.9.9.9 has no server, and 127.0.0.2 is not allowed.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
   expect(
@@ -99,17 +99,17 @@ test.each([301, 302, 303, 307, 308])('a %i is followed, relative to its own addr
   expect(result).toMatchObject({ status: 200, url: server.url('/c?x=1') })
 })
 
-test.each([300, 304])('a %i is an answer', async status => {
+test.each([300, 304])('a %i is returned as an answer', async status => {
   const server = await serve({ '/a': redirect('/b', status) })
   expect(await get(server.url('/a'))).toMatchObject({ status })
 })
 
-test('a redirect without a Location is an answer', async () => {
+test('a redirect without a Location is returned as an answer', async () => {
   const server = await serve({ '/a': socket => answer(socket, 302) })
   expect(await get(server.url('/a'))).toMatchObject({ status: 302 })
 })
 
-test('redirects end at their limit, in a loop too', async () => {
+test('redirects stop at their limit, also in a loop', async () => {
   const server = await serve({
     '/1': redirect('/2'),
     '/2': redirect('/3'),
@@ -144,7 +144,7 @@ test.each([
   }
 })
 
-test('credentials of the address go to its own origin and nowhere else', async () => {
+test('credentials in the address are sent only to its own origin', async () => {
   const other = await serve({ '/b': socket => answer(socket, 200, {}, 'ok') })
   const server = await serve({
     '/a': redirect('/again'),
@@ -244,7 +244,7 @@ test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
   const result = await get(server.url('/a'), {}, { stallMs: 100 })
   expect(result).toMatchObject({ end })
-  // What had come of a broken body may be lost with the connection.
+  // Bytes of an interrupted body may be lost with the connection.
   if (end === 'complete') expect(result).toMatchObject({ text: 'abc' })
   await untilClosed(server)
 })
@@ -344,13 +344,13 @@ test('NODE_TLS_REJECT_UNAUTHORIZED is ignored', async () => {
   }
 })
 
-test('a server without TLS is a failure with a name', async () => {
+test('a server without TLS is a named failure', async () => {
   const server = await serve({}, { greeting: 'HTTP/1.1 400 Bad Request\r\n\r\n' })
   const address = server.url('/a').replace('http:', 'https:')
   expect(await get(address)).toEqual({ kind: 'tls', cause: 'handshake' })
 })
 
-test('a body over TLS that breaks off is interrupted', async () => {
+test('a body over TLS that breaks off is reported as interrupted', async () => {
   const server = await serve(
     { '/a': socket => socket.write(`${head(200, { 'Content-Length': 9 })}abc`, () => socket.destroy()) },
     { tls: true },
@@ -404,7 +404,7 @@ test('an abort ends the call at every stage with its reason, and closes the conn
   await untilClosed(server)
 })
 
-test.skipIf(!hasIpv6)('IPv6 is spoken (skipped where the machine has no ::1)', async () => {
+test.skipIf(!hasIpv6)('IPv6 works (skipped where the machine has no ::1)', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { address: '::1' })
   const way = { allowNets: parseNets('::1')!, resolve: async () => ['::1'] }
   expect(await get(server.url('/a', '[::1]'), way)).toMatchObject({ text: 'ok' })
@@ -412,7 +412,7 @@ test.skipIf(!hasIpv6)('IPv6 is spoken (skipped where the machine has no ::1)', a
   expect(await get(server.url('/a'), { ...way, allowNets: loopback })).toEqual({ kind: 'forbidden-address' })
 })
 
-test('an address that does not answer is raced by the next one, and fails when it is alone', async () => {
+test('the next address is tried beside one that does not answer; such an address alone times out', async () => {
   const deaf = await deafPort('127.0.0.6')
   try {
     const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { port: deaf.port })

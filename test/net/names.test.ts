@@ -1,4 +1,4 @@
-// Look-ups of host names against name servers of the test's own.
+// Resolves host names with the test's own name servers.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
@@ -9,7 +9,7 @@ import { limits } from '../../src/limits.ts'
 import { openNames } from '../../src/net/names.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Ids of the record types. */
+/** Numbers of the DNS record types. */
 const a = 1
 const aaaa = 28
 
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close()
 })
 
-test('silent name servers hold up neither file writes nor other look-ups', async () => {
+test('silent name servers block neither file writes nor other look-ups', async () => {
   const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
   const resolve = openNames({ servers: [server.address] })
   const silent = Array.from({ length: 64 }, (_, i) => resolve(`slow${i}.silent`))
@@ -39,7 +39,7 @@ test('silent name servers hold up neither file writes nor other look-ups', async
   expect(performance.now() - started).toBeLessThan(limits.resolveTimeoutMs + 1000)
 }, 10_000)
 
-test('the silent names of one account do not hold up the name of another', async () => {
+test('silent names of one account do not block the names of another', async () => {
   const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
   const resolve = openNames({ servers: [server.address], resolvesMax: 4 })
   for (let count = 0; count < 8; count++) void resolve(`slow${count}.silent`, 'mallory')
@@ -48,7 +48,7 @@ test('the silent names of one account do not hold up the name of another', async
   expect(server.asked.size).toBe(4)
 })
 
-test('the addresses of both protocols take turns', async () => {
+test('the addresses of both protocols alternate', async () => {
   const six = [...new Array<number>(15).fill(0), 1]
   const server = await startNameServer({
     'both.test': {
@@ -65,7 +65,7 @@ test('the addresses of both protocols take turns', async () => {
   expect(found[1]).toBe('2001:db8::1')
 })
 
-test('an unknown name is not asked for again for a while', async () => {
+test('an unknown name is cached for a while', async () => {
   const server = await startNameServer({})
   let nowMs = 0
   const resolve = openNames({ servers: [server.address], now: () => nowMs })
@@ -79,7 +79,7 @@ test('an unknown name is not asked for again for a while', async () => {
   expect(server.questions).toBeGreaterThan(asked)
 })
 
-test('look-ups of one name at the same time are one', async () => {
+test('concurrent look-ups of one name are sent once', async () => {
   const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
   const resolve = openNames({ servers: [server.address] })
   const found = await Promise.all(Array.from({ length: 20 }, () => resolve('good.test')))
@@ -87,7 +87,7 @@ test('look-ups of one name at the same time are one', async () => {
   expect(server.questions).toBe(2)
 })
 
-test('the hosts file and localhost come before name servers', async () => {
+test('the hosts file and localhost take precedence over name servers', async () => {
   const server = await startNameServer({ 'box.test': { [a]: [[192, 0, 2, 7]] } })
   const hostsFile = join(temporaryFolder(), 'hosts')
   await writeFile(
@@ -105,7 +105,10 @@ test('the hosts file and localhost come before name servers', async () => {
   ])
 })
 
-/** Answers for the names of the zone, never for names that end with `.silent`, and that all others do not exist. */
+/**
+ * Answers for the names in the zone, never answers for names that end with `.silent`, and reports all other names as
+ * unknown.
+ */
 async function startNameServer(zone: Zone) {
   const socket = createSocket('udp4')
   sockets.push(socket)
@@ -138,10 +141,10 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   const answer = Buffer.from(question)
   answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
   answer.writeUInt16BE(addresses.length, 6)
-  // Neither authority nor additional records.
+  // No authority records and no additional records.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // A pointer to the name in the question, class IN, a life of no time.
+    // A pointer to the name in the question, class IN, and a time to live of zero.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )
   return Buffer.concat([answer, ...rows])

@@ -1,4 +1,5 @@
-// The built program and the source answer alike: every request of the corpus goes to both, on copies of one data folder.
+// Sends every request of the corpus to the built program and to the source, on copies of one data folder. Their
+// responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -36,14 +37,14 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // The limits are off, and nothing breaks.
+    // 429 and 500 do not occur: rate limits are off, and no part fails.
     expect(possible.filter(status => ![429, 500].includes(status) && !statuses.has(status))).toEqual([])
   } finally {
     await Promise.all(servers.map(server => server.stop()))
   }
 }, 120_000)
 
-/** A data folder with jobs and uploads in several states, made by a service that has stopped. */
+/** Creates a data folder with jobs and uploads in several states. The service that created it has stopped. */
 async function filledFolder() {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
   const ana = service.account('ana')
@@ -78,7 +79,7 @@ async function filledFolder() {
   return { dataDir, document, existing }
 }
 
-/** Without what differs from one process, moment or random number to the next. */
+/** Removes the parts that differ between processes, times and random numbers. */
 function masked(answer: string, { ids }: Existing): string {
   return answer
     .replace(/^(Date|X-Request-Id): .*$/gim, '$1: -')

@@ -1,4 +1,4 @@
-// The built program alone in an empty folder, with an empty environment and, where that can be had, no network.
+// Runs the built program alone in an empty folder, with an empty environment and, where possible, without a network.
 
 import { beforeAll, expect, test } from 'bun:test'
 import {
@@ -24,7 +24,7 @@ const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-// A copy: the folder of the checkout may be closed to the users that the tests become.
+// A copy, because some tests run as another user, who may have no access to the folder of the checkout.
 beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
@@ -38,7 +38,7 @@ test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a netwo
 const strace = Bun.which('strace')
 const unlessTraced = strace ? '' : ' (SKIPPED: there is no strace here)'
 test.skipIf(strace === null)(
-  `doctor connects to nothing and writes into its data folder alone${unlessTraced}`,
+  `doctor makes no connection and writes only into its data folder${unlessTraced}`,
   () => {
     const place = emptyFolder('traced')
     const home = emptyFolder('home')
@@ -55,7 +55,7 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // A name service cache is asked for the user's name, through a file.
+    // Connections to a local socket are allowed: the C library asks a name service cache for the user's name.
     expect(lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))).toEqual([])
     const changes = lines.filter(line =>
       line.includes('open')
@@ -107,7 +107,7 @@ test('upgrade replaces the program and keeps the old one; a file that is no sten
   expect(runs.exitCode).toBe(0)
 })
 
-test('it prints the licences of what it carries', () => {
+test('it prints the licences of its components', () => {
   const place = emptyFolder('licenses')
   const { exitCode, stdout } = Bun.spawnSync([binary, 'licenses'], { cwd: place, env: {} })
   expect([exitCode, stdout.toString().trimEnd()]).toEqual([0, noticesOf(root)])
@@ -124,13 +124,13 @@ function expectWhole({ job, srt, exitCode }: WholeJob, place: string): void {
   expect(readdirSync(place)).toEqual(['data'])
 }
 
-test('a whole job gives a transcript with speakers, and subtitles', async () => {
+test('a whole job returns a transcript with speakers, and subtitles', async () => {
   const place = emptyFolder('serve')
   expectWhole(await wholeJob([binary], place, clip), place)
 }, 180_000)
 
-// A network without a way out, a home that cannot be written, and a /tmp from which nothing but the program is run;
-// Bun, which drives the test, may lie in /tmp too.
+// A sandbox: only a loopback network, a read-only home, and /tmp mounted noexec, except for the program. Bun, which
+// runs the test, may be in /tmp too, so its folder is also excepted.
 const prison = `
   ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --bind "$BUN" "$BUN" && mount --rbind /tmp /tmp &&
   mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
@@ -139,7 +139,7 @@ const prisonPaths = { PATH: process.env.PATH!, BUN: dirname(process.execPath), P
 const mayLock = works(['unshare', '-rnm', 'sh', '-c', prison, 'sh', 'true'], prisonPaths)
 
 test.skipIf(!mayLock)(
-  `a whole job succeeds without a network, with a home that cannot be written and a /tmp that runs nothing${mayLock ? '' : ' (SKIPPED: no ip, or unshare is not allowed here)'}`,
+  `a whole job succeeds without a network, with a read-only home and a /tmp that is mounted noexec${mayLock ? '' : ' (SKIPPED: no ip, or unshare is not allowed here)'}`,
   () => {
     const place = emptyFolder('locked')
     const job = join(place, 'job')
@@ -158,11 +158,11 @@ test.skipIf(!mayLock)(
 
 const mayChroot = works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'chroot', '/', 'true'])
 test.skipIf(!mayChroot)(
-  `doctor succeeds on a machine that has glibc and nothing else${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
+  `doctor succeeds on a machine that has only glibc${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
     const box = emptyFolder('box')
     for (const name of ['proc', 'dev', 'opt']) mkdirSync(join(box, name))
-    // What the program itself is linked with is glibc alone; FFmpeg's addon wants two more parts of it.
+    // The program is linked only with glibc. FFmpeg's addon needs two more of its libraries.
     const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
     const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
     const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
@@ -184,7 +184,7 @@ test.skipIf(!mayChroot)(
 const nobody = 65_534
 const mayBeNobody = process.getuid?.() === 0 && Bun.which('setpriv') !== null
 test.skipIf(!mayBeNobody)(
-  `a whole job succeeds as a user without rights${mayBeNobody ? '' : ' (SKIPPED: only root can become nobody)'}`,
+  `a whole job succeeds as an unprivileged user${mayBeNobody ? '' : ' (SKIPPED: only root can become nobody)'}`,
   async () => {
     const place = emptyFolder('nobody')
     chmodSync(folder, 0o755)
@@ -197,7 +197,7 @@ test.skipIf(!mayBeNobody)(
 )
 
 test.skipIf(strace === null)(
-  `a whole job connects to nothing, with a named model and without; a pull connects to the hub alone${unlessTraced}`,
+  `a whole job makes no connection, with a configured model and without; a pull connects only to the hub${unlessTraced}`,
   async () => {
     const connects = (trace: string) =>
       readFileSync(trace, 'utf8')
@@ -235,7 +235,7 @@ test.skipIf(strace === null)(
   180_000,
 )
 
-/** Whether this machine has the command and lets it run. */
+/** Returns true if this machine has the command and allows it to run. */
 function works(command: string[], environment: Record<string, string> = {}): boolean {
   if (Bun.which(command[0]!) === null) return false
   return Bun.spawnSync(command, { env: { ...process.env, ...environment } }).exitCode === 0

@@ -1,4 +1,5 @@
-// What is declared in a table is used, and each thing is declared once. Each rule is proven on a sample that breaks it.
+// Everything that is declared in a table is used, and is declared only once. Each rule is tested on a sample that
+// breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -24,7 +25,7 @@ import {
 const sources = listSources('src')
 const tests = listSources('test')
 
-test('every error code is given to an error somewhere', () => {
+test('every error code is used', () => {
   const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
   expect(without(codes, thrownCodes(sources))).toEqual([])
   const sample = parse(
@@ -34,7 +35,7 @@ test('every error code is given to an error somewhere', () => {
   expect(thrownCodes([sample])).toEqual(new Set(['B', 'C', 'D']))
 })
 
-test('every setting is read from the configuration, and in the docs', () => {
+test('every setting is read from the configuration, and is in the docs', () => {
   expect(without(Object.keys(settings), readSettings(sources))).toEqual([])
   const docs = readFileSync(join(projectRoot, 'docs/settings.md'), 'utf8')
   for (const { variable } of Object.values(settings)) expect(docs).toContain(`\`${variable}\``)
@@ -63,7 +64,7 @@ test('every command is run by a test', () => {
   ])
 })
 
-test('every route is asked by a test', () => {
+test('every route is requested by a test', () => {
   const app = openApp({ config: { ...defaults, baseUrl: '' } } as unknown as Service)
   const texts = tests.filter(({ path }) => path !== 'test/support/corpus.ts').map(({ text }) => text)
   expect(app.routes.map(({ path }) => path).filter(path => !isAsked(path, texts))).toEqual([])
@@ -71,7 +72,7 @@ test('every route is asked by a test', () => {
   expect(isAsked('/v1/x/:id/end', ["post('/v1/x/7/end')"])).toBe(true)
 })
 
-test('every file is part of the program', () => {
+test('every source file is reachable from src/main.ts', () => {
   expect(unreached(sources, ['src/main.ts'])).toEqual([])
   const files = [
     parse('src/a.ts', "await import('./b.ts')"),
@@ -81,7 +82,7 @@ test('every file is part of the program', () => {
   expect(unreached(files, ['src/a.ts'])).toEqual(['src/c.ts'])
 })
 
-test('no room exports a type name twice', () => {
+test('no room exports two types with the same name', () => {
   expect(typesTwice(sources)).toEqual([])
   const sample = parse('src/a/x.ts', 'export type A = 1; type B = 2')
   const other = parse('src/a/b/y.ts', 'export interface A {}; export type B = 2')
@@ -93,7 +94,7 @@ function without(names: string[], found: Set<string>): string[] {
   return names.filter(name => !found.has(name))
 }
 
-/** Texts in the first argument of an error, or in a field `code`. */
+/** Finds the codes in the first argument of an error, or in a field `code`. */
 function thrownCodes(files: SourceFile[]): Set<string> {
   const nodes = files.filter(({ path }) => path !== 'src/errors.ts').flatMap(nodesOf)
   const places = nodes.flatMap(node => {
@@ -110,7 +111,10 @@ function textsIn(node: ts.Node): string[] {
   return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)]
 }
 
-/** `config.NAME`, NAME taken out of `config` or of a parameter that is a Config, or a field `setting: 'NAME'`. */
+/**
+ * Finds the settings that are read: as `config.NAME`, by destructuring `config` or a parameter of type Config, or in a
+ * field `setting: 'NAME'`.
+ */
 function readSettings(files: SourceFile[]): Set<string> {
   const readers = files.filter(({ path }) => path !== 'src/config.ts')
   const taken = readers.flatMap(nodesOf).flatMap(node => {
@@ -128,14 +132,17 @@ function readSettings(files: SourceFile[]): Set<string> {
   return new Set([...read, ...taken, ...named])
 }
 
-/** NAME of every `of.NAME`. */
+/** Returns NAME for every `of.NAME`. */
 function propertiesOf(of: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
   const isOf = ({ expression }: ts.PropertyAccessExpression) => expression.getText().split('.').at(-1) === of
   return new Set(reads.filter(isOf).map(({ name }) => name.text))
 }
 
-/** The words of the command stand side by side in a call or a list; or the first before `...`, the second elsewhere. */
+/**
+ * Returns true if the two words of the command are neighbours in a call or a list. The first word may also be before
+ * `...`, and the second at the start of another list.
+ */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')
   return files.some(file => {

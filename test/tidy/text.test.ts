@@ -1,4 +1,5 @@
-// What is written: paths that are named exist, and numbers stand where they are decided. Each rule is proven on a sample.
+// Paths that are named in texts exist, and numbers are defined in the right place. Each rule is tested on a sample that
+// breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -29,7 +30,7 @@ test('every path that a document or a comment names exists', () => {
   expect(missingPaths(sample)).toEqual(['x: src/nowhere', 'x: lost.ts'])
 })
 
-test('16 kHz is written in two files alone', () => {
+test('the sample rate of 16 kHz is defined in only two files', () => {
   const homes = ['src/engine/audio.ts', 'src/media/wire.ts']
   const writes = (file: SourceFile) =>
     nodesOf(file).some(node => ts.isNumericLiteral(node) && Number(node.text) === 16_000)
@@ -38,7 +39,7 @@ test('16 kHz is written in two files alone', () => {
   expect(writes(parse('src/x.ts', 'const rate = 16_000'))).toBe(true)
 })
 
-test('durations and sizes are decided in limits.ts and config.ts', () => {
+test('durations and sizes are defined only in limits.ts and config.ts', () => {
   const homes = ['src/limits.ts', 'src/config.ts', 'src/base/units.ts']
   const sources = listSources('src').filter(({ path }) => !homes.includes(path))
   expect(sources.flatMap(bareAmounts)).toEqual([])
@@ -63,7 +64,7 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
   return [path, comments.join('\n')]
 }
 
-/** Paths from the root of the project, and names of TypeScript files in whatever folder. */
+/** Finds paths that do not exist: paths from the root of the project, and names of TypeScript files in any folder. */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
   const named =
@@ -76,10 +77,13 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** What formats and protocols fix is no decision. */
+/** Constants that a format or a protocol fixes. They are not configurable decisions. */
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
-/** Numbers under a name in milliseconds or, from a kilobyte on, in bytes; powers of 1024; delays of a timer. */
+/**
+ * Finds numbers that belong in limits.ts: constants named as milliseconds, or as bytes from a kilobyte on; powers of
+ * 1024; delays of a timer.
+ */
 function bareAmounts(file: SourceFile): string[] {
   return nodesOf(file)
     .filter(node => isNamedAmount(node) || isPowerOf1024(node) || isDelay(node))
@@ -88,7 +92,7 @@ function bareAmounts(file: SourceFile): string[] {
     .filter((place, at, places) => places.indexOf(place) === at)
 }
 
-/** The name of the constant whose value the node is part of. */
+/** Returns the name of the constant that contains the node in its value. */
 function constantOf(node: ts.Node): string {
   const declaration = ts.findAncestor(node, ts.isVariableDeclaration)
   return declaration?.name.getText() ?? ''

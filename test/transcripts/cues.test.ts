@@ -11,7 +11,7 @@ const wide: CueOptions = {
   stripChars: '',
 }
 
-/** `from-to word` a line, or simply words of one second each. */
+/** Creates words of one second each. */
 function words(text: string): Word[] {
   return text.split(' ').map((word, at) => ({ word, start: at, end: at + 1, confidence: null }))
 }

@@ -57,7 +57,7 @@ describe('SubRip', () => {
     )
   })
 
-  test('an arrow that results from stripping does not make a line of times', () => {
+  test('an arrow that is created by stripping does not make a line of times', () => {
     expect(written('srt', [[0, 1, null, '-*-*>']], { stripChars: '*' })).toBe(
       '1\n00:00:00,000 --> 00:00:01,000\n->\n',
     )
@@ -75,7 +75,7 @@ describe('SubRip', () => {
     )
   })
 
-  test('stripped cues leave no gap in the numbers', () => {
+  test('stripped cues leave no gap in the numbering', () => {
     const rows: Row[] = [
       [0, 1, null, '...'],
       [1, 2, null, 'so.'],
@@ -115,7 +115,7 @@ describe('WebVTT', () => {
 })
 
 describe('text', () => {
-  test('each turn has the name of its speaker, and a blank line follows it', () => {
+  test('each turn starts with the name of its speaker, and ends with a blank line', () => {
     expect(written('text', talk)).toBe('Speaker 1: Hello. How are you?\n\nSpeaker 2: Fine & <well>.\n')
   })
 
@@ -136,7 +136,7 @@ describe('text', () => {
     expect(written('text', plain, { includeSpeakers: 'true' })).toBe('Hello. How are you? Fine & <well>.\n')
   })
 
-  test('a script without spaces stays without spaces', () => {
+  test('in a script without spaces, utterances are joined without spaces', () => {
     const rows: Row[] = [
       [0, 1, null, 'はい。'],
       [1, 2, null, 'いいえ。'],

@@ -1,4 +1,4 @@
-// Random transcripts with random options, parsed again by strict parsers of both subtitle formats.
+// Exports random transcripts with random options, and parses them with strict parsers of both subtitle formats.
 
 import { expect, test } from 'bun:test'
 import { type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
@@ -6,12 +6,12 @@ import type { Transcript, Utterance, Word } from '../../src/transcripts/transcri
 import { type Random, seeded } from '../support/random.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }
-/** A word of the test. Its index stands in its text. */
+/** A word of the test. Its text contains its index. */
 type Known = { utterance: number; speaker: string | null; endsSentence: boolean; text: string; endMs: number }
 
 const rounds = 1500
 
-test('cues of random transcripts keep every limit and lose no word', () => {
+test('cues of random transcripts obey every limit and lose no word', () => {
   const random = seeded(20_261_120)
   let cues = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -37,7 +37,9 @@ test('cues of random transcripts keep every limit and lose no word', () => {
   expect(cues).toBeGreaterThan(rounds)
 })
 
-/** Expects every word in order, every limit kept, and no cue shorter than the limits require. */
+/**
+ * Checks that every word is in order, that every limit is obeyed, and that no cue is shorter than the limits require.
+ */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options
   const aligned = transcript.utterances.every(({ words }) => words.length > 0)

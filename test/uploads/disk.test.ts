@@ -1,4 +1,4 @@
-// A full disk, simulated by a limit on the size of a file.
+// A full disk, simulated by a limit on the file size.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
@@ -11,7 +11,10 @@ const roomKb = 64
 const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-file.ts'))
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
-/** Gives the outcome of `receive` for these chunks with the number of files left, and the output to stderr. */
+/**
+ * Calls `receive` with these chunks in a child process. Returns its outcome with the number of remaining files, and its
+ * stderr.
+ */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)
   mkdirSync(folder)
@@ -39,7 +42,7 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // Without the trap the signal of the limit would end the process; with it a write fails as on a full disk.
+  // The trap ignores SIGXFSZ, which would end the process. A write then fails as on a full disk.
   const limited = [
     'bash',
     '-c',

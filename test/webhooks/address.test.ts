@@ -11,7 +11,7 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // https: a name is accepted, an IP address is checked.
+  // https: a name is accepted, and an IP address is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
   ['https://user:pass@example.com/hook', '', null],
@@ -40,7 +40,7 @@ test.each([
   ['http://outer.test/hook', '10.0.0.0/8', /https/],
   ['http://both.test/hook', '10.0.0.0/8', null],
   ['http://nowhere.test/hook', '10.0.0.0/8', /could not be found/],
-  // Other schemes, or no address.
+  // Other schemes, and texts that are not addresses.
   ['ftp://example.com/hook', '', /http or https/],
   ['javascript:alert(1)', '', /http or https/],
   ['file:///etc/passwd', '127.0.0.0/8', /http or https/],
@@ -60,7 +60,7 @@ test('an address may be as long as the limit, and no longer', async () => {
   expect(await check(`${longest}a`, '')).toContain(String(limits.urlLengthMax))
 })
 
-test('only a plain http name is looked up, when networks are allowed', async () => {
+test('only the name of a plain http address is looked up, and only when networks are allowed', async () => {
   const asked: string[] = []
   const resolve = async (name: string) => {
     asked.push(name)

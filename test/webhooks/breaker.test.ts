@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/webhooks/deliver.ts'
 
 const { webhookTimeoutsMax, webhookSkippedMs } = limits
 
-/** A breaker with its own clock, and receivers whose deliveries end as the test says. */
+/** A breaker with a fake clock, and receivers whose deliveries end as the test determines. */
 function openRoom() {
   let now = 0
   const breaker = openBreaker(() => now)
@@ -26,7 +26,7 @@ function outcomeOf(kind: 'timeout' | 'delivered' | 'stopped'): Outcome {
   return kind === 'delivered' ? { kind, status: 200 } : { kind }
 }
 
-test('deliveries to a receiver are skipped after enough timeouts in a row, and to others they are not', async () => {
+test('after enough timeouts in a row deliveries to a receiver are skipped, but not to others', async () => {
   const room = openRoom()
   for (let count = 0; count < webhookTimeoutsMax; count++)
     expect(await room.deliver('timeout')).toBe('timeout')
@@ -42,7 +42,7 @@ test('a delivery between timeouts keeps the breaker closed', async () => {
   }
 })
 
-test('after a while one delivery is tried, and closes the breaker when it arrives', async () => {
+test('an open breaker admits a probe after a while, and closes when the probe succeeds', async () => {
   const room = openRoom()
   await room.open()
   room.later(webhookSkippedMs - 1)
@@ -56,7 +56,7 @@ test('after a while one delivery is tried, and closes the breaker when it arrive
   expect(await room.deliver('delivered')).toBe('delivered')
 })
 
-test('a tried delivery that times out opens the breaker again, and one that was stopped leaves the next try', async () => {
+test('a probe that times out opens the breaker again; after an aborted probe another one is admitted', async () => {
   const room = openRoom()
   await room.open()
   room.later(webhookSkippedMs)

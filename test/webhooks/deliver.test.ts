@@ -116,7 +116,7 @@ test('plain http reaches only allowed networks, also after a redirect from https
   expect(await post(secure.url('/down'), { resolve })).toEqual({ kind: 'delivered', status: 200 })
 })
 
-test('without an allowed network, nothing on this machine is reached', async () => {
+test('without an allowed network, no address of this machine is reached', async () => {
   const server = await serve({ '/hook': socket => answer(socket, 200) }, { tls: true })
   for (const host of ['media.test', '127.0.0.1', '[::ffff:127.0.0.1]', '2130706433']) {
     expect(await post(server.url('/hook', host), { allowNets: nothing })).toEqual({
@@ -133,13 +133,13 @@ const unreachable: [string, Scene, Outcome][] = [
   ['drips its headers', socket => void socket.write('HTTP/1.1 200 OK\r\nX: '), { kind: 'timeout' }],
 ]
 
-test.each(unreachable)('a receiver that %s is named', async (_, scene, outcome) => {
+test.each(unreachable)('a receiver that %s has its own outcome', async (_, scene, outcome) => {
   const server = await serve({ '/hook': scene })
   expect(await post(server.url('/hook'), { timeoutMs: 200 })).toEqual(outcome)
   await untilClosed(server)
 })
 
-test('an unknown name, a closed port and a bad certificate are named', async () => {
+test('an unknown name, a closed port and a bad certificate have their own outcomes', async () => {
   const server = await serve({ '/hook': socket => answer(socket, 200) }, { tls: true })
   expect(await post('https://nowhere.test/', { resolve: async () => [] })).toEqual({
     kind: 'unreachable',
@@ -150,13 +150,13 @@ test('an unknown name, a closed port and a bad certificate are named', async () 
   expect(await post('nonsense')).toEqual({ kind: 'unreachable', why: 'bad-url' })
 })
 
-test('the time limit covers the redirect too', async () => {
+test('the timeout covers the redirect too', async () => {
   const server = await serve({ '/hook': redirect('/slow'), '/slow': () => {} })
   expect(await post(server.url('/hook'), { timeoutMs: 200 })).toEqual({ kind: 'timeout' })
   expect(server.requests).toHaveLength(2)
 })
 
-test('an endless answer is not read', async () => {
+test('an endless response body is not read', async () => {
   const server = await serve({
     '/hook': socket => {
       socket.write(head(200))

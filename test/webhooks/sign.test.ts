@@ -11,7 +11,7 @@ test('the secret is the lower-case hex SHA-256 of the key', () => {
   expect(signingSecretOf('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
 })
 
-test('a receiver that follows the description accepts the signature, and no other', () => {
+test('a receiver that follows the documentation accepts the signature, and no other', () => {
   const key = 'sk_live_Zürich'
   const body = '{"event":"transcription.completed","text":"Grüezi 👋"}'
   const headers = signedHeaders(body, { signingSecret: signingSecretOf(key), nowMs: 1_795_000_000_999 })
@@ -33,7 +33,7 @@ test('a webhook has a content type, a user agent, a time and a signature', () =>
   })
 })
 
-/** Written from the description alone, as a receiver would. */
+/** Written only from the documentation, as a receiver would do it. */
 function accepts(key: string, headers: Record<string, string>, body: string): boolean {
   const secret = createHash('sha256').update(key, 'utf8').digest('hex')
   const payload = Buffer.concat([Buffer.from(`${headers['X-Service-Timestamp']}.`), Buffer.from(body)])

@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-/** One token a word, the ids in order. */
+/** One token per word. The ids are the indexes. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = tokenizerOf(words)
 
-/** The attention of an ideal head: high at the token's own frames and near zero elsewhere. */
+/** The attention of an ideal head: high at the token's own frames, near zero elsewhere. */
 function attendTo(frames: number, from: number, to: number): Float32Array {
   return Float32Array.from({ length: frames }, (_, frame) =>
     frame >= from && frame < to ? 1 / (to - from) : 1e-4,
@@ -37,7 +37,7 @@ test('a long word keeps its end beside a short one', () => {
   }
 })
 
-test('a token that attends to all frames takes nothing from its neighbours', () => {
+test('a token that attends to all frames takes no time from its neighbours', () => {
   const everywhere = attendTo(200, 0, 200)
   const attention = [attendTo(200, 20, 50), everywhere, attendTo(200, 52, 90), attendTo(200, 150, 200)]
   const found = wordTimes(tokenizer, 'en', [segment([0, 1, 2], 20, 90, attention)], 200)
@@ -52,7 +52,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // Its first token also attends to the first segment, as first tokens do.
+  // Its first token also attends to the first segment, as first tokens often do.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])
@@ -64,7 +64,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   expect(found[2]!.from).toBeGreaterThanOrEqual(295)
 })
 
-test('a word lasts as long as the full stop that is merged into it', () => {
+test('a word includes the duration of the full stop that is merged into it', () => {
   const attention = [
     attendTo(200, 20, 40),
     attendTo(200, 40, 60),
@@ -76,7 +76,7 @@ test('a word lasts as long as the full stop that is merged into it', () => {
   expect(found[1]!.to).toBeGreaterThanOrEqual(75)
 })
 
-test('a word that ends a sentence loses the silence after it, in any script', () => {
+test('the silence after the last word of a sentence is removed from it, in any script', () => {
   const attention = [
     attendTo(400, 20, 60),
     attendTo(400, 60, 100),
@@ -89,7 +89,7 @@ test('a word that ends a sentence loses the silence after it, in any script', ()
   expect(lastWord(7).to).toBeLessThan(175)
 })
 
-test('no segments have no words', () => {
+test('without segments there are no words', () => {
   expect(wordTimes(tokenizer, 'en', [], 100)).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { attentionIn } from '../../../src/engine/hear/attention.ts'
 import { noise } from '../../support/sound.ts'
 
-/** The definition, step by step: each frame standardised over the tokens, then the median of seven frames. */
+/** The definition, step by step: each frame is standardised over the tokens, then a median filter over seven frames. */
 function plainly(rows: readonly (readonly number[])[]): number[][] {
   const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))
   const mean = columns.map(column => column.reduce((sum, each) => sum + each, 0) / column.length)
@@ -21,7 +21,7 @@ function plainly(rows: readonly (readonly number[])[]): number[][] {
   })
 }
 
-test('the values within each band equal the plain definition', () => {
+test('the values within each band equal the unoptimised definition', () => {
   const [tokens, heads, frames] = [5, 3, 40]
   const rows = Array.from({ length: tokens }, (_, token) =>
     noise((heads * frames) / 16_000, 1, token + 1).map(each => (each + 1.001) ** 4),
@@ -40,7 +40,7 @@ test('the values within each band equal the plain definition', () => {
   }
 })
 
-test('a few frames, and zeros, have finite values', () => {
+test('a short input, and an input of zeros, have finite values', () => {
   for (const attention of [new Float32Array(9), new Float32Array([0.5, 0.5, 0])]) {
     const [row] = attentionIn([{ begin: 0, end: attention.length, attention }], attention.length)
     expect(row!.values.every(Number.isFinite)).toBe(true)

@@ -62,7 +62,7 @@ test.skipIf(missing)(
 
 test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {
   const tokenizer = readTokenizer(await Bun.file(join(pocket!, 'tokenizer.json')).text())
-  // " Hello, world!" as Whisper's vocabulary has it.
+  // The ids of " Hello, world!" in Whisper's vocabulary.
   const hello = [2425, 11, 1002, 0]
   expect(tokenizer.decode(hello)).toBe(' Hello, world!')
   expect(tokenizer.decode([50258, ...hello, 50257, 50364])).toBe(' Hello, world!')
@@ -72,7 +72,7 @@ test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${ski
   expect(tokenizer.special('<|klingon|>')).toBeNull()
 })
 
-test('the language with the most sound wins, and a sure window counts for more than an unsure one', () => {
+test('the language is chosen by the sound of all windows, and a certain window counts more than an uncertain one', () => {
   const odds = (given: Record<string, number>) => new Map(Object.entries(given))
   const greeting = { odds: odds({ es: 0.9, en: 0.1 }), weight: 3 }
   const talk = { odds: odds({ es: 0.3, en: 0.7 }), weight: 30 }

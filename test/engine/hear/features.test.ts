@@ -8,7 +8,7 @@ import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** One frame of the log-mel picture by its definition: padded, mirrored, one sum per bin. */
+/** One frame of the log-mel spectrogram by its definition: padded, mirrored, one sum per bin. */
 function plainFrame(samples: Float32Array, mels: number, frame: number): Float64Array {
   const whole = 480_000
   const at = (index: number) => {
@@ -42,7 +42,8 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The highest value sets the floor. A stationary sound has it in every frame but the first and the last.
+  // The highest value determines the floor. A stationary sound has this value in every frame but the first and the
+  // last.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0
@@ -66,7 +67,7 @@ test('a full window is mirrored at its end', () => {
   expect(picture[peak * 3000 + 2999]).toBeCloseTo((frame[peak]! + 4) / 4, 4)
 })
 
-test('the picture of silence has one value', () => {
+test('the spectrogram of silence has a single value', () => {
   const features = openFeatures(runtime(), 80)
   for (const length of [0, 1, 16_000]) {
     const picture = features.logMel(new Float32Array(length))
@@ -89,7 +90,7 @@ test('the filters equal those of Whisper', async () => {
   }
 })
 
-/** The numbers of an .npy file: 4-byte floats after a header, whose length stands at byte 8. */
+/** Reads the numbers of an .npy file: 4-byte floats after a header, whose length is at byte 8. */
 function readFloats(bytes: Buffer): Float32Array {
   const data = bytes.subarray(10 + bytes.readUInt16LE(8))
   return new Float32Array(new Uint8Array(data).buffer)

@@ -27,7 +27,7 @@ test('two different sentences have a low compression ratio', () => {
   expect(compressionOf('')).toBe(0)
 })
 
-/** Each has a compression ratio above 2.4 in UTF-8. */
+/** Each text has a compression ratio above 2.4 in UTF-8. */
 test.each([
   [
     'Georgian',

@@ -7,7 +7,7 @@ import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/** Words that do not compress like a loop. */
+/** Words with a low compression ratio, unlike those of a loop. */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {
@@ -25,10 +25,12 @@ const facts: Partial<Facts> = {
   alignmentHeads: null,
 }
 
-/** What is said from second `from` on, until second `to`. */
+/** A sentence that is spoken from second `from` to second `to`. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
-/** Models with scripted tokens for the window that begins at a second: the first sample tells them its place. */
+/**
+ * Models that return scripted tokens for each window. The first sample of a window is the second at which it begins.
+ */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: SpeechModels
   decoded: number[]
@@ -76,14 +78,14 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
-/** The tokens of the sentences that begin in a window. */
+/** Returns the tokens of the sentences that begin in a window. */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
     .filter(({ from }) => from >= second - 0.01)
     .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
 }
 
-/** Each sample holds its second. */
+/** A recording in which each sample holds the second that it is in. */
 function recordingOf(seconds: number): Recording {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))
@@ -104,7 +106,7 @@ function hear(models: SpeechModels, spans: [number, number][]) {
   return hearBlock(models, [window], options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Tokens a word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
+// Tokens per word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],
@@ -130,7 +132,7 @@ test.each([
   },
 )
 
-test('speech after the last sentence is heard again with that sentence', async () => {
+test('speech after the last sentence of a window is recognised again, together with that sentence', async () => {
   const { models, decoded } = modelsThatSay(second =>
     second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0), 3, 5, 6, at(12)],
   )
@@ -139,7 +141,7 @@ test('speech after the last sentence is heard again with that sentence', async (
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6].map(id => words[id]!))
 })
 
-test('a sentence keeps its text when nothing is heard the second time', async () => {
+test('a sentence keeps its text when the second recognition finds nothing', async () => {
   const { models } = modelsThatSay(second =>
     second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0)],
   )

@@ -8,12 +8,12 @@ import { tokenizerOf } from '../../support/tokenizer.ts'
 const words = [' one', ' two.', ' three', ' four.', ',']
 const [end, firstTimestamp] = [90, 100]
 const tokenizer = tokenizerOf(words)
-// The parts of a model that placing reads.
+// The parts of a model that placing needs.
 const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
 
 const [frames, sampleRate] = [500, 16_000]
 
-/** A hypothesis whose tokens attend to one range of frames each. */
+/** A hypothesis in which each token attends to one range of frames. */
 function hypothesis(tokens: number[], ranges: [number, number][]) {
   return {
     tokens,
@@ -42,7 +42,7 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('a word lies in the recording where its speech is, after a pause that was cut out too', () => {
-  // Ten seconds lie between the two pieces; the window keeps half a second of them.
+  // Ten seconds are between the two pieces. The window keeps half a second of them.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -68,7 +68,7 @@ test('a word lies in the recording where its speech is, after a pause that was c
   for (const [index, begin] of begins.entries()) expect(Math.abs(begin - expected[index]!)).toBeLessThan(0.15)
 })
 
-test('the times of words have the order of the text, whatever the attention', () => {
+test('the times of words have the order of the text, whatever the attention is', () => {
   const window = windowOf([speech(0, 8)])
   const tokens = [at(10), 0, 1, at(150), at(151), 2, 3, at(300)]
   const ranges: [number, number][] = [
@@ -117,7 +117,7 @@ test('without attention the words of a segment share its speech by their lengths
   ])
 })
 
-test('a hypothesis judged as silence has no text', () => {
+test('a hypothesis that is judged as silence has no text', () => {
   const window = windowOf([speech(0, 1)])
   const texts = placeInRecording(
     whisper,

@@ -24,7 +24,7 @@ const whisper = { facts, tokenizer } as unknown as Whisper
 /** The tokens of a row at each attempt. A negative number is a token with a low probability. */
 type Script = { attempts: number[][]; noSpeech?: number }
 
-/** A decoder that follows a script for each row, and records the rows of each batch. */
+/** A decoder that follows a script for each row, and records which rows are in each batch. */
 function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
   const attempts = scripts.map(() => 0)
   const begun: number[][] = []
@@ -42,7 +42,7 @@ function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // The first position has the probability that there is no speech.
+          // The first position contains the probability that there is no speech.
           if (position === 0) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
@@ -108,7 +108,7 @@ test('only rows that failed are decoded again, at the next temperature', async (
   expect(hypotheses.every(({ verdict }) => verdict === 'good')).toBe(true)
 })
 
-test('a row that loops at every temperature keeps its first round and is doubtful', async () => {
+test('a row that loops at every temperature keeps its first result and is doubtful', async () => {
   const scripts = [{ attempts: [loop] }, { attempts: [sure] }]
   const decoder = scripted(scripts)
   const [looped, good] = await recogniseAll(scripts, decoder)
@@ -117,7 +117,7 @@ test('a row that loops at every temperature keeps its first round and is doubtfu
   expect(good!.tokens).toEqual(sure)
 })
 
-test('unlikely text where there is probably no speech is silence, and is not decoded again', async () => {
+test('unlikely text where speech is improbable is silence, and is not decoded again', async () => {
   const scripts = [{ attempts: [unsure], noSpeech: 1 }]
   const decoder = scripted(scripts)
   const [hypothesis] = await recogniseAll(scripts, decoder)
@@ -125,12 +125,12 @@ test('unlikely text where there is probably no speech is silence, and is not dec
   expect(decoder.begun.length).toBe(1)
 })
 
-test('likely text is good even where there is probably no speech', async () => {
+test('likely text is good even where speech is improbable', async () => {
   const [hypothesis] = await recogniseAll([{ attempts: [sure], noSpeech: 1 }])
   expect(hypothesis).toMatchObject({ verdict: 'good', tokens: sure })
 })
 
-test('no text for seconds of speech is decoded again', async () => {
+test('seconds of speech without text are decoded again', async () => {
   const scripts = [{ attempts: [[], sure] }]
   const [hypothesis] = await recogniseAll(scripts)
   expect(hypothesis).toMatchObject({ tokens: sure, temperature: 0.2 })

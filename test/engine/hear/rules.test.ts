@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { choose, probabilityOf, rulesOf } from '../../../src/engine/hear/rules.ts'
 import type { Facts } from '../../../src/engine/hear/whisper.ts'
 
-// A vocabulary of ten words (0…9), the end (10), four special tokens, then timestamps from 15 on.
+// A vocabulary of ten words (0…9), the end of text (10), four special tokens, then time tokens from 15 on.
 const [end, first] = [10, 15]
 const facts = {
   vocabulary: first + 1501,
@@ -64,7 +64,7 @@ test('the probability is relative to the allowed tokens', () => {
   expect(probabilityOf(scores({ 12: 2, 5: 2 }), 12)).toBeCloseTo(0.5, 4)
 })
 
-test('at a higher temperature tokens are drawn by their probability, within the rules', () => {
+test('above temperature 0 tokens are sampled by their probability, within the rules', () => {
   const counts = new Map<number, number>()
   for (let draw = 0; draw < 1000; draw++) {
     const random = () => (draw + 0.5) / 1000

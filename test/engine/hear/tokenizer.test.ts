@@ -8,7 +8,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 
-/** One token for each byte, which splits every character that has more than one. */
+/** One token for each byte, so that every character of several bytes is split. */
 function byteIds(text: string): number[] {
   const { model } = JSON.parse(json) as { model: { vocab: Record<string, number> } }
   return Array.from(Buffer.from(text), byte => model.vocab[inVocabulary(Uint8Array.of(byte))] ?? -1)
@@ -30,7 +30,7 @@ test.skipIf(!pocket).each([
   expect(words.flatMap(each => each.ids)).toEqual(ids)
 })
 
-test.skipIf(!pocket)(`an incomplete character at the end loses no token${skipped}`, () => {
+test.skipIf(!pocket)(`an incomplete character at the end does not lose a token${skipped}`, () => {
   const ids = byteIds(' fin€').slice(0, -1)
   const words = tokenizer.words(ids, 'en')
   expect(words.flatMap(each => each.ids)).toEqual(ids)
@@ -77,7 +77,7 @@ const languageCodes = [
   'my',
 ]
 
-test.skipIf(!pocket).each(languageCodes)(`%s: text decodes to itself after encoding${skipped}`, code => {
+test.skipIf(!pocket).each(languageCodes)(`%s: an encoded text decodes to itself${skipped}`, code => {
   const names = new Intl.DisplayNames(code, { type: 'language' })
   const text = languageCodes.map(other => names.of(other)).join(', ')
   const ids = tokenizer.encode(text)

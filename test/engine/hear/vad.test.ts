@@ -7,7 +7,7 @@ import { readWeights } from '../../../src/engine/onnx/weights.ts'
 import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** The published model, a frame at a time, as its authors run it. */
+/** Runs the published model frame by frame, as its authors do. */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())
   const run = session.run(['input', 'state', 'sr'], ['output', 'stateN'])
@@ -30,7 +30,7 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Another recording first, which the reset must forget.
+  // Processes another recording first. The reset must remove all of its state.
   vad.next(tone(1, 300, 0.5))
   vad.reset()
   const probabilities: number[] = []

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/hear/warp.ts'
 import { noise } from '../../support/sound.ts'
 
-/** The greatest sum over all monotonic paths within the bands, by brute force. */
+/** Returns the greatest sum over all monotonic paths within the bands, by brute force. */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
     const band = rows[row]
@@ -39,7 +39,7 @@ function expectBest(rows: readonly BandedRow[]): void {
   expect(cells.at(-1)).toEqual({ row: rows.length - 1, column: rows.at(-1)!.end - 1 })
 }
 
-test('the path is the best of all paths', () => {
+test('the path is the optimum over all paths', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const [rows, columns] = [1 + (seed % 5), 1 + ((seed * 7) % 8)]
     const bands = Array.from({ length: rows }, () => ({ begin: 0, end: columns }))
@@ -47,9 +47,9 @@ test('the path is the best of all paths', () => {
   }
 })
 
-test('the path is the best of all paths within bands', () => {
+test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // Bands that step forward, overlap, or only touch.
+    // Bands that overlap, only touch, or move forward.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,

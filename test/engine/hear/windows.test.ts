@@ -10,7 +10,7 @@ const span = (from: number, to: number) => spanOf(from * second, to * second)
 const spanOf = (from: number, to: number) => ({ from, to, voice: { from, to } })
 const inSeconds = (each: { from: number; to: number }) => [each.from / second, each.to / second]
 
-test('spans are packed up to the longest pause in the last third', () => {
+test('a window ends at the longest pause in its last third', () => {
   const packer = new Packer()
   const spans = [span(0, 10), span(10.5, 21), span(21.9, 24), span(24.2, 27), span(27.3, 35), span(35.5, 40)]
   const windows = [...spans.flatMap(each => packer.add(each)), ...packer.end()]
@@ -73,7 +73,7 @@ test('a long pause is shortened, and times map back to the recording', () => {
   expect(taken.at(-1)).toBe(75 * second - 1)
 })
 
-/** Frames of 32 ms as characters: `s` for speech, `-` for silence, `~` between the two thresholds. */
+/** Frames of 32 ms as characters: `s` is speech, `-` is silence, `~` is between the two thresholds. */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)
   const probabilities = Float32Array.from(frames, each => ({ s: 0.9, '-': 0.05, '~': 0.42 })[each] ?? 0)
@@ -99,7 +99,7 @@ test.each([
   expect(spansIn(frames)).toEqual(spans)
 })
 
-test('speech without a pause is cut where it is least likely', () => {
+test('speech without a pause is cut at its lowest speech probability', () => {
   const frames = `${'s'.repeat(80)}~${'s'.repeat(40)}`
   expect(spansIn(frames, 110 * frameSamples)[0]![1]).toBe(80 + 6)
 })

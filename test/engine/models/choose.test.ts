@@ -45,12 +45,12 @@ test('the default is turbo on a GPU and the built-in model on a CPU', () => {
   expect(models[defaultModel('cuda')]).toBeDefined()
 })
 
-test('without a choice the built-in model serves on a CPU, and no network is touched', async () => {
+test('without a configured model a CPU uses the built-in one, and no request is sent', async () => {
   expect(await prepare({})).toMatchObject({ name: builtInSpeech, notice: null })
   expect(hub.asked).toEqual([])
 })
 
-test('without a choice the built-in model serves on a GPU until turbo is there, and no network is touched', async () => {
+test('without a configured model a GPU uses the built-in one until turbo is downloaded, and no request is sent', async () => {
   expect(await prepare({ device: 'cuda' })).toMatchObject({
     name: builtInSpeech,
     notice: `${builtInSpeech} serves until large-v3-turbo is here: run steno models pull large-v3-turbo`,
@@ -60,7 +60,7 @@ test('without a choice the built-in model serves on a GPU until turbo is there, 
   expect(hub.asked).toEqual([])
 })
 
-test('a published model that is asked for by name is downloaded with its voice models', async () => {
+test('a published model that is configured by name is downloaded with its voice models', async () => {
   const told: string[] = []
   const chosen = await prepareModel(settings({ model: 'tiny' }), message => told.push(message))
   expect(chosen).toMatchObject({
@@ -75,7 +75,7 @@ test('a published model that is asked for by name is downloaded with its voice m
   expect(hub.asked.length).toBe(requests)
 })
 
-test('offline a model that is asked for by name is not downloaded, and one line says what to run', async () => {
+test('offline, a model that is configured by name is not downloaded, and one line names the command to run', async () => {
   await expect(prepare({ model: 'tiny', offline: true })).rejects.toThrow('run steno models pull tiny')
   expect(hub.asked).toEqual([])
   await install('tiny')
@@ -92,7 +92,7 @@ test('a damaged model is not downloaded again by itself: its fault is told with 
   expect(hub.asked).toEqual([])
 })
 
-test('what serves is found without a download, and what is missing is named with its command', () => {
+test('the model in use is found without a download, and a missing one is reported with its command', () => {
   expect(() => findServing(settings({ model: 'tiny' }))).toThrow('steno models pull tiny')
   expect(findServing(settings({}))).toMatchObject({ name: builtInSpeech })
   expect(hub.asked).toEqual([])

@@ -1,4 +1,4 @@
-// A download onto a full disk: an error that can be caught, not the end of the process.
+// A full disk during a download must be an error that can be caught, and must not end the process.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -132,7 +132,7 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // Its listing is right, its bytes are wrong on every request.
+  // The hub's listing is correct, but its bytes are wrong in every response.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

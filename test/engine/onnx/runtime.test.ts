@@ -10,7 +10,7 @@ const script = `
   openRuntime(runtimeLibrary(), 1)
 `
 
-test('the library writes no telemetry files, whatever the environment says', async () => {
+test('the library writes no telemetry files, whatever the environment', async () => {
   const home = temporaryFolder()
   const { ORT_DISABLE_TELEMETRY: _, ...environment } = process.env
   const child = Bun.spawn([process.execPath, '-e', script], {
@@ -27,7 +27,7 @@ test('C strings live as long as the array of pointers to them', () => {
   const pointers = cStrings(words)
   for (let round = 0; round < 5; round++) {
     Bun.gc(true)
-    // Freed memory would be written over.
+    // Fills memory that was freed, so that a dangling pointer would read other text.
     Array.from({ length: 20_000 }, () => Buffer.from('another text\0'))
   }
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)

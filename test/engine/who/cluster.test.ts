@@ -4,7 +4,7 @@ import { seeded } from '../../support/random.ts'
 
 const options = { threshold: 0.3, embeddingsMin: 3, expected: null }
 
-/** Embeddings of orthogonal voices, each embedding off its voice by normal noise of size `spread`. */
+/** Embeddings of orthogonal voices, with normal noise of size `spread`. */
 function embeddings(counts: readonly number[], spread: number, seed = 1): Float32Array[] {
   const { below } = seeded(seed)
   const next = () => below(2 ** 30) / 2 ** 30
@@ -15,7 +15,7 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
   )
 }
 
-/** For each axis: does one of the voices lie along it? */
+/** Returns for each axis whether one of the voices points in its direction. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
@@ -42,7 +42,7 @@ function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   }
 }
 
-test('clusters are equal to those of comparing every pair at every step', () => {
+test('clusters equal those of the brute-force algorithm', () => {
   for (let seed = 1; seed <= 20; seed++) {
     const vectors = embeddings([9, 7, 5, 1], 0.2 + seed / 20, seed)
     for (const limit of [0.1, 0.3, 0.7]) {
@@ -73,14 +73,14 @@ test('clustering in blocks finds the same voices, and one that speaks in a singl
 test('an expected number of voices moves the threshold within its range', () => {
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50]) expect(findVoices(two, { ...options, expected }).length).toBe(2)
-  // These voices are too far apart to become one. Nearer ones become one.
+  // These voices are too far apart to become one. Nearer voices become one.
   expect(findVoices(two, { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(near, { ...options, expected: null }).length).toBe(2)
   expect(findVoices(near, { ...options, expected: 1 }).length).toBe(1)
 })
 
-test('no embedding is no voice, and one embedding is one voice', () => {
+test('without embeddings there is no voice, and one embedding is one voice', () => {
   expect(findVoices([], options)).toEqual([])
   expect(agglomerate([], 1)).toEqual([])
   expect(findVoices(embeddings([1], 0), options).length).toBe(1)

@@ -58,7 +58,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `two voices give one to three speakers, whatever number is expected${skipped}`,
+  `two voices result in one to three speakers, whatever number is expected${skipped}`,
   async () => {
     const { spoken, samples } = await truthOf('en-two-voices')
     for (const expected of [1, 2, 50]) {
@@ -88,7 +88,7 @@ test.skipIf(missing)(
   30_000,
 )
 
-/** The same sound with no more than 8,000 samples a second can carry. */
+/** Limits the bandwidth of a sound to that of 8,000 samples a second. */
 function telephone(samples: Float32Array): Float32Array {
   const at = (index: number) => samples[index] ?? 0
   const narrow = Float32Array.from({ length: samples.length / 2 }, (_, index) => {

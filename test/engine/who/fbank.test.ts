@@ -47,12 +47,12 @@ function largestDifference(samples: Float32Array): number {
 test("features are equal to those of Kaldi's definition", () => {
   const loud = noise(0.2, 0.5, 3)
   expect(largestDifference(loud)).toBeLessThan(1e-3)
-  // An offset and a deep tone hide a quiet sound: the mean and the pre-emphasis must remove them.
+  // A DC offset and a low tone mask a quiet sound. The mean subtraction and the pre-emphasis must remove them.
   const deep = Float32Array.from({ length: 3000 }, (_, n) => 0.3 + 0.4 * Math.sin(n / 40) + 1e-3 * loud[n]!)
   expect(largestDifference(deep)).toBeLessThan(0.02)
 })
 
-test('digital silence gives the lowest value, and no frame extends beyond the end', () => {
+test('digital silence has the lowest value, and no frame extends beyond the end', () => {
   const features = openFbank(runtime()).of(new Float32Array(719))
   expect(features.length).toBe(2 * bands)
   expect(features.every(value => Math.abs(value - Math.log(1.1920929e-7)) < 1e-3)).toBe(true)

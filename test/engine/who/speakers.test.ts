@@ -13,7 +13,7 @@ const turn = (from: number, to: number, speaker: number) => ({
   speaker,
 })
 
-test('a word gets the speaker it shares most time with, and speakers are numbered by first word', () => {
+test('a word gets the speaker of the turn that it overlaps most, and speakers are numbered by their first word', () => {
   const words = wordsOf('Hello there. Who is it?')
   expect(speakersOf(words, [turn(0, 2, 7), turn(2, 5, 3)])).toEqual([0, 0, 1, 1, 1])
   expect(speakersOf(words, [turn(0, 2.1, 3), turn(1.9, 5, 0)])).toEqual([0, 0, 1, 1, 1])
@@ -34,7 +34,7 @@ test('a stray word within a sentence gets the speaker of the sentence, a sentenc
   expect(speakersOf(answered, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 9, 0)])).toEqual([0, 0, 0, 1, 0, 0, 0])
   const inHindi = wordsOf('क्या यह ठीक है। हाँ। तो हम चलें।')
   expect(speakersOf(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
-  // Two speakers share what the model wrote as one sentence. Each keeps their part.
+  // The model wrote the words of two speakers as one sentence. Each speaker keeps their words.
   expect(speakersOf(wordsOf('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
     0, 0, 0, 1, 1, 1,
   ])

@@ -6,7 +6,7 @@ import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/en
 const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
-/** A recording of frames, each a list of speakers. `speakersOf` gives the speakers behind the voices of each view. */
+/** A recording of frames, each a list of speakers. `speakersOf` returns the speakers of the voices in each view. */
 function recordingOf(
   frames: readonly number[][],
   speakersOf: (view: number) => number[],
@@ -30,7 +30,7 @@ const repeat = (frames: number, ...speakers: number[]) => Array.from({ length: f
 const inFrames = (turns: readonly Turn[]) =>
   turns.map(({ from, to, speaker }) => [speaker, Math.round(from / frameStep), Math.round(to / frameStep)])
 
-test('views that number their voices differently agree on turns; speech of two is in both turns', () => {
+test('views with different voice numbers agree on turns; overlapping speech is in both turns', () => {
   const frames = [
     ...repeat(200, 0),
     ...repeat(100),
@@ -54,7 +54,7 @@ test('a speaker with less than a second of speech is dropped', () => {
   expect([...new Set(turns.map(turn => turn.speaker))]).toEqual([0])
 })
 
-test('a view without embeddings takes its speakers from the views around it', () => {
+test('a view without embeddings gets its speakers from the surrounding views', () => {
   const frames = [...repeat(400, 0), ...repeat(500, 1), ...repeat(400, 0)]
   const recording = recordingOf(frames, () => [0, 1, -1])
   const views = recording.views.map((view, index) =>

@@ -1,4 +1,4 @@
-// Edit lists that are plain: FFmpeg need not build its index twice.
+// Finds simple edit lists, for which FFmpeg need not build its index twice.
 
 import { expect, test } from 'bun:test'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,31 +8,31 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { fixture } from '../files.ts'
 
 test.each(['aac.m4a', 'late.m4a', 'edit-list.m4a', 'late-sound.mp4', 'mpeg4-pcm.mov'])(
-  '%s only shifts',
+  'the edit list of %s only shifts',
   name => {
     expect(isPlain(fixture(name))).toBe(true)
   },
 )
 
-test.each(['cbr.mp3', 'pcm.wav', 'h264-eac3.mkv', 'make.sh'])('%s has no plain edit list', name => {
+test.each(['cbr.mp3', 'pcm.wav', 'h264-eac3.mkv', 'make.sh'])('%s has no simple edit list', name => {
   expect(isPlain(fixture(name))).toBe(false)
 })
 
-test('a small index is left alone', () => {
+test('for a small index FFmpeg applies the full edit list', () => {
   const file = openSync(fixture('aac.m4a'), 'r')
   expect(shiftsOnly(file)).toBe(false)
   closeSync(file)
 })
 
-test('an edit that leaves out the end is not plain', async () => {
+test('an edit that cuts off the end is not simple', async () => {
   expect(await isPlainAfter(list => list.writeUInt32BE(1000, 8))).toBe(false)
 })
 
-test('two edits are not plain', async () => {
+test('two edits are not simple', async () => {
   expect(await isPlainAfter(list => list.writeUInt32BE(2, 4))).toBe(false)
 })
 
-test('a file of nothing but boxes is walked a limited number of steps', async () => {
+test('the walk through thousands of nested boxes is limited', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'nested.mp4')
   const depth = 20_000
@@ -45,7 +45,7 @@ test('a file of nothing but boxes is walked a limited number of steps', async ()
   expect(isPlain(path)).toBe(false)
 })
 
-/** The same question of a copy of aac.m4a with its edit list changed; it begins after the type of its box. */
+/** Returns the result for a copy of aac.m4a with a changed edit list. `list` begins after the type of the box. */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()
   const path = join(folder, 'changed.m4a')

@@ -1,13 +1,13 @@
-// The place of spans of sound, as a table: the spans that come in, and the silence and the cuts that result.
+// The placement of spans of sound, as a table: the incoming spans, and the resulting silence and cuts.
 
 import { describe, expect, test } from 'bun:test'
 import { type Placement, type Span, Timeline } from '../../../src/media/child/timeline.ts'
 
 const second = 16_000
 
-/** Seconds: [start or null, length], and whether something was lost before it. */
+/** A span in seconds: [start or null, length], and `lost` if data was lost before it. */
 type Entry = [start: number | null, length: number, lost?: 'lost']
-/** Seconds of silence before it and seconds left out of it. */
+/** Seconds of silence before a span, and seconds cut from its beginning. */
 type Line = [silence: number, skip: number]
 
 const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clockRestarts?: boolean }[] = [
