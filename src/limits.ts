@@ -171,6 +171,8 @@ export const limits = {
   pullTriesMax: 5,
   /** Poll interval while another process downloads the same model. */
   pullWaitMs: 250,
+  /** A header of a safetensors file that claims to be longer is damaged. */
+  tensorHeaderBytesMax: 100 * MB,
 
   // Stopping
   /** Time that running requests and deliveries get after SIGTERM. */

@@ -12,7 +12,7 @@ import * as answers from './shapes/answers.ts'
 
 /** Endpoints for the operator. They count towards no quota. */
 export const ops = (service: Service) => {
-  const isWritable = writability(service.db)
+  const isWritable = writability(service)
   return new Elysia({ tags: ['Operations'] })
     .decorate('requestState', emptyState)
 
@@ -58,14 +58,14 @@ function mayMeasure({ config }: Service, ip: string): boolean {
 }
 
 /** Tells whether the database can be written. Anybody may ask at any rate: most are told what was found before. */
-function writability(db: Db): () => boolean {
+function writability(service: Service): () => boolean {
   let isWritable = false
   let probedAt = Number.NEGATIVE_INFINITY
   return () => {
     const now = performance.now()
     if (now - probedAt < limits.readyEveryMs) return isWritable
     probedAt = now
-    isWritable = canWrite(db)
+    isWritable = canWrite(service.db)
     return isWritable
   }
 }

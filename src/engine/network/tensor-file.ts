@@ -3,6 +3,7 @@
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
+import { limits } from '../../limits.ts'
 import type { Stored, Type } from '../onnx/graph.ts'
 
 const types = {
@@ -50,8 +51,7 @@ export function headerOf(path: string): { header: Header; from: number } {
     const size = new BigUint64Array(1)
     readSync(file, new Uint8Array(size.buffer), 0, 8, 0)
     const length = Number(size[0])
-    const limit = 100 * 1024 * 1024
-    if (length > limit) throw new Error(`${path} is not a safetensors file`)
+    if (length > limits.tensorHeaderBytesMax) throw new Error(`${path} is not a safetensors file`)
     const text = new Uint8Array(length)
     readSync(file, text, 0, length, 8)
     const { __metadata__, ...header } = JSON.parse(new TextDecoder().decode(text))
