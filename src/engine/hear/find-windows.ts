@@ -1,6 +1,7 @@
 // Windows of speech, found while the sound comes in: voice detection, speech spans, windows, blocks of windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
+import { levelled } from './level.ts'
 import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
@@ -41,7 +42,7 @@ async function* findWindows(
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)
-    yield { windows: pack(spans.push(vad.next(chunk))), needed: needed() }
+    yield { windows: pack(spans.push(vad.next(levelled(chunk)))), needed: needed() }
   }
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }

@@ -1,0 +1,27 @@
+// The level of sound for voice detection, which hears nothing in quiet recordings. The model itself needs no level.
+
+import { frameSamples } from './vad.ts'
+
+/** The level of speech in a usual recording, and the lowest one in which voice detection misses nothing. */
+const [usual, quiet] = [0.1, 0.02]
+/** 30 dB. More would raise the noise of a 16-bit recording to the level of speech. */
+const gainMax = 32
+/** The share of frames that may be louder than the level: a click does not count as speech. */
+const louder = 0.05
+
+/** The samples, amplified when even their loudest parts are quiet. */
+export function levelled(samples: Float32Array): Float32Array {
+  const level = levelOf(samples)
+  if (level === 0 || level >= quiet) return samples
+  const gain = Math.min(usual / level, gainMax)
+  return samples.map(sample => sample * gain)
+}
+
+function levelOf(samples: Float32Array): number {
+  const levels = new Float32Array(Math.ceil(samples.length / frameSamples))
+  for (const frame of levels.keys()) {
+    const part = samples.subarray(frame * frameSamples, (frame + 1) * frameSamples)
+    levels[frame] = Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length)
+  }
+  return levels.sort()[Math.floor((1 - louder) * (levels.length - 1))] ?? 0
+}
