@@ -44,3 +44,8 @@ export function findMeantLanguage(given: string): string | null {
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }
+
+/** Returns true if words have no spaces between them and a dictionary is needed to find them. */
+export function needsWordBreaking(code: string): boolean {
+  return ['th', 'lo', 'km', 'my'].includes(code)
+}

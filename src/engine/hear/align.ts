@@ -117,25 +117,24 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   })
 }
 
-const opening = '"\'“¿([{-'
-const closing = '"\'.。,，!！?？:：”)]}、'
+/** Marks that belong to the word after them. */
+const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
+/** Marks that belong to the word before them even after a space, as in French and before a dash. */
+const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
 /** Punctuation joins the word before it; an opening quote or bracket joins the word after it. */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
   for (const word of words) {
-    const bare = word.text.trim()
-    const spaced = word.text.startsWith(' ')
     const last = merged.at(-1)
-    if (bare !== '' && spaced && consistsOf(bare, opening)) {
+    const side = sideOf(word.text, ahead === null && last !== undefined)
+    if (side === 'after') {
       const text: string = (ahead?.text ?? '') + word.text
       ahead = { ...(ahead ?? word), text }
-    } else if (last && bare !== '' && !spaced && consistsOf(bare, closing)) {
+    } else if (side === 'before' && last) {
       last.text += word.text
-      last.to = word.to
-    } else if (bare === '' && last) {
-      last.text += word.text
+      if (word.text.trim() !== '') last.to = word.to
     } else {
       merged.push(ahead ? { ...word, text: ahead.text + word.text } : { ...word })
       ahead = null
@@ -145,6 +144,13 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   return merged
 }
 
-function consistsOf(text: string, characters: string): boolean {
-  return [...text].every(character => characters.includes(character))
+/** The side of a piece on which its word stands; null when it is a word itself. */
+function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
+  const bare = text.trim()
+  if (bare === '') return hasWordBefore ? 'before' : null
+  if (!/^[\p{P}]+$/u.test(bare)) return null
+  const spaced = text.startsWith(' ')
+  // Without a space before it a quote or hyphen ends a word; a bracket opens in any case.
+  if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
+  return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -1,7 +1,7 @@
 // Text to token ids and back, through the library of the tokenizer files' own authors, and tokens to words.
 
 import { Tokenizer as Library } from '@huggingface/tokenizers'
-import { writtenWithoutSpaces } from '../../languages.ts'
+import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
   /** The ids of a text, without special tokens around it. */
@@ -31,6 +31,7 @@ export function readTokenizer(json: string): Tokenizer {
     special: name => specials.get(name) ?? null,
     words: (ids, language) => {
       const characters = splitCharacters(ids, decode)
+      if (needsWordBreaking(language)) return joinAtBreaks(characters, language)
       return writtenWithoutSpaces(language) ? characters : joinAtSpaces(characters)
     },
   }
@@ -50,17 +51,66 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
   return characters
 }
 
-/** Joins characters to words at spaces. Punctuation is a word of its own, which alignment merges later. */
-function joinAtSpaces(characters: readonly { text: string; ids: number[] }[]) {
-  const words: { text: string; ids: number[] }[] = []
-  for (const { text, ids } of characters) {
+type Piece = { text: string; ids: number[] }
+
+/** Joins pieces to the words of a dictionary. A piece that lies across two words joins them. */
+function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
+  const text = pieces.map(piece => piece.text).join('')
+  const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)
+  const begins = new Set(Array.from(segments, ({ index }) => index))
+  let at = 0
+  return joined(pieces, ({ text }) => {
+    const begin = at
+    at += text.length
+    return begins.has(begin)
+  })
+}
+
+/** Joins pieces to words at spaces. Punctuation is a word of its own, which alignment merges later. */
+function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
+  let glued = false
+  return joined(pieces, ({ text }, before, next) => {
+    const follows = glued
+    glued = isPunctuation(text) && isInside(before, text, next)
+    if (follows || glued) return false
+    if (text.startsWith(' ') || isPunctuation(text)) return true
+    return isPunctuation(before) && !opens.test(before)
+  })
+}
+
+/** Joins each piece to the one before it, except where a word begins. */
+function joined(
+  pieces: readonly Piece[],
+  begins: (piece: Piece, before: string, next: string) => boolean,
+): Piece[] {
+  const words: Piece[] = []
+  for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
-    if (last && !text.startsWith(' ') && !/^\p{P}+$/u.test(text)) {
-      last.text += text
-      last.ids.push(...ids)
-    } else {
-      words.push({ text, ids: [...ids] })
+    const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
+    // A space alone begins the word that follows it.
+    const afterSpace = last?.text === ' '
+    if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
+    else {
+      last.text += piece.text
+      last.ids.push(...piece.ids)
     }
   }
   return words
 }
+
+/** Punctuation that a word follows without a space. */
+const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
+
+function isPunctuation(text: string): boolean {
+  return /^ ?\p{P}+$/u.test(text)
+}
+
+/** Whether a mark stands inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and `steno.dev`. */
+function isInside(before: string, mark: string, next: string): boolean {
+  if (/^[-‐‑'’/@&_]$/u.test(mark)) return /[\p{L}\p{M}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(next)
+  if (/^[.,:]$/.test(mark) && /\p{N}$/u.test(before)) return /^\p{N}/u.test(next)
+  return mark === '.' && /\p{L}$/u.test(before) && (/^\p{Ll}/u.test(next) || initial.test(before + next))
+}
+
+/** A capital letter alone, before another one. */
+const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u
