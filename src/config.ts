@@ -242,7 +242,7 @@ function duration(given: string): number {
   return ms
 }
 
-/** The server counts it in whole seconds, in one byte. */
+/** Parses an idle timeout. Bun stores it as whole seconds in one byte. */
 function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
   if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')

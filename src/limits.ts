@@ -48,10 +48,10 @@ export const limits = {
 
   // Uploads
   uploadBufferBytes: 1 * MB,
-  /** PUTs of one account under way at once. Each takes three file descriptors. */
+  /** Concurrent PUTs of one account. Each needs three file descriptors. */
   uploadsInFlightMax: 256,
   uploadRetryAfterMs: 1 * second,
-  /** After this many bytes of a PUT, the room on the disk and of the account is looked at again. */
+  /** After this many bytes of a PUT, free disk space and the quota of the account are checked again. */
   uploadCheckBytes: 16 * MB,
 
   // Jobs
@@ -86,7 +86,7 @@ export const limits = {
   /** A download has stalled when fewer than `downloadStallBytesMin` arrive in this time. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
-  /** Lowest average rate in bytes a second, measured over the whole download once it has lasted this long. */
+  /** Minimum average rate in bytes a second. It applies to the whole download, after `downloadRateAfterMs`. */
   downloadRateBytesMin: 16 * KB,
   downloadRateAfterMs: 60 * second,
   /** Attempts in a row that do not add `downloadFurtherBytes` to the file. */
@@ -136,10 +136,13 @@ export const limits = {
   // The database
   /** SQLite's busy timeout: how long a command waits while the server writes, and the server while a command writes. */
   databaseBusyMs: 10 * second,
-  /** The same for the server, which answers nothing while it waits. A PUT tries again for as long as a command waits. */
+  /**
+   * The busy timeout of the server. It is short, because the server answers no request while it waits. A PUT is retried
+   * for `databaseBusyMs`.
+   */
   serverBusyMs: second / 4,
   busyRetryAfterMs: 1 * second,
-  /** How long one look at whether the database can be written holds. */
+  /** Time for which the result of the database check is cached. */
   readyEveryMs: 1 * second,
 
   // The program
@@ -177,7 +180,7 @@ export const limits = {
   // Stopping
   /** Time that running requests and deliveries get after SIGTERM. */
   stopGraceMs: 10 * second,
-  /** Of these, uploads whose bytes do not come for this long are cut. */
+  /** During the grace period, an upload without new bytes for this time is aborted. */
   stopIdleMs: 1 * second,
 } as const
 

@@ -83,7 +83,7 @@ export function openApp(service: Service): AnyElysia {
       return envelope(answer, service.baseUrl())
     })
 
-    // What a caller was told of survives a power cut.
+    // A response is sent only when its changes would survive a power cut.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })

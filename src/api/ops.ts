@@ -57,7 +57,10 @@ function mayMeasure({ config }: Service, ip: string): boolean {
   return loopback.has(ip) || config.metricsNets.has(ip)
 }
 
-/** Tells whether the database can be written. Anybody may ask at any rate: most are told what was found before. */
+/**
+ * Returns a function that tests if the database can be written. The result is cached, because any caller may request it
+ * at any rate.
+ */
 function writability(service: Service): () => boolean {
   let isWritable = false
   let probedAt = Number.NEGATIVE_INFINITY

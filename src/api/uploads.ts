@@ -38,7 +38,8 @@ export const uploads = (service: Service) =>
         const address = { id, expires, signature, contentType }
         if (!isSignedUrl(service.secrets, address, service.db.now())) throw new ApiError('FORBIDDEN')
         requireWholeFile(request.headers)
-        // The server cuts a body slower than 16 KB/s. The store cuts one that does not move.
+        // Bun's own timeout would abort a body slower than 16 KB/s, so it is switched off. The store aborts a body
+        // without progress.
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
@@ -70,7 +71,7 @@ export const uploads = (service: Service) =>
       },
     )
 
-/** A part of a file, or a compressed one, would be kept as if it were the media. */
+/** Refuses a part of a file and a compressed file. The server would store it as if it were the media. */
 function requireWholeFile(headers: Headers): void {
   if (headers.has('content-range'))
     throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')

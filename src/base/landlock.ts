@@ -1,4 +1,5 @@
-// Landlock: a process gives up files, TCP, and other processes. It holds for the calling thread and all that it starts.
+// Landlock: a process restricts its own access to files, TCP and other processes. The restriction covers the calling
+// thread, and the threads and processes that it starts.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, openSync, statSync } from 'node:fs'
@@ -9,7 +10,7 @@ const right = {
   writeFile: 1 << 1,
   readFile: 1 << 2,
   readFolder: 1 << 3,
-  /** Removing, and making what a folder can hold. */
+  /** Removing and creating the entries of a folder. */
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,
@@ -17,31 +18,34 @@ const right = {
 }
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
-/** Rights of a file that is no folder. */
+/** The rights that apply to a file, not to a folder. */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
-/** TCP: listening and connecting. Scope: abstract sockets of others, and signals to others. */
+/** TCP: binding and connecting. Scope: abstract sockets of other processes, and signals to them. */
 const all = 0b11n
 
 export type Paths = {
   read?: string[]
-  /** Reading is not included. */
+  /** Paths that may be changed. They cannot be read unless they are also in `read`. */
   write?: string[]
 }
 
-/** The version of Landlock of this kernel, 0 when it has none. */
+/** Returns the version of Landlock in this kernel, or 0 when it has none. */
 export function landlockVersion(): number {
   const askVersion = 1
   return Math.max(0, systemCall('landlockCreateRuleset', 0, 0, askVersion))
 }
 
-/** Leaves only these paths, and what is below them. Devices stay where reading does. False where the kernel cannot. */
+/**
+ * Denies access to all files except these paths and the content of these folders. If any path may be read, device
+ * operations (ioctl) remain allowed. Returns false where the kernel has no Landlock.
+ */
 export function restrictTo({ read: readable = [], write: writable = [] }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
   const handled = read | change | (readable.length === 0 ? right.device : 0)
   const known =
     version >= 5 ? -1 : version >= 3 ? ~right.device : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // An older kernel refuses a structure that is longer than its own.
+  // An older kernel refuses a structure that is larger than its own.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(
@@ -58,7 +62,7 @@ export function restrictTo({ read: readable = [], write: writable = [] }: Paths)
   return isRestricted
 }
 
-/** A path that is not there, or that may not be opened, is left out. */
+/** Adds a rule for a path. Ignores a path that does not exist or cannot be opened. */
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return

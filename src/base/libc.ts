@@ -1,8 +1,8 @@
-// System calls that Bun has no function for.
+// System calls for which Bun has no function.
 
 import { dlopen, ptr } from 'bun:ffi'
 
-/** The numbers of a call on x64 and on arm64. One number stands for both. */
+/** The number of each call on x64 and on arm64. A single number is the same on both. */
 const numbers = {
   prctl: [157, 167],
   prlimit: [302, 261],
@@ -25,7 +25,7 @@ function open() {
   return symbols
 }
 
-/** The answer of the kernel, -1 when the call fails. Other systems than Linux have none of these calls. */
+/** Returns the result of the system call, or -1 when it fails. On systems other than Linux every call fails. */
 export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
   const number = numbers[name]
   if (!library) return -1

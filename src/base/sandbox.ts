@@ -1,4 +1,5 @@
-// What a process gives up before it handles what others sent. Where the kernel has no such protection it keeps more.
+// The sandbox: a process gives up its rights before it handles untrusted data. Where the kernel lacks a protection, the
+// process keeps the right.
 
 import { landlockVersion, restrictTo } from './landlock.ts'
 import { systemCall } from './libc.ts'
@@ -7,19 +8,19 @@ import { canDenyCalls, denyCalls } from './seccomp.ts'
 const setDumpable = 4
 const setNoNewPrivileges = 38
 
-/** Leaves this process its open files, its memory and its threads. */
+/** Leaves this process only its open files, its memory and its threads. */
 export function giveUpEverything(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   restrictTo({})
   denyCalls('everything')
 }
 
-/** Other processes of the same user can then read neither the memory nor the environment of this one. */
+/** Prevents other processes of the same user from reading the memory and the environment of this process. */
 export function hideFromOthers(): void {
   systemCall('prctl', setDumpable, 0)
 }
 
-/** The protections that this kernel, or the container, does not give to child processes. */
+/** Returns the protections that are not available: the kernel or the container does not support them. */
 export function missingProtections(): string[] {
   return [...(landlockVersion() > 0 ? [] : ['Landlock']), ...(canDenyCalls() ? [] : ['seccomp'])]
 }

@@ -1,14 +1,17 @@
-// A filter of system calls for a process that handles what others sent. It denies what is listed here to every thread,
-// for ever. A call that is denied fails with EPERM, and the process goes on.
+// A seccomp filter of system calls, for a process that handles untrusted data. It denies the listed calls to every
+// thread, permanently. A denied call fails with EPERM, and the process continues.
 
 import { ptr } from 'bun:ffi'
 import { systemCall } from './libc.ts'
 
-/** Numbers on x64 and on arm64. Null where a machine does not have the call; one number stands for both. */
+/**
+ * The number of a call on x64 and on arm64. Null if a machine does not have the call. A single number is the same on
+ * both.
+ */
 type Numbers = number | readonly [x64: number, arm64: number | null]
 type Machine = 'x64' | 'arm64'
 
-/** Calls that the filter denies, by what they are for. */
+/** The calls that the filter denies, grouped by purpose. */
 const calls = {
   /** Opening, listing and changing files by name. */
   files: {
@@ -68,7 +71,7 @@ const calls = {
     fork: [57, null],
     vfork: [58, null],
   },
-  /** Sockets, also those that are open already. */
+  /** Sockets, including open ones. */
   network: {
     socket: [41, 198],
     socketpair: [53, 199],
@@ -117,7 +120,7 @@ const calls = {
     kcmp: [312, 272],
     perf_event_open: [298, 241],
   },
-  /** The kernel itself, and parts of it that had many holes. */
+  /** The kernel itself, and parts of it with a history of vulnerabilities. */
   kernel: {
     bpf: [321, 280],
     userfaultfd: [323, 282],
@@ -167,26 +170,29 @@ const calls = {
 
 export type CallGroup = keyof typeof calls
 
-/** Calls that are told apart by an argument, counted from 0. Each is allowed with the values of `only`, or without `not`. */
+/**
+ * A call that is denied only for some values of one argument; arguments are counted from 0. It is allowed with the
+ * values of `only`, or without those of `not`.
+ */
 type Rule = { call: Numbers; argument: number } & (
   | { only: readonly number[] }
   | { not: readonly number[] }
-  /** Allowed when one of these bits is set. */
+  /** The call is allowed when one of these bits is set. */
   | { flags: number }
 )
 
 const af = { unix: 1, netlink: 16 }
 const cloneThread = 0x10000
 const setParentDeathSignal = 1
-/** Both write into the terminal as if a person typed. */
+/** TIOCSTI and TIOCLINUX: both can insert input into the terminal. */
 const terminalInput = [0x5412, 0x541c]
 
-/** Denied in addition to a group. */
+/** Returns the rules for calls that are denied only for some arguments. */
 function rulesOf(groups: readonly CallGroup[]): Rule[] {
   const has = (group: CallGroup) => groups.includes(group)
   return [
     { call: [16, 29], argument: 1, not: terminalInput },
-    // A process that outlives the server would be seen by no one.
+    // Otherwise the process could cancel the signal that kills it when its parent ends.
     { call: [157, 167], argument: 0, not: [setParentDeathSignal] },
     ...(has('programs') ? [{ call: [56, 220], argument: 0, flags: cloneThread } as const] : []),
     ...(has('signals')
@@ -201,35 +207,35 @@ function rulesOf(groups: readonly CallGroup[]): Rule[] {
 
 const eperm = 1
 const enosys = 38
-/** Calls newer than those above. A program takes ENOSYS for an older kernel. */
+/** Calls from this number on are newer than this list. They fail with ENOSYS, as on an older kernel. */
 const firstUnknown = 470
 const clone3 = 435
-/** Numbers from here on are calls of a second interface of x64. */
+/** The first call number of the x32 ABI, a second interface of x64. */
 const x32 = 0x40000000
 
-/** The fields of what a filter sees, by their offset. */
+/** Offsets of the fields in the data that a filter receives. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, ifAnyBit: 0x45, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
-/** The machine that a call is for. */
+/** The architecture of a call. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number]
 
-/** Whether this kernel has filters. */
+/** Returns true if this kernel supports seccomp filters. */
 export function canDenyCalls(): boolean {
   const askForAnswer = 2
   const failing = new Uint32Array([verdict.fail(0)])
   return machineOf(process.arch) !== null && systemCall('seccomp', askForAnswer, 0, ptr(failing)) === 0
 }
 
-/** Denies the calls of these groups to all threads, for ever. False where the kernel cannot. */
+/** Denies the calls of these groups to all threads, permanently. Returns false if the kernel does not support it. */
 export function denyCalls(chosen: readonly CallGroup[] | 'everything'): boolean {
   const groups = chosen === 'everything' ? (Object.keys(calls) as CallGroup[]) : chosen
   const machine = machineOf(process.arch)
   if (!machine) return false
   const program = filterProgram(groups, machine)
-  // struct sock_fprog: the number of instructions, and where they are.
+  // struct sock_fprog: the number of instructions, and their address.
   const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
   const setFilter = 1
   const onAllThreads = 1
@@ -253,7 +259,7 @@ function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Arr
     ...denied
       .filter(number => number !== null)
       .flatMap(number => unless(instruction.ifEqual, number, verdict.fail(eperm))),
-    // Its arguments are out of a filter's sight. Threads are then made with clone.
+    // The arguments of clone3 are in memory, which a filter cannot read. After ENOSYS libc creates threads with clone.
     ...(groups.includes('programs') ? unless(instruction.ifEqual, clone3, verdict.fail(enosys)) : []),
     ...rulesOf(groups).flatMap(rule => ruleProgram(rule, numberOf(rule.call))),
     answer(verdict.allow),
@@ -269,7 +275,7 @@ function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Arr
   return bytes
 }
 
-/** The instructions for one call: they are skipped for all others. */
+/** Returns the instructions for one call. Any other call skips them. */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)
@@ -286,7 +292,7 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   ]
 }
 
-/** Gives this answer when the test holds, and goes on when it does not. */
+/** Returns `given` as the verdict if the test is true. Otherwise execution continues. */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]
 }

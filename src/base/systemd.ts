@@ -1,11 +1,11 @@
-// Messages to systemd: that the service is ready, that it lives, that it stops. Without systemd they go nowhere.
+// Notifies systemd that the service is ready, alive or stopping. Without systemd nothing is sent.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'
 import { systemCall } from './libc.ts'
 
 export type Systemd = {
-  /** From now on the service is reported as alive, in half the time that systemd would wait. */
+  /** Reports that the service is ready. Then sends a heartbeat at half the interval of the watchdog. */
   ready(): void
   stopping(): void
 }
@@ -28,7 +28,7 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
   }
 }
 
-/** Bun has no datagram sockets with a path. A message that cannot be sent is lost. */
+/** Uses system calls, because Bun has no datagram sockets with a path. A message that cannot be sent is lost. */
 function send(path: string, state: string): void {
   const unix = 1
   const datagram = 2
@@ -39,13 +39,13 @@ function send(path: string, state: string): void {
     const address = addressOf(path)
     if (systemCall('connect', socket, ptr(address), address.length) === 0) writeSync(socket, state)
   } catch {
-    // The queue of the receiver is full.
+    // The receiver's queue is full.
   } finally {
     closeSync(socket)
   }
 }
 
-/** struct sockaddr_un. A name that begins with @ is no path: it begins with a zero. */
+/** Returns a struct sockaddr_un. A name that begins with @ is an abstract socket: its first byte is zero. */
 export function addressOf(path: string): Uint8Array {
   const family = [1, 0]
   const name = new TextEncoder().encode(path.replace(/^@/, '\0'))

@@ -1,8 +1,8 @@
-// Time that counts towards timeouts: it passes only while the process runs.
+// The clock of timeouts: its time passes only while the process runs.
 
 /**
- * Gives milliseconds since the start. Must be called at least every `stepMsMax`: a longer step of the monotonic clock
- * means that the machine or the process was suspended, and counts as one of `stepMsMax`.
+ * Returns a clock in milliseconds since the start. It must be read at least every `stepMsMax`. A longer step of the
+ * monotonic clock means that the machine or the process was suspended; it counts as `stepMsMax`.
  */
 export function openUptime(monotonic: () => number, { stepMsMax }: { stepMsMax: number }): () => number {
   let uptime = 0

@@ -15,11 +15,12 @@ export type DbOptions = {
   clock?: Clock
   uptime?: Clock
   /**
-   * With `normal` a power cut may lose the last transactions, but never a part of one: what must not be lost waits for
-   * durable(). With `full` each commit waits for the disk, and holds up all other requests: 80 a second, not 700.
+   * With `normal` a power cut may lose the last transactions, but never a part of one. A result that must not be lost
+   * waits for durable(). With `full` each commit waits for the disk and blocks all other requests: 80 commits a second
+   * instead of 700.
    */
   synchronous?: 'normal' | 'full'
-  /** How long a write waits for another process. The whole process waits with it. */
+  /** Timeout of a write that waits for another process. The whole process is blocked while it waits. */
   busyMs?: number
 }
 
@@ -35,7 +36,7 @@ export type Db = {
   tx<T>(work: () => T): T
   /** Returns the time of the open transaction. Outside of a transaction, reads the clock. */
   now(): number
-  /** Time that counts towards timeouts. The clock may be set, this one may not. */
+  /** The monotonic clock of timeouts. Unlike the wall clock, it is never set. */
   uptime(): number
   /** Tests that the database can be written: writes a value that is already there. Throws when the disk is full. */
   probe(): void
@@ -43,7 +44,7 @@ export type Db = {
   checkpoint(): void
   /** Writes a consistent copy of the database. The target must be new or empty. */
   copyTo(path: string): void
-  /** Resolves when all that was committed before this call would survive a power cut. */
+  /** Resolves when all previous commits would survive a power cut. */
   durable(): Promise<void>
   close(): void
 }
@@ -56,8 +57,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * The reason why the database did not take a write that it may take later: another process holds the write lock, or the
- * disk takes no more. Null for any other error.
+ * Returns the reason of a write error that is temporary: another process holds the write lock, or the disk is full.
+ * Returns null for any other error.
  */
 export function refusalOf(error: unknown): 'busy' | 'full' | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
@@ -85,7 +86,8 @@ export function openDb(
   let txTime: number | null = null
   const now = () => txTime ?? clock()
 
-  // After a write that waited in vain the others do not wait, until one is taken: a server that waits answers nothing.
+  // After a write that timed out, the next writes do not wait, until one succeeds: the server answers no request while
+  // it waits.
   let waits = true
   function setWaits(wanted: boolean): void {
     waits = wanted

@@ -7,19 +7,19 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Notes that something was written. */
+  /** Records that a transaction was committed. */
   written(): void
-  /** Resolves when all that was written before this call is on the disk. */
+  /** Resolves when all previous writes are on the disk. */
   flush(): Promise<void>
   close(): void
 }
 
-/** The file must be there at the first flush, and stay the same file. */
+/** The file must exist at the first flush, and must not be replaced. */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /** The flush that began last, or that waits for it. */
+  /** The latest flush: the running one, or the one that waits for it. */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 
@@ -37,7 +37,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // A flush under way may have begun before the last write.
+      // The running flush may have started before the last write.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

@@ -17,7 +17,7 @@ export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   stallMs?: number
-  /** The time of a clock that is never set back, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
   onProgress?: (bytes: number, total: number | null) => void
   /** Waits between two attempts. Rejects when the signal is aborted. */
@@ -57,7 +57,7 @@ type Progress = {
   /** The ETag or Last-Modified of the file. A later attempt resumes only if it has not changed. */
   version: string | null
   begun: boolean
-  /** Bytes of all tries, and the time in which their bodies were read. */
+  /** Bytes of all attempts, and the time that was spent reading their bodies. */
   receivedBytes: number
   receivedMs: number
 }

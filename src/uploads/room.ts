@@ -1,4 +1,5 @@
-// The room for media: on the disk, where the database needs some too, and of each account.
+// Checks the room for media: the free space on the disk, of which the database needs a reserve, and the quota of each
+// account.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -10,17 +11,17 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws when the disk would have less than its reserve after this many bytes more. */
+/** Throws when less than the reserve would be free after this many more bytes. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
 
-/** The same for the download of a job. */
+/** Like requireDisk, for the download of a job. */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws when the account would keep more than it may after this many bytes more. */
+/** Throws when the account would exceed its quota after this many more bytes. */
 export function requireQuota(
   db: Db,
   accountId: string,
@@ -40,7 +41,7 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/** The bytes on disk of an account: media of its jobs, and uploads that no job has used. */
+/** Returns the bytes on disk of an account: media of its jobs, and uploads that no job has used. */
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)

@@ -1,4 +1,4 @@
-// PUTs to signed addresses, from the first byte to a file in place.
+// Handles PUTs to signed addresses, from the first byte to the complete file.
 
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -24,7 +24,7 @@ type StoreConfig = RoomSettings & Pick<Config, 'fileBytesMax' | 'requestIdleMs'>
 export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
-  /** By upload: an address takes one PUT at a time. */
+  /** The running PUT of each upload: an address accepts one PUT at a time. */
   readonly #transfers = new Map<string, Transfer>()
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -32,7 +32,7 @@ export class UploadStore {
     this.#config = config
   }
 
-  /** Replaces the bytes in one step, or changes nothing. A body that declares too many bytes is not read. */
+  /** Replaces the file atomically, or changes nothing. A body that declares too many bytes is not read. */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const transfer = this.#begin(requireUnused(this.#db, id), bytesDeclared)
@@ -49,9 +49,9 @@ export class UploadStore {
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
       await this.#whenUnlocked(() => {
-        // A job may have taken the upload while the bytes came.
+        // A job may have used the upload in the meantime.
         requireUnused(this.#db, id)
-        // The bytes are on the disk already: a draft that syncs itself would hold up all other requests.
+        // The bytes are already synced. Draft.replace() would sync again and block all other requests.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
       })
@@ -62,12 +62,12 @@ export class UploadStore {
     }
   }
 
-  /** Throws when there is no room for more media of this account. */
+  /** Throws when the disk or the quota of the account has no room for more media. */
   requireRoom(accountId: string): void {
     this.#requireRoom({ accountId }, 0)
   }
 
-  /** Lets transfers that move go on, and ends the others soon. */
+  /** Shortens the idle timeout of all transfers, so that only those that make progress continue. */
   hurry(): void {
     for (const transfer of this.#transfers.values()) transfer.hurry(limits.stopIdleMs)
   }
@@ -86,7 +86,7 @@ export class UploadStore {
     return transfer
   }
 
-  /** The chunks of a body, as long as there is room for them. */
+  /** Yields the chunks of a body. Throws when there is no room for more. */
   async *#admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
     let unchecked = 0
@@ -101,14 +101,17 @@ export class UploadStore {
     this.#requireRoom(transfer, 0)
   }
 
-  /** The account answers for all that its transfers have declared, the disk only for what is on it. */
+  /**
+   * Checks the quota against the bytes of all transfers of the account, declared or received. Checks the disk against
+   * `bytesOnDisk`.
+   */
   #requireRoom({ accountId }: { accountId: string }, bytesOnDisk: number): void {
     const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
     requireQuota(this.#db, accountId, this.#config, incoming)
     requireDisk(this.#config, bytesOnDisk)
   }
 
-  /** Hours of sending are not thrown away because another process writes for a moment. */
+  /** Retries a write while another process holds the write lock, so that a long upload is not lost. */
   async #whenUnlocked(write: () => void): Promise<void> {
     const lastTryAt = performance.now() + limits.databaseBusyMs
     for (;;) {
@@ -126,7 +129,9 @@ export class UploadStore {
   }
 }
 
-/** Removes the bytes of uploads that expired unused. Their rows stay for a while, so that callers learn the reason. */
+/**
+ * Removes the files of uploads that expired unused. Their rows are kept for a while, so that callers learn the reason.
+ */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) {
     rmSync(uploadPath(dataDir, id), { force: true })

@@ -1,10 +1,10 @@
-// One body on its way in. It may be as slow as it likes, but it has to move.
+// Receives the body of one PUT. It may be slow, but it fails when no bytes arrive for too long.
 
 import { ApiError } from '../errors.ts'
 
 export class Transfer {
   readonly accountId: string
-  /** What has come, or what was declared where that is more. */
+  /** The number of received bytes, or of declared bytes if that is larger. */
   bytes: number
   #idleMs: number
   #timer: Timer | null = null
@@ -20,14 +20,14 @@ export class Transfer {
     this.#idleMs = idleMs
   }
 
-  /** Gives the chunks of the body. Throws when none comes for too long. */
+  /** Yields the chunks of the body. Throws when none arrives within the idle timeout. */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
     let isCut = false
     let received = 0
     this.#cut = () => {
       isCut = true
-      // A read under way ends then as at the end of the body.
+      // This ends a pending read as if the body had ended.
       reader.cancel().catch(() => {})
     }
     try {
@@ -43,12 +43,12 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // A body that is not read to its end is of no use.
+      // An incomplete body is useless.
       reader.cancel().catch(() => {})
     }
   }
 
-  /** Allows only this much silence from here on. */
+  /** Sets a shorter idle timeout, also for a pending read. */
   hurry(idleMs: number): void {
     this.#idleMs = idleMs
     if (this.#timer) this.#arm()

@@ -1,4 +1,4 @@
-// A socket as systemd has one, made with system calls: Bun has no datagram sockets with a path.
+// Opens a socket as systemd does. It uses system calls, because Bun has no datagram sockets with a path.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
@@ -8,7 +8,7 @@ import { systemCall } from '../../src/base/libc.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** A blocking socket that is bound to this path, or to this name with an @ before it. */
+/** Opens a blocking socket that is bound to this path; a leading @ marks an abstract name. */
 function listen(path: string) {
   const unix = 1
   const datagram = 2
@@ -36,7 +36,7 @@ test.each([
   expect([socket.next(), socket.next()]).toEqual(['READY=1', 'STOPPING=1'])
 })
 
-test('systemd is told that the service lives, in half the time of its watchdog', async () => {
+test('the service sends a heartbeat to systemd at half the interval of its watchdog', async () => {
   const path = join(temporaryFolder(), 'notify')
   using socket = listen(path)
   const systemd = openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '20000' })
@@ -46,7 +46,7 @@ test('systemd is told that the service lives, in half the time of its watchdog',
   expect([socket.next(), socket.next()]).toEqual(['READY=1', 'WATCHDOG=1'])
 })
 
-test('without systemd, or where its socket is gone, messages go nowhere', () => {
+test('without systemd, or when its socket is gone, messages are dropped', () => {
   for (const environment of [{}, { NOTIFY_SOCKET: join(temporaryFolder(), 'gone') }]) {
     const systemd = openSystemd(environment)
     systemd.ready()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openUptime } from '../../src/base/uptime.ts'
 
-test('uptime passes as the clock does, from zero', () => {
+test('uptime starts at zero and follows the clock', () => {
   let now = 5000
   const uptime = openUptime(() => now, { stepMsMax: 100 })
   expect(uptime()).toBe(0)
@@ -11,7 +11,7 @@ test('uptime passes as the clock does, from zero', () => {
   expect(uptime()).toBe(130)
 })
 
-test('a longer step than sweeps leave counts as the longest one', () => {
+test('a step above the maximum counts as the maximum', () => {
   let now = 0
   const uptime = openUptime(() => now, { stepMsMax: 100 })
   now += 3_600_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** A flusher whose flushes end when the test says so. */
+/** A flusher whose flushes end when the test ends them. */
 function openRoom() {
   const path = join(temporaryFolder(), 'log')
   writeFileSync(path, '')
@@ -18,7 +18,7 @@ function openRoom() {
   return {
     begun,
     ended,
-    /** A transaction, and then a request that waits for it. */
+    /** Records a transaction, and flushes as a request does. */
     commit(name: string): Promise<void> {
       flusher.written()
       return flusher.flush().then(
@@ -30,12 +30,12 @@ function openRoom() {
   }
 }
 
-/** Resolves when all pending promises have gone on. */
+/** Resolves after all pending promise callbacks have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-test('what is committed during a flush waits for one further flush together', async () => {
+test('transactions that are committed during a flush share the next flush', async () => {
   const { begun, ended, commit } = openRoom()
   commit('first')
   await turn()
@@ -51,7 +51,7 @@ test('what is committed during a flush waits for one further flush together', as
   expect(ended).toEqual(['first', 'second', 'third', 'fourth'])
 })
 
-test('a caller that wrote nothing still waits for what others committed', async () => {
+test('a caller that wrote nothing still waits for the commits of others', async () => {
   const { begun, commit, flusher } = openRoom()
   commit('first')
   await turn()
@@ -67,7 +67,7 @@ test('a caller that wrote nothing still waits for what others committed', async 
   await waited
 })
 
-test('nothing is flushed while nothing was written', async () => {
+test('without a write there is no flush', async () => {
   const { begun, commit, flusher } = openRoom()
   await flusher.flush()
   const committed = commit('first')
@@ -78,7 +78,7 @@ test('nothing is flushed while nothing was written', async () => {
   expect(begun).toHaveLength(1)
 })
 
-test('a flush that fails is told to those who waited for it, and the next one is tried', async () => {
+test('a failed flush rejects for its callers, and the next flush is tried', async () => {
   const { begun, ended, commit } = openRoom()
   commit('first')
   await turn()

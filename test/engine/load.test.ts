@@ -12,14 +12,14 @@ async function modelFolder(...variants: string[]): Promise<string> {
   return folder
 }
 
-test('each device has the variant that is best for it', async () => {
+test('each device uses the variant of the weights that is best for it', async () => {
   const folder = await modelFolder('', '_fp16', '_quantized')
   expect(variantFor(folder, 'cpu')).toBe('_quantized')
   expect(variantFor(folder, 'cuda')).toBe('_fp16')
   expect(variantFor(await modelFolder(''), 'cuda')).toBe('')
 })
 
-test('a CPU does not run half floats, and what to pull is named', async () => {
+test('half-precision weights are refused on a CPU, and the error names the command to run', async () => {
   const folder = await modelFolder('_fp16')
   expect(variantFor(folder, 'cuda')).toBe('_fp16')
   expect(() => variantFor(folder, 'cpu')).toThrow('run steno models pull with STENO_DEVICE=cpu')

@@ -1,4 +1,4 @@
-// A database that does not take what is written: the disk is full, or another process holds the write lock.
+// The database refuses writes: the disk is full, or another process holds the write lock.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -8,7 +8,7 @@ import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
-/** Larger than what is free in the pages of a new database. */
+/** Larger than the free space in the pages of a new database. */
 const longText = 'word '.repeat(50_000)
 
 steered('a transcript that a full disk does not take is kept, and stored by a later sweep', async () => {
@@ -89,7 +89,7 @@ test('while another process holds the write lock, reads go on and writes get 503
   expect((await ana.post('/v1/upload', { filename: 'a.wav' })).status).toBe(200)
 })
 
-test('a PUT waits for another process that holds the write lock, and nothing else waits with it', async () => {
+test('a PUT waits while another process holds the write lock, and blocks no other request', async () => {
   const service = await startTestService()
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const lock = lockDatabase(service)
@@ -100,7 +100,7 @@ test('a PUT waits for another process that holds the write lock, and nothing els
   expect((await put).status).toBe(200)
 })
 
-steered('a write that the full disk does not take gets 507', async () => {
+steered('a write that fails because the disk is full gets 507', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const disk = fillDisk(service)
@@ -117,7 +117,7 @@ function lockDatabase({ dataDir }: TestService) {
   return { free: () => other.close() }
 }
 
-/** The database may not grow, and has no room in its pages. */
+/** Prevents the database from growing, and fills the free space in its pages. */
 function fillDisk({ db }: TestService) {
   db.run('create table filler (bytes blob) strict')
   db.run('pragma max_page_count = 1')
@@ -128,7 +128,7 @@ function fillDisk({ db }: TestService) {
   return { free: () => void db.run('pragma max_page_count = 4294967294') }
 }
 
-/** What is due on the event loop is done. */
+/** Waits until all due callbacks have run. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve))
 }

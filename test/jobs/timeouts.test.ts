@@ -1,4 +1,4 @@
-// A job fails when it has been in one state for too long. Only time in which the server ran counts.
+// A job fails when it stays in one state for too long. Only the time in which the server runs counts.
 
 import { expect } from 'bun:test'
 import { defaults } from '../support/defaults.ts'

@@ -1,4 +1,4 @@
-// A media child that was taken over: it tries all that a process can do, and prints what came of it.
+// A media child that an attacker controls. It tries everything that a process can do, and prints the outcomes.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { execFileSync } from 'node:child_process'
@@ -15,7 +15,7 @@ const server: number = order.parent
 const inFolder = (name: string) => join(folder, name)
 const outcomes: Record<string, string> = {}
 
-// Everything that has to be loaded is loaded before.
+// All libraries are loaded before the process is confined.
 const number = { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } as const
 const { symbols: libc } = dlopen('libc.so.6', {
   open: number,
@@ -146,7 +146,7 @@ outcomes.fetch = await outcomeOf(() => fetch(`http://127.0.0.1:${port}/`))
 fs.writeSync(1, JSON.stringify(outcomes))
 process.exit(0)
 
-/** Most of these functions give 32 bits. */
+/** Most of these functions return 32 bits. */
 function verdictOf(answer: bigint): string {
   return BigInt.asIntN(32, answer) === -1n ? 'refused' : `answered ${answer}`
 }
@@ -158,13 +158,13 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   )
 }
 
-/** A process that could be started must not write a second report. */
+/** Ends a child process that was started. It must not print a second report. */
 function endIfChild(id: bigint): bigint {
   if (id === 0n) process.exit(0)
   return id
 }
 
-/** A thread that runs before the process is confined. */
+/** A thread that is started before the process is confined. */
 async function startThread(): Promise<{ tryAll(): Promise<Record<string, string>> }> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')

@@ -1,4 +1,4 @@
-// What a child can do that was taken over by the file that it reads: nothing but answer.
+// A media child that a hostile file has taken over can do nothing but answer.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ test.skipIf(!isWhole)(
   patienceMs,
 )
 
-test('a process that hides cannot be inspected', async () => {
+test('a hidden process cannot be inspected', async () => {
   const child = Bun.spawn(
     [
       process.execPath,
@@ -63,7 +63,7 @@ function listAll(folder: string): string[] {
   return readdirSync(folder, { recursive: true }).map(String).toSorted()
 }
 
-/** Gives the outcome of each try of the program below, which runs as a media child does. */
+/** Runs the program below as a media child, and returns the outcome of each attempt. */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {
   const order = {
     parent: process.pid,

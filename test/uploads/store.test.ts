@@ -1,4 +1,4 @@
-// The store by itself: what changes while the bytes of a PUT come.
+// Tests the store alone: conditions that change during a PUT.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -23,7 +23,7 @@ function openStore() {
   return { config, newUpload, files, store: new UploadStore({ db, config }) }
 }
 
-test('a PUT is refused when the disk fills while its bytes come', async () => {
+test('a PUT is refused when the disk becomes full during the transfer', async () => {
   const { store, config, newUpload, files } = openStore()
   const piece = new Uint8Array(limits.uploadCheckBytes)
   let pieces = 0
@@ -39,7 +39,7 @@ test('a PUT is refused when the disk fills while its bytes come', async () => {
   expect(files()).toEqual([])
 })
 
-test('an account has a limited number of PUTs under way', async () => {
+test('an account has a limited number of concurrent PUTs', async () => {
   const { store, newUpload } = openStore()
   const ends: (() => void)[] = []
   const body = () => new ReadableStream<Uint8Array>({ start: each => void ends.push(() => each.close()) })
@@ -53,7 +53,7 @@ test('an account has a limited number of PUTs under way', async () => {
   await store.put(late.id, null, 0)
 })
 
-test('a PUT whose bytes stop coming is cut', async () => {
+test('a PUT without progress is aborted', async () => {
   const { store, newUpload, files } = openStore()
   let isCancelled = false
   const body = new ReadableStream<Uint8Array>({

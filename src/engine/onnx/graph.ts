@@ -5,7 +5,7 @@ export type Constant = {
   dims: readonly number[]
   data: Float32Array | BigInt64Array | Int8Array | Uint8Array
 }
-/** A constant in a file beside the model. */
+/** A constant that is stored in an external file. */
 export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
 /** An attribute of an operation. A graph as an attribute is a branch; it can read the values of the outer graph. */
 type Attribute = number | readonly number[] | string | { float: number } | Graph

@@ -4,7 +4,7 @@ import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/** The C API's number of an element type, and the bytes, or where they lie in a file beside the model. */
+/** The number of the element type in the C API, and the bytes or their position in an external file. */
 export type RawConstant = {
   type: number
   dims: number[]

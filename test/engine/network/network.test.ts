@@ -35,7 +35,7 @@ afterAll(() => {
   decoder.close()
 })
 
-test('the size of a model is read off its tensors', () => {
+test('the dimensions of a model are derived from its tensors', () => {
   expect(sizeOf(readTensorFile(join(folder, compactFile)))).toEqual({
     mels,
     width,
@@ -53,7 +53,7 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/** What the encoder gives of one window, as the decoder takes it. */
+/** The output of the encoder for one window, as the decoder accepts it. */
 function crossOf(): { names: string[]; values: Tensor[] } {
   const outputs = ['keys', 'values', 'key_scales', 'value_scales']
   const input = tensor(runtime(), 'float32', mel, [1, mels, 2 * frames])
@@ -107,12 +107,12 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
   return Math.sqrt(error / expected.reduce((sum, value) => sum + value ** 2, 0))
 }
 
-test('the compact model gives the scores of the float model within 3 %', () => {
+test('the scores of the compact model differ from those of the float model by at most 3 %', () => {
   const { scores } = feed(crossOf(), tokens, emptyCache(0), 0)
   expect(relativeError(scores, referenceScores(source, mel, tokens).flat())).toBeLessThan(0.03)
 })
 
-test('token by token it gives the scores that it gives for all tokens at once', () => {
+test('scores are the same token by token and for all tokens at once', () => {
   const cross = crossOf()
   const whole = feed(cross, tokens, emptyCache(0), 0)
   let cache = emptyCache(0)

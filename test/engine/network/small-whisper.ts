@@ -1,5 +1,5 @@
-// A Whisper model of a few thousand random weights, and its arithmetic written out in plain loops: the reference for
-// the graphs.
+// A Whisper model with a few thousand random weights, and its arithmetic in plain loops. It is the reference for the
+// graphs.
 
 import type { Source } from '../../../src/engine/network/source.ts'
 
@@ -14,7 +14,7 @@ export const small = {
   positions: 40,
 }
 
-/** Channels of uneven loudness, as trained models have them. */
+/** Channels of different magnitude, as in trained models. */
 export function smallSource(): Source {
   let state = 7
   const random = () => {
@@ -60,7 +60,7 @@ export function smallSource(): Source {
 
 type Rows = number[][]
 
-/** The scores after each token. */
+/** Returns the scores after each token. */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))
