@@ -226,7 +226,7 @@ function webhooks({ reference }: Components): object {
           description: `X-Service-Signature is the ${signatureRule}.`,
           parameters,
           requestBody: { required: true, content: json(reference(events[event as JobEvent])) },
-          responses: { 200: { description: 'Anything in the two hundreds; nothing is sent again' } },
+          responses: { 200: { description: 'Any answer: an event is tried once' } },
         },
       },
     ]),

@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
 import mediaOfAccount from './migrations/002_media_of_account.sql' with { type: 'text' }
+import sentEvents from './migrations/003_sent_events.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -10,6 +11,7 @@ type Migration = { name: string; sql: string }
 const shipped: Migration[] = [
   { name: '001_init', sql: init },
   { name: '002_media_of_account', sql: mediaOfAccount },
+  { name: '003_sent_events', sql: sentEvents },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -67,22 +67,37 @@ export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   )
 }
 
-/** The next event of a job. It is marked as attempted, so that it is never sent twice. */
-export function takeEvent(db: Db, jobId: string): JobEvent | null {
-  return db.tx(() => {
-    const next = db.find<{ id: number; event: JobEvent }>(
-      'select id, event from webhook_events where job_id = $jobId and attempted_at is null order by id limit 1',
-      { jobId },
-    )
-    if (!next) return null
-    db.run('update webhook_events set attempted_at = $now where id = $id', { id: next.id, now: db.now() })
-    return next.event
+/** An event that has not been sent. */
+export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
+
+/** Lists the events of a job that have not been sent, oldest first. */
+export function listDueEvents(db: Db, jobId: string): DueEvent[] {
+  return db.list(
+    `select id, event, sealed_body as sealedBody from webhook_events
+     where job_id = $jobId and sent_at is null order by id`,
+    { jobId },
+  )
+}
+
+export function keepBody(db: Db, eventId: number, sealedBody: string): void {
+  db.run('update webhook_events set sealed_body = $sealedBody where id = $eventId', { eventId, sealedBody })
+}
+
+export function markAttempted(db: Db, eventId: number): void {
+  db.run('update webhook_events set attempted_at = $now where id = $eventId', { eventId, now: db.now() })
+}
+
+/** Records that the attempt to send an event ended, whatever came of it: it is not sent again. */
+export function markSent(db: Db, eventId: number): void {
+  db.run('update webhook_events set sent_at = $now, sealed_body = null where id = $eventId', {
+    eventId,
+    now: db.now(),
   })
 }
 
 export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
   return db.list(
     `select distinct jobs.id, account_id as accountId from webhook_events join jobs on jobs.id = job_id
-     where attempted_at is null`,
+     where sent_at is null`,
   )
 }

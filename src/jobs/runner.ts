@@ -77,8 +77,11 @@ export class Runner {
 
   /** Deletes an ended job of this account, with its transcript and its media. */
   delete(accountId: string, jobId: string): void {
-    const { db, config } = this.#parts
-    const deleted = deleteJob(db, accountId, jobId)
+    const { db, config, webhooks } = this.#parts
+    const deleted = db.tx(() => {
+      webhooks.keepBodies(jobId)
+      return deleteJob(db, accountId, jobId)
+    })
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 

@@ -5,11 +5,21 @@ import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
-import type { Clock, Db } from '../db/db.ts'
+import { type Clock, type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
-import { type EventBody, errorOf, type JobEvent, listJobsWithDueEvents, takeEvent } from './events.ts'
+import {
+  type DueEvent,
+  type EventBody,
+  errorOf,
+  type JobEvent,
+  keepBody,
+  listDueEvents,
+  listJobsWithDueEvents,
+  markAttempted,
+  markSent,
+} from './events.ts'
 import { findJob, findTranscript, type Job } from './job.ts'
 
 type JobOfAccount = Pick<Job, 'id' | 'accountId'>
@@ -31,6 +41,8 @@ type Parts = {
 export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
+  /** Events that were sent, while the database did not take the record of it. */
+  readonly #unrecorded = new Set<number>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   readonly #breaker: Breaker
   readonly #closing = new AbortController()
@@ -47,7 +59,9 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
+        // What the database does not take now, a sweep tries again.
+        if (!signal.aborted && !refusalOf(error))
+          log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
       .finally(() => this.#sending.delete(jobId))
     this.#sending.set(jobId, sent)
@@ -66,24 +80,54 @@ export class WebhookSender {
     this.#closing.abort()
   }
 
+  /** Keeps the bodies of the events of a job that have not been sent: its transcript is about to be deleted. */
+  keepBodies(jobId: string): void {
+    const { db, secrets } = this.#parts
+    const job = findJob(db, jobId)
+    if (!job) return
+    for (const { id, event, sealedBody } of listDueEvents(db, jobId)) {
+      const body = bodyOf(db, job, event)
+      if (body !== null && sealedBody === null) keepBody(db, id, secrets.seal(body))
+    }
+  }
+
   /** Looks for the next event after each delivery: it may have come meanwhile. */
   async #sendAll(jobId: string): Promise<void> {
-    const { db, secrets, deliver, onOutcome } = this.#parts
+    const { db } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
-      const event = takeEvent(db, jobId)
-      if (!event) return
+      const [due] = listDueEvents(db, jobId)
+      if (!due) return
+      if (!this.#unrecorded.has(due.id)) {
+        markAttempted(db, due.id)
+        await this.#attempt(jobId, due)
+        // Cut off by the stop: sent again at the next start.
+        if (signal.aborted) return
+        this.#unrecorded.add(due.id)
+      }
+      markSent(db, due.id)
+      this.#unrecorded.delete(due.id)
+    }
+  }
+
+  async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<void> {
+    const { db, secrets, deliver, onOutcome } = this.#parts
+    const { signal } = this.#closing
+    try {
       const job = findJob(db, jobId)
-      const body = job && bodyOf(db, job, event)
-      if (!job?.webhookUrl || !body) continue
+      if (!job?.webhookUrl) return
+      const body = sealedBody === null ? bodyOf(db, job, event) : secrets.open(sealedBody)
+      if (body === null) return
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
       const { webhookUrl, accountId } = job
       await db.durable()
       const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
-        deliver(webhookUrl, JSON.stringify(body), { accountId, signingSecret, nowMs: db.now(), signal }),
+        deliver(webhookUrl, body, { accountId, signingSecret, nowMs: db.now(), signal }),
       )
       onOutcome(outcome.kind)
       log.info('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
+    } catch (error) {
+      if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
     }
   }
 }
@@ -93,8 +137,13 @@ function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`
 }
 
-/** Null when the transcript was deleted before its event could be sent. */
-function bodyOf(db: Db, job: Job, event: JobEvent): EventBody | null {
+/** The JSON of an event. Null when the transcript is gone. */
+function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
+  const body = eventBody(db, job, event)
+  return body && JSON.stringify(body)
+}
+
+function eventBody(db: Db, job: Job, event: JobEvent): EventBody | null {
   const known = { transcription_id: job.id }
   const measured = { duration_seconds: (job.durationMs ?? 0) / 1000, cost_cents: centsOf(job.costUnits ?? 0) }
   switch (event) {

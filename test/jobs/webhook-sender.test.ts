@@ -1,7 +1,10 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
+import { databasePath } from '../../src/db/db.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -179,3 +182,77 @@ test('a receiver that timed out ten times in a row is skipped, for this account 
   await outcomes('delivered', 1)
   expect(receiver.received).toHaveLength(11)
 })
+
+test('a job that is deleted while its webhook is busy still sends completed, with its transcript', async () => {
+  const service = await startTestService(home)
+  const { promise: processed, resolve: endProcessing } = Promise.withResolvers<Response>()
+  let busy = true
+  const receiver = startReceiver(() => (busy ? processed : new Response()))
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await receiver.got(1)
+  service.engine.finish(await service.engine.given(1), 'Secret words.')
+  await ana.until(id, 'completed')
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
+  service.later(0)
+  // Until then its text is on the disk only sealed.
+  expect(readFileSync(databasePath(service.dataDir)).includes('Secret words.')).toBe(false)
+  busy = false
+  endProcessing(new Response())
+  await receiver.got(2)
+  expect(receiver.received[1]?.body).toMatchObject({
+    event: 'transcription.completed',
+    transcription_id: id,
+    result: { full_transcript: 'Secret words.' },
+  })
+  await until(() => service.db.find('select 1 from webhook_events where sealed_body is not null') === null)
+})
+
+test('an event that was attempted but not sent when the process died is sent again at the next start', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  service.engine.finish(await service.engine.given(1))
+  await receiver.got(2)
+  await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
+  // What a kill after the attempt leaves.
+  service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
+  await service.stop()
+
+  const again = await startTestService({ ...home, dataDir: service.dataDir })
+  await receiver.got(3)
+  expect(receiver.received.map(({ body }) => [body.event, body.transcription_id])).toEqual([
+    ['transcription.processing', id],
+    ['transcription.completed', id],
+    ['transcription.completed', id],
+  ])
+  await again.stop()
+  const last = await startTestService({ ...home, dataDir: service.dataDir })
+  last.later(0)
+  await last.stop()
+  expect(receiver.received).toHaveLength(3)
+})
+
+test('an event is sent once while the database does not take the record of it', async () => {
+  const service = await startTestService(home)
+  const { promise: answer, resolve: answerNow } = Promise.withResolvers<Response>()
+  const receiver = startReceiver(() => answer)
+  const ana = service.account('ana')
+  await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await receiver.got(1)
+  const other = new Database(databasePath(service.dataDir))
+  other.run('begin immediate')
+  answerNow(new Response())
+  while (!(await service.fetch('/metrics')).text.includes('steno_webhooks_total{outcome="delivered"} 1'))
+    await Bun.sleep(2)
+  for (let count = 0; count < 3; count++) service.later(0)
+  other.close()
+  service.later(0)
+  await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
+  expect(receiver.received).toHaveLength(1)
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(2)
+}
