@@ -1,5 +1,5 @@
 // Sound to a transcript, block by block, so that ten hours need no more memory than ten minutes:
-// findBlocks → hearBlock (encodeWindows → detect → decodeWindows → placeInRecording → hearMissed) → assemble.
+// findBlocks → hearBlock (withEncoded → detect → decodeWindows → placeInRecording → hearMissed) → assemble.
 // Diarization takes the same sound as it comes in, and gives its turns to assemble.
 
 import { JobFailure } from '../errors.ts'

@@ -3,10 +3,10 @@
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { makeDecoder } from '../../src/engine/hear/decoder.ts'
 import { openFeatures } from '../../src/engine/hear/features.ts'
+import type { EncodedWindow } from '../../src/engine/hear/network.ts'
 import { recognise } from '../../src/engine/hear/recognise.ts'
-import { makeEncoder, openWhisper } from '../../src/engine/hear/whisper.ts'
+import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -55,26 +55,26 @@ async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids
   const { facts } = whisper
   const prompt = [facts.start, facts.languages.get(language) ?? -1, facts.transcribe ?? -1]
   const features = openFeatures(runtime(), facts.mels)
-  const encoder = makeEncoder(runtime(), whisper)
-  const states = new Float32Array(sounds.length * encoder.rowSize)
+  const windows: EncodedWindow[] = []
   const pictures: Float32Array[] = []
   const rows: { frames: number; speechSeconds: number }[] = []
-  for (const [row, sound] of sounds.entries()) {
+  for (const sound of sounds) {
     const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
     const mel = features.logMel(samples).slice()
-    encoder.encode(mel, states, row)
+    windows.push(whisper.encoder.encode(mel))
     pictures.push(mel)
     rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: samples.length / 16_000 })
   }
-  const spoken = await recognise(states, rows, {
+  const spoken = await recognise(windows, rows, {
     whisper,
-    decoder: makeDecoder(runtime(), whisper, false),
+    decoder: whisper.decoder,
     prompt,
     timestamps: true,
     attention: false,
     random: () => 0.5,
     onShare: async () => {},
   })
+  for (const window of windows) window.close()
   whisper.close()
   features.close()
   return pictures.map((mel, row) => ({ mel, ids: [...prompt, ...(spoken[row]?.tokens ?? []), facts.end] }))

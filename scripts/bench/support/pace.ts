@@ -3,8 +3,8 @@
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
-import { makeDecoder } from '../../../src/engine/hear/decoder.ts'
-import { makeEncoder, openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import type { Variant } from '../../../src/engine/hear/published.ts'
+import { openWhisper } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { type Run, Session } from '../../../src/engine/onnx/session.ts'
@@ -43,7 +43,6 @@ function picture(): Float32Array {
 
 async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Promise<Pace> {
   const runtime = openRuntime(runtimeLibrary(), threads)
-  const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
   let bareMs = 0
   const open = Session.prototype.run
   const watched = function (this: Session, ...names: Parameters<typeof open>): Run {
@@ -56,16 +55,20 @@ async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Prom
     }
   }
   Session.prototype.run = watched as typeof open
-  const encoder = makeEncoder(runtime, whisper)
-  const decoder = makeDecoder(runtime, whisper, true)
-  const states = new Float32Array(encoder.rowSize * rows)
-  encoder.encode(picture(), states, 0)
+  const { encoder, decoder, attendingDecoder } = await openWhisper(runtime, folder, {
+    device: 'cpu',
+    variant,
+  })
+  const encoded = encoder.encode(picture())
   const started = cpuMs()
-  for (let round = 0; round < windows; round++) encoder.encode(picture(), states, round % rows)
+  for (let round = 0; round < windows; round++) encoder.encode(picture()).close()
   const encodeMs = (cpuMs() - started) / windows
   bareMs = 0
   const before = cpuMs()
-  const batch = decoder.begin(states, rows, prompt)
+  const batch = (attendingDecoder ?? decoder).begin(
+    Array.from({ length: rows }, () => encoded),
+    prompt,
+  )
   for (let token = 1; token < tokens; token++) {
     for (let row = 0; row < rows; row++) batch.attention(row, 1500)
     batch.step(Array.from({ length: rows }, () => 1000 + token))

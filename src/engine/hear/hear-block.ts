@@ -3,12 +3,13 @@
 
 import { listedCode } from '../../languages.ts'
 import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
+import type { Facts } from './facts.ts'
 import { detect } from './language.ts'
 import { missedSpeech, restOf } from './missed.ts'
+import type { EncodedWindow } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
 import type { SpeechModels } from './speech-models.ts'
-import type { Facts } from './whisper.ts'
 import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
 
 export type Listener = {
@@ -31,11 +32,14 @@ export async function hearBlock(
   { recording, language: asked, listener }: HearOptions,
 ): Promise<{ language: string; texts: PlacedText[] }> {
   const report = progressWithin(windows, listener)
-  const states = await encodeWindows(models, windows, recording, share => report(share / 2))
-  const language = asked ?? detect(models, states, windows)
-  const decoded = await decodeWindows(models, windows, states, {
-    language,
-    onShare: share => report((1 + share) / 2),
+  const { language, decoded } = await withEncoded(models, windows, {
+    recording,
+    onShare: share => report(share / 2),
+    use: async encoded => {
+      const language = asked ?? detect(models.whisper, encoded, windows)
+      const onShare = (share: number) => report((1 + share) / 2)
+      return { language, decoded: await decodeWindows(models, windows, encoded, { language, onShare }) }
+    },
   })
   // Later hearings have no share of the progress.
   const onShare = () => report(0.5)
@@ -52,18 +56,28 @@ function progressWithin(windows: readonly Window[], listener: Listener): (share:
   return share => listener.onSamples(Math.round(from + share * (to - from)))
 }
 
-async function encodeWindows(
-  { encoder, features }: SpeechModels,
+type EncodeOptions<Result> = {
+  recording: Recording
+  onShare: (share: number) => Promise<void>
+  use: (encoded: readonly EncodedWindow[]) => Promise<Result>
+}
+
+/** Encodes the windows, and closes them after their use. */
+async function withEncoded<Result>(
+  { whisper, features }: SpeechModels,
   windows: readonly Window[],
-  recording: Recording,
-  onShare: (share: number) => Promise<void>,
-): Promise<Float32Array> {
-  const states = new Float32Array(windows.length * encoder.rowSize)
-  for (const [row, window] of windows.entries()) {
-    encoder.encode(features.logMel(soundOf(window, recording)), states, row)
-    await onShare((row + 1) / windows.length)
+  { recording, onShare, use }: EncodeOptions<Result>,
+): Promise<Result> {
+  const encoded: EncodedWindow[] = []
+  try {
+    for (const window of windows) {
+      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording))))
+      await onShare(encoded.length / windows.length)
+    }
+    return await use(encoded)
+  } finally {
+    for (const window of encoded) window.close()
   }
-  return states
 }
 
 type DecodedWindow = {
@@ -77,18 +91,18 @@ type DecodedWindow = {
 type DecodeOptions = { language: string; onShare: (share: number) => Promise<void> }
 
 async function decodeWindows(
-  { whisper, decoder, attendingDecoder }: SpeechModels,
+  { whisper }: SpeechModels,
   windows: readonly Window[],
-  states: Float32Array,
+  encoded: readonly EncodedWindow[],
   { language, onShare }: DecodeOptions,
 ): Promise<DecodedWindow[]> {
-  const attention = whisper.facts.alignmentHeads !== null
-  const hypotheses = await recognise(states, windows.map(rowOf), {
+  const { decoder, attendingDecoder } = whisper
+  const hypotheses = await recognise(encoded, windows.map(rowOf), {
     whisper,
-    decoder: attention ? attendingDecoder : decoder,
+    decoder: attendingDecoder ?? decoder,
     prompt: promptFor(whisper.facts, language),
     timestamps: true,
-    attention,
+    attention: attendingDecoder !== null,
     random: seededRandom(),
     onShare,
   })
@@ -182,8 +196,9 @@ async function hearAgain(
   options: AgainOptions,
 ): Promise<DecodedWindow[]> {
   const windows = batch.map(({ window }) => window)
-  const states = await encodeWindows(models, windows, options.recording, options.onShare)
-  return decodeWindows(models, windows, states, options)
+  const { recording, onShare } = options
+  const use = (encoded: readonly EncodedWindow[]) => decodeWindows(models, windows, encoded, options)
+  return withEncoded(models, windows, { recording, onShare, use })
 }
 
 function warnWithoutText({ from, to }: Window, listener: Listener): void {

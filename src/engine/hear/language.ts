@@ -1,7 +1,7 @@
 // Language detection. Every window of the first block has a vote, so that a foreign greeting at the start does not
 // decide for the whole recording.
 
-import type { Decoder } from './decoder.ts'
+import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
@@ -9,13 +9,13 @@ import type { Window } from './windows.ts'
 const votersMax = 8
 
 export function detect(
-  { whisper: { facts }, decoder }: { whisper: Whisper; decoder: Decoder },
-  states: Float32Array,
+  { facts, decoder }: Whisper,
+  encoded: readonly EncodedWindow[],
   windows: readonly Window[],
 ): string {
   if (facts.languages.size === 0) return 'en'
   const voters = windows.slice(0, votersMax)
-  const batch = decoder.begin(states, voters.length, [facts.start])
+  const batch = decoder.begin(encoded.slice(0, votersMax), [facts.start])
   const votes = voters.map(({ samples }, row) => ({
     odds: oddsOf(batch.logits(row), facts.languages),
     weight: samples,

@@ -2,8 +2,8 @@
 // next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
-import type { Batch, Decoder } from './decoder.ts'
 import { guards, judge, loopStart } from './guard.ts'
+import type { Batch, Decoder, EncodedWindow } from './network.ts'
 import { choose, probabilityOf, type Rules, rulesOf } from './rules.ts'
 import type { Whisper } from './whisper.ts'
 
@@ -58,19 +58,21 @@ export type RecogniseOptions = {
 /** The most tokens of a window. In scripts of many tokens a letter the speech goes on after them. */
 const windowTokens = 224
 
-/** A row with its index among the encoder's states, and its best hypothesis so far. */
-type Task = { row: Row; index: number; best: Hypothesis }
+/** A row with its window, and its best hypothesis so far. */
+type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
 
 export async function recognise(
-  states: Float32Array,
+  windows: readonly EncodedWindow[],
   rows: readonly Row[],
   options: RecogniseOptions,
 ): Promise<Hypothesis[]> {
-  const tasks = rows.map((row, index): Task => ({ row, index, best: emptyHypothesis(row.frames, 0, 0) }))
+  const tasks = windows.map((window, index): Task => {
+    const row = rows[index]!
+    return { row, window, best: emptyHypothesis(row.frames, 0, 0) }
+  })
   let open = tasks
   for (const temperature of guards.temperatures) {
-    const size = states.length / rows.length
-    const attempts = await decodeRows(statesOf(open, states, size), open, temperature, options)
+    const attempts = await decodeRows(open, temperature, options)
     open = []
     for (const { task, hypothesis, looped } of attempts) {
       const text = options.whisper.tokenizer.decode(hypothesis.tokens)
@@ -91,14 +93,6 @@ function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   return before.tokens.length === 0 || now.logProbability > before.logProbability ? now : before
 }
 
-function statesOf(tasks: readonly Task[], states: Float32Array, size: number): Float32Array {
-  if (tasks.length * size === states.length) return states
-  const some = new Float32Array(tasks.length * size)
-  for (const [row, { index }] of tasks.entries())
-    some.set(states.subarray(index * size, (index + 1) * size), row * size)
-  return some
-}
-
 type Attempt = {
   task: Task
   hypothesis: Hypothesis
@@ -109,14 +103,16 @@ type Attempt = {
 }
 
 async function decodeRows(
-  states: Float32Array,
   tasks: readonly Task[],
   temperature: number,
   { whisper, decoder, prompt, timestamps, attention, random, onShare }: RecogniseOptions,
 ): Promise<Attempt[]> {
   const { facts } = whisper
   const rules = rulesOf(facts, timestamps)
-  const batch = decoder.begin(states, tasks.length, prompt)
+  const batch = decoder.begin(
+    tasks.map(({ window }) => window),
+    prompt,
+  )
   const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
   const attempts = tasks.map((task, index): Attempt => {
     const { frames } = task.row

@@ -1,7 +1,7 @@
 // Whisper's rules for suppressed tokens and time tokens, and the choice of the next token under them. A token that the
 // rules forbid counts neither for the choice nor for its probability.
 
-import type { Facts } from './whisper.ts'
+import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { makeDecoder } from '../../../src/engine/hear/decoder.ts'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
 import { elect } from '../../../src/engine/hear/language.ts'
+import type { EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
-import { makeEncoder, openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { openWhisper } from '../../../src/engine/hear/whisper.ts'
 import { decode } from '../../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
 
@@ -27,19 +27,17 @@ test.skipIf(missing)(
     const whisper = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
     const { facts } = whisper
     const features = openFeatures(runtime(), facts.mels)
-    const encoder = makeEncoder(runtime(), whisper)
-    const decoder = makeDecoder(runtime(), whisper, true)
-    const states = new Float32Array(names.length * encoder.rowSize)
+    const windows: EncodedWindow[] = []
     const rows: { frames: number; speechSeconds: number }[] = []
-    for (const [row, name] of names.entries()) {
+    for (const name of names) {
       const samples = await samplesOf(name)
-      encoder.encode(features.logMel(samples), states, row)
+      windows.push(whisper.encoder.encode(features.logMel(samples)))
       rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
     }
     const decodeRows = (from: number, to: number) =>
-      recognise(states.slice(from * encoder.rowSize, to * encoder.rowSize), rows.slice(from, to), {
+      recognise(windows.slice(from, to), rows.slice(from, to), {
         whisper,
-        decoder,
+        decoder: whisper.attendingDecoder!,
         prompt: [facts.start, facts.languages.get('en')!, facts.transcribe!],
         timestamps: true,
         attention: true,
@@ -55,6 +53,7 @@ test.skipIf(missing)(
       const peak = (attention: Float32Array[]) => attention.at(-1)!.indexOf(Math.max(...attention.at(-1)!))
       expect(peak(together[row]!.attention)).toBe(peak(alone!.attention))
     }
+    for (const window of windows) window.close()
     whisper.close()
     features.close()
   },

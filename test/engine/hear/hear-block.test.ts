@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { Batch, Decoder } from '../../../src/engine/hear/decoder.ts'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
+import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
 import type { SpeechModels } from '../../../src/engine/hear/speech-models.ts'
-import type { Facts } from '../../../src/engine/hear/whisper.ts'
 import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
@@ -28,6 +28,12 @@ const facts: Partial<Facts> = {
 /** A sentence that is spoken from second `from` to second `to`. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
+class WindowFrom extends EncodedWindow {
+  constructor(readonly second: number) {
+    super([])
+  }
+}
+
 /**
  * Models that return scripted tokens for each window. The first sample of a window is the second at which it begins.
  */
@@ -37,9 +43,10 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 } {
   const decoded: number[] = []
   const decoder: Decoder = {
-    begin(states, rows): Batch {
-      decoded.push(...states)
-      const live = Array.from({ length: rows }, (_, row) => ({ tokens: tokensFrom(states[row]!), at: 0 }))
+    begin(windows): Batch {
+      const seconds = (windows as WindowFrom[]).map(({ second }) => second)
+      decoded.push(...seconds)
+      const live = seconds.map(second => ({ tokens: tokensFrom(second), at: 0 }))
       return {
         get rows() {
           return live.length
@@ -62,15 +69,10 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
       }
     },
   }
-  const encode = (picture: Float32Array, states: Float32Array, row: number) => {
-    states[row] = picture[0]!
-  }
+  const encoder: Encoder = { encode: picture => new WindowFrom(picture[0]!) }
   const models = {
-    whisper: { facts, tokenizer: tokenizerOf(words) },
+    whisper: { facts, tokenizer: tokenizerOf(words), encoder, decoder, attendingDecoder: null },
     features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },
-    encoder: { rowSize: 1, encode },
-    decoder,
-    attendingDecoder: decoder,
     rows: 4,
   }
   return { models: models as unknown as SpeechModels, decoded }

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { Batch, Decoder } from '../../../src/engine/hear/decoder.ts'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
+import { type Batch, type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
-import type { Facts, Whisper } from '../../../src/engine/hear/whisper.ts'
+import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const words = Array.from({ length: 20 }, (_, id) => ` ${String.fromCharCode(97 + id).repeat(3)}`)
@@ -24,14 +25,20 @@ const whisper = { facts, tokenizer } as unknown as Whisper
 /** The tokens of a row at each attempt. A negative number is a token with a low probability. */
 type Script = { attempts: number[][]; noSpeech?: number }
 
+class ScriptedWindow extends EncodedWindow {
+  constructor(readonly script: number) {
+    super([])
+  }
+}
+
 /** A decoder that follows a script for each row, and records which rows are in each batch. */
 function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
   const attempts = scripts.map(() => 0)
   const begun: number[][] = []
   return {
     begun,
-    begin(states, rows): Batch {
-      const live = Array.from({ length: rows }, (_, row) => ({ script: states[row]!, at: 0, attempt: 0 }))
+    begin(windows): Batch {
+      const live = (windows as ScriptedWindow[]).map(({ script }) => ({ script, at: 0, attempt: 0 }))
       for (const row of live) row.attempt = attempts[row.script]!++
       begun.push(live.map(({ script }) => script))
       return {
@@ -66,7 +73,7 @@ function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
 
 function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts), timed = false) {
   return recognise(
-    Float32Array.from(scripts.keys()),
+    scripts.map((_, script) => new ScriptedWindow(script)),
     scripts.map(() => ({ frames: timed ? 1500 : 500, speechSeconds: 5 })),
     {
       whisper,

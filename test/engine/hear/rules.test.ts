@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { choose, probabilityOf, rulesOf } from '../../../src/engine/hear/rules.ts'
-import type { Facts } from '../../../src/engine/hear/whisper.ts'
 
 // A vocabulary of ten words (0…9), the end of text (10), four special tokens, then time tokens from 15 on.
 const [end, first] = [10, 15]

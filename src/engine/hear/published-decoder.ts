@@ -3,32 +3,21 @@
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { copyBytes, firstRows, type Run, type Tensor, tensor } from '../onnx/session.ts'
-import type { Facts, Whisper } from './whisper.ts'
+import { copyBytes, firstRows, type Run, type Session, type Tensor, tensor } from '../onnx/session.ts'
+import type { Head } from './alignment-heads.ts'
+import type { Facts } from './facts.ts'
+import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
-export type Decoder = {
-  /** Feeds the same prompt to every row. */
-  begin(states: Float32Array, rows: number, prompt: readonly number[]): Batch
-}
-
-export type Batch = {
-  rows: number
-  /** Scores over the vocabulary for the token that follows a position of the last input, by default its last one. */
-  logits(row: number, position?: number): Float32Array
-  /** Cross-attention of the row's last token: alignment heads × frames, copied. */
-  attention(row: number, frames: number): Float32Array
-  step(tokens: readonly number[]): void
-  /** Removes a row; the last row takes its place. */
-  drop(row: number): void
-  close(): void
-}
-
-export function makeDecoder(runtime: Runtime, whisper: Whisper, withAttention: boolean): Decoder {
-  const { facts, decoder } = whisper
+/** Gives the cross-attention of `heads`. */
+export function makeDecoder(
+  runtime: Runtime,
+  decoder: Session,
+  facts: Facts,
+  heads: readonly Head[],
+): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
   const self = layers.flatMap(layer => [`${layer}.decoder.key`, `${layer}.decoder.value`])
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
-  const heads = withAttention ? (facts.alignmentHeads ?? []) : []
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
   // Exports of recent versions of transformers have this input.
@@ -47,7 +36,7 @@ export function makeDecoder(runtime: Runtime, whisper: Whisper, withAttention: b
   const useCache = { first: flag(false), later: flag(true) }
   const parts = { runtime, facts, prefill, step, heads, attended, useCache, takesPositions }
   return {
-    begin: (states, rows, prompt) => new RunningBatch(parts, states, rows, prompt),
+    begin: (windows, prompt) => new RunningBatch(parts, windows, prompt),
   }
 }
 
@@ -58,7 +47,7 @@ type Parts = {
   facts: Facts
   prefill: DecoderRun
   step: DecoderRun
-  heads: readonly [number, number][]
+  heads: readonly Head[]
   /** Layers whose cross-attention is an output. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
@@ -75,6 +64,8 @@ type Outputs = {
 }
 
 class RunningBatch implements Batch {
+  rows: number
+  private readonly states: Float32Array
   /** Positions of the last input. */
   private positions: number
   /** Positions in the cache. */
@@ -88,11 +79,13 @@ class RunningBatch implements Batch {
 
   constructor(
     private readonly parts: Parts,
-    private readonly states: Float32Array,
-    public rows: number,
+    windows: readonly EncodedWindow[],
     prompt: readonly number[],
   ) {
     const { runtime, facts, attended } = parts
+    const rows = windows.length
+    this.rows = rows
+    this.states = statesOf(windows, windowFrames * facts.width)
     const size = facts.width / facts.heads
     const empty = Array.from({ length: 4 * facts.layers }, () =>
       tensor(runtime, 'float32', new Float32Array(0), [rows, facts.heads, 0, size]),
@@ -202,6 +195,16 @@ class RunningBatch implements Batch {
       self: others.slice(attended.length),
     }
   }
+}
+
+/** The states of the windows, one after another. */
+function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array {
+  const states = new Float32Array(windows.length * size)
+  for (const [row, { tensors }] of windows.entries()) {
+    const [output] = tensors
+    if (output) states.set(output.floats(size), row * size)
+  }
+  return states
 }
 
 function moveRow(layer: Tensor, from: number, to: number, bytes: number): void {

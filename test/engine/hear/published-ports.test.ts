@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkDecoder, checkEncoder } from '../../../src/engine/hear/ports.ts'
+import { checkDecoder, checkEncoder } from '../../../src/engine/hear/published-ports.ts'
 import type { ElementType, Port } from '../../../src/engine/onnx/session.ts'
 
 const port = (name: string, type: ElementType = 'float32'): Port => ({ name, type, dims: [] })

@@ -1,0 +1,63 @@
+// The parts of a model's configuration that recognition needs.
+
+import { languages } from '../../languages.ts'
+import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
+import type { Tokenizer } from './tokenizer.ts'
+
+export type Facts = {
+  mels: number
+  width: number
+  layers: number
+  heads: number
+  vocabulary: number
+  positions: number
+  start: number
+  end: number
+  transcribe: number | null
+  noTimestamps: number
+  noSpeech: number | null
+  /** The id of the first time token, <|0.00|>. The next 1500 are 0.02 s apart. */
+  firstTimestamp: number
+  languages: Map<string, number>
+  suppressed: number[]
+  suppressedAtStart: number[]
+  /** The cross-attention heads that follow the speech. */
+  alignmentHeads: Head[] | null
+}
+
+type Json = Record<string, unknown>
+
+export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer): Facts {
+  const number = (name: string) => {
+    const value = generation[name] ?? config[name]
+    if (typeof value !== 'number') throw new Error(`the model's configuration lacks ${name}`)
+    return value
+  }
+  const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
+  const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
+  const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
+  // English-only models have the language tokens too, but were not trained on them.
+  const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
+  return {
+    mels: number('num_mel_bins'),
+    width: number('d_model'),
+    layers: number('decoder_layers'),
+    heads: number('decoder_attention_heads'),
+    vocabulary: number('vocab_size'),
+    positions: number('max_target_positions'),
+    start: number('decoder_start_token_id'),
+    end: number('eos_token_id'),
+    transcribe: multilingual ? tokenizer.special('<|transcribe|>') : null,
+    noTimestamps,
+    noSpeech: tokenizer.special('<|nospeech|>') ?? tokenizer.special('<|nocaptions|>'),
+    firstTimestamp: noTimestamps + 1,
+    languages: new Map(
+      multilingual ? known.filter((language): language is [string, number] => language[1] !== null) : [],
+    ),
+    suppressed: list('suppress_tokens').filter(id => id >= 0),
+    suppressedAtStart: list('begin_suppress_tokens'),
+    alignmentHeads:
+      (generation.alignment_heads as Head[] | undefined) ??
+      alignmentHeadsOf(number('decoder_layers'), number('decoder_attention_heads'), number('vocab_size')),
+  }
+}

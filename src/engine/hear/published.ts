@@ -1,0 +1,52 @@
+// A Whisper network in the layout that onnx-community publishes: an encoder, and a decoder with a cache.
+
+import { join } from 'node:path'
+import { windowFrames, windowMelFrames } from '../audio.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import { type Device, openSession, type Session, tensor } from '../onnx/session.ts'
+import type { Facts } from './facts.ts'
+import { EncodedWindow, type Encoder, type Network } from './network.ts'
+import { makeDecoder } from './published-decoder.ts'
+import { checkDecoder, checkEncoder } from './published-ports.ts'
+
+export type Variant = '' | '_fp16' | '_quantized' | '_q4'
+
+export function openPublished(
+  runtime: Runtime,
+  folder: string,
+  facts: Facts,
+  { device, variant }: { device: Device; variant: Variant },
+): Network {
+  const encoder = openSession(runtime, join(folder, 'onnx', `encoder_model${variant}.onnx`), device)
+  const decoder = openSession(runtime, join(folder, 'onnx', `decoder_model_merged${variant}.onnx`), device)
+  checkEncoder(encoder)
+  checkDecoder(decoder, facts.layers)
+  const hasAttention = decoder.outputs.some(({ name }) => name.startsWith('cross_attentions.'))
+  const heads = hasAttention ? facts.alignmentHeads : null
+  const floatBytes = 4
+  return {
+    encoder: makeEncoder(runtime, encoder, facts),
+    decoder: makeDecoder(runtime, decoder, facts, []),
+    attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads),
+    windowBytes: 2 * facts.layers * facts.width * windowFrames * floatBytes,
+    close: () => {
+      encoder.close()
+      decoder.close()
+    },
+  }
+}
+
+function makeEncoder(runtime: Runtime, encoder: Session, facts: Facts): Encoder {
+  const [input] = encoder.inputs
+  const [output] = encoder.outputs
+  if (!input || !output) throw new Error('the encoder of the model has no input or no output')
+  const run = encoder.run([input.name], [output.name])
+  return {
+    encode(picture) {
+      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
+      const states = run([mel])
+      mel.free()
+      return new EncodedWindow(states)
+    },
+  }
+}
