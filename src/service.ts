@@ -1,5 +1,6 @@
 // The service: its parts are opened in this order and closed in reverse order. Tests replace some parts.
 
+import { canOpenSecrets } from './accounts/key.ts'
 import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
 import { openRateLimiter } from './api/rate-limit.ts'
@@ -86,6 +87,11 @@ function openParts(
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
   const db = owned(openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs }))
   const secrets = openSecrets(dataDir)
+  if (!canOpenSecrets(db, secrets)) {
+    log.error('secret.key is not that of steno.db', {
+      advice: 'bring back the former secret.key; without it, webhooks of existing keys cannot be signed',
+    })
+  }
   const metrics = openMetrics()
   const uploads = new UploadStore({ db, config })
   const engine = owned(parts.engine ?? openEngine(config))

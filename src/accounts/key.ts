@@ -79,6 +79,17 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
+/** False when the stored secrets were encrypted with another secret than that of the data folder. */
+export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
+  const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
+  try {
+    if (row) secrets.open(row.sealed)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Derives the signing secret. The holder of the key derives it in the same way. */
 export function signingSecretOf(key: string): string {
   return sha256(key)

@@ -24,7 +24,8 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
   }
   // Removes only the folders of this function. The folder of the CUDA provider is beside them.
   for (const name of readdirSync(home)) {
-    if (name !== hash && /^[0-9a-f]+$/.test(name)) rmSync(join(home, name), { recursive: true, force: true })
+    if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
+      rmSync(join(home, name), { recursive: true, force: true })
   }
   removeOldDrafts(home)
   return folder

@@ -1,7 +1,17 @@
 // Atomic creation of files and folders: each is written as a draft beside its target, and renamed or linked when it is
 // complete.
 
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { limits } from '../limits.ts'
 
@@ -21,7 +31,7 @@ export function isDraft(name: string): boolean {
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
     const path = join(folder, name)
-    const found = statSync(path, { throwIfNoEntry: false })
+    const found = lstatSync(path, { throwIfNoEntry: false })
     if (found && Date.now() - found.mtimeMs >= limits.draftKeptMs)
       rmSync(path, { recursive: true, force: true })
   }

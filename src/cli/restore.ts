@@ -25,7 +25,7 @@ export const restore = command({
     }
     checkDatabase(file)
 
-    makeDataDir(dataDir)
+    makeDataDir(dataDir, { restoring: true })
     // The key is restored first. Otherwise a server that starts in between would create a new key, which cannot decrypt
     // this database.
     for (const { from, to } of pairs) place(from, to)

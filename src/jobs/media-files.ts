@@ -1,7 +1,9 @@
 // The media of jobs on disk: uploads stay where they were sent to, downloads have a folder of their own.
 
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isId } from '../base/id.ts'
+import { isDraft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import type { Job } from './job.ts'
@@ -33,7 +35,7 @@ export function removeLeftovers(db: Db, dataDir: string): number {
     ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
     ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id)),
   ]
-  for (const path of leftovers) rmSync(path, { force: true, recursive: true })
+  for (const path of leftovers) rmSync(path, { force: true })
   return leftovers.length
 }
 
@@ -41,11 +43,20 @@ function downloadPath(dataDir: string, jobId: string): string {
   return join(dataDir, 'media', jobId)
 }
 
-/** A file is named by its id alone; a draft has a longer name. */
+/**
+ * A file is named by its id alone; a draft has a longer name. Anything else was not made by this program, nor was a
+ * folder that is a link.
+ */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
-  return readdirSync(folder)
-    .filter(name => !isNeeded(name))
-    .map(name => join(folder, name))
+  if (lstatSync(folder).isSymbolicLink()) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(entry => entry.isFile() && isOwn(entry.name) && !isNeeded(entry.name))
+    .map(({ name }) => join(folder, name))
+}
+
+function isOwn(name: string): boolean {
+  const [start = ''] = name.split('.')
+  return isId(start) && (name === start || isDraft(name))
 }
 
 function isUploadNeeded(db: Db, id: string): boolean {

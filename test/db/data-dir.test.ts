@@ -1,0 +1,149 @@
+// A data folder that holds what is not of steno, or that lost a part of its own.
+
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { newId } from '../../src/base/id.ts'
+import { setLogFormat } from '../../src/base/log.ts'
+import { draftPath } from '../../src/base/whole-file.ts'
+import { makeDataDir } from '../../src/db/data-dir.ts'
+import { openDb } from '../../src/db/db.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startTestService, steered } from '../support/service.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+
+function put(...names: string[]): void {
+  for (const name of names) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), 'precious')
+  }
+}
+
+function listFiles(): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted()
+}
+
+test.each([['holiday.mp4'], ['.bashrc'], ['photos/a.jpg'], ['backup-steno.db']])(
+  'a folder with %s is refused, and stays as it is',
+  name => {
+    put(name)
+    const { mode } = statSync(folder)
+    expect(() => makeDataDir(folder)).toThrow(`not of steno: it has ${name.split('/')[0]}`)
+    expect(statSync(folder).mode).toBe(mode)
+    expect(readdirSync(folder, { recursive: true })).toContain(name)
+  },
+)
+
+test.each([
+  ['media/holiday/movie.mp4'],
+  ['media/interview.mp3'],
+  ['uploads/notes.txt'],
+  [`media/${newId()}`],
+])('a folder with %s and no database is refused, with an empty database too', name => {
+  put(name)
+  expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
+  writeFileSync(join(folder, 'steno.db'), '')
+  expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
+  expect(existsSync(join(folder, name))).toBe(true)
+  // A backup can be restored beside its media.
+  makeDataDir(folder, { restoring: true })
+})
+
+test('what the program itself puts into a folder before its database is not foreign', () => {
+  put(
+    'models/base/config.json',
+    'native/0123/a.so',
+    'secret.key',
+    'serve.lock',
+    'serve.lock-journal',
+    'lost+found/x',
+  )
+  put('secret.key.00000000-0000-4000-8000-000000000000.part')
+  mkdirSync(join(folder, 'uploads'))
+  makeDataDir(folder)
+})
+
+test('a database that is all in its write-ahead log is there', () => {
+  put('steno.db-wal', `media/${newId()}`)
+  writeFileSync(join(folder, 'steno.db'), '')
+  makeDataDir(folder)
+})
+
+steered('a start removes files of its own that no job has, and nothing else', async () => {
+  openDb(folder).close()
+  const left = newId()
+  put(`media/${left}`, `uploads/${left}`, `media/${newId()}/movie.mp4`, 'media/holiday/movie.mp4')
+  put('media/interview.mp3', 'uploads/notes.txt', 'film.avi')
+  writeFileSync(draftPath(join(folder, 'media', left)), 'half')
+  await startTestService({ dataDir: folder })
+  const own = ['serve.lock', 'serve.lock-journal', 'secret.key', 'steno.db', 'steno.db-shm', 'steno.db-wal']
+  expect(listFiles().filter(name => !own.includes(name))).toEqual([
+    'film.avi',
+    'interview.mp3',
+    'movie.mp4',
+    'movie.mp4',
+    'notes.txt',
+  ])
+})
+
+steered('a start removes nothing through a link', async () => {
+  openDb(folder).close()
+  const outside = temporaryFolder()
+  writeFileSync(join(outside, newId()), 'precious')
+  symlinkSync(outside, join(folder, 'uploads'))
+  mkdirSync(join(folder, 'media'))
+  const link = join(folder, 'media', newId())
+  symlinkSync(join(outside, readdirSync(outside)[0] ?? ''), link)
+  await startTestService({ dataDir: folder })
+  expect(readFileSync(link, 'utf8')).toBe('precious')
+})
+
+steered('a lost database does not take its media with it', async () => {
+  const first = await startTestService({ dataDir: folder })
+  await first.stop()
+  put(`media/${newId()}`)
+  for (const side of ['steno.db-wal', 'steno.db-shm']) rmSync(join(folder, side), { force: true })
+  truncateSync(join(folder, 'steno.db'))
+  expect(startTestService({ dataDir: folder })).rejects.toThrow('steno.db is missing or empty')
+  expect(readdirSync(join(folder, 'media'))).toHaveLength(1)
+})
+
+let stderr: { mockRestore(): void } | null = null
+afterEach(() => {
+  stderr?.mockRestore()
+  stderr = null
+  setLogFormat('silent')
+})
+
+steered('another secret.key is noticed at the start, in one line', async () => {
+  const first = await startTestService({ dataDir: folder })
+  first.account('ana')
+  await first.stop()
+  const lines: string[] = []
+  stderr = spyOn(process.stderr, 'write').mockImplementation(text => lines.push(String(text)) > 0)
+  setLogFormat('json')
+  const again = await startTestService({ dataDir: folder })
+  await again.stop()
+  expect(lines.filter(line => line.includes('secret.key'))).toEqual([])
+
+  rmSync(join(folder, 'secret.key'))
+  await startTestService({ dataDir: folder })
+  expect(lines.filter(line => line.includes('secret.key'))).toHaveLength(1)
+})
