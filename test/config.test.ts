@@ -84,7 +84,7 @@ const refused: [string, string][] = [
   ['STENO_IDLE_UNLOAD', 'never'],
   ['STENO_LOG', 'xml'],
 ]
-test.each(refused)('%s=%s is refused, with its name in the message', (variable, given) => {
+test.each(refused)('%s=%s is refused, and the message names the variable', (variable, given) => {
   expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
 })
 
@@ -104,7 +104,7 @@ test('an unknown variable is refused, with the nearest setting', () => {
   ).toEqual([])
 })
 
-test('all invalid settings are named in one error', () => {
+test('one error names all invalid settings', () => {
   const problems = problemsOf({ STENO_PORT: 'x', STENO_DEVICE: 'gpu', STENO_UPLOAD_TTL: 'soon' })
   expect(problems.map(line => line.split('=')[0])).toEqual(['STENO_PORT', 'STENO_DEVICE', 'STENO_UPLOAD_TTL'])
 })

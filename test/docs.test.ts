@@ -249,7 +249,7 @@ test('every command that the documents name has a help text', async () => {
 }, 180_000)
 
 const nginx = Bun.which('nginx')
-test.skipIf(!nginx)(`nginx takes the lines of the guide${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
+test.skipIf(!nginx)(`nginx accepts the guide's lines${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
   const place = temporaryFolder()
   const lines = blocksOf(guide).find(each => each.startsWith('location /'))!
   const whole = `pid ${place}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${lines} } }`

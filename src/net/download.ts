@@ -225,7 +225,7 @@ async function store(
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
-/** A server that drips would hold its place among the downloads for as long as it likes. */
+/** Returns true if the average rate is too low. Otherwise a server that drips could hold a download slot for ever. */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (
     receivedMs >= limits.downloadRateAfterMs &&

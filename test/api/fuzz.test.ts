@@ -150,7 +150,7 @@ steered(
   60_000,
 )
 
-test('bodies that are no valid object get the error envelope', async () => {
+test('a body that is not a valid JSON object gets the error envelope', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
   const bodies = [

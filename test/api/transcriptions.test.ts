@@ -96,7 +96,7 @@ test('a cursor belongs to its account, filter and order', async () => {
   expect(await status(ana, '&from=2000-01-01')).toBe(400)
 })
 
-test('a plus sign that was not escaped is named', async () => {
+test('an unescaped plus sign is reported', async () => {
   const ana = (await startTestService()).account('ana')
   const { status, body } = await ana.get('/v1/transcriptions?from=2026-11-21T19:00:00+01:00')
   expect([status, body.error.message]).toEqual([

@@ -146,7 +146,7 @@ test('an interrupted PUT leaves no file', async () => {
   await until(() => readdirSync(folder).length === 0)
 })
 
-test('an address takes one PUT at a time', async () => {
+test('an address accepts one PUT at a time', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const first = openPut(body, 10)
@@ -274,7 +274,7 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   await silent.closed
 }, 20_000)
 
-test('a half-sent PUT does not hold up the stop', async () => {
+test('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const half = openPut(body, 10)

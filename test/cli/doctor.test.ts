@@ -27,7 +27,7 @@ async function doctor(environment: Record<string, string> = {}) {
 const builtIn = pocket && builtInClip() ? 'here' : null
 
 test.skipIf(!builtIn)(
-  `every check passes, and the last one gives a transcript${unless(builtIn, 'built-in model and clip')}`,
+  `every check passes, and the last one returns a transcript${unless(builtIn, 'built-in model and clip')}`,
   async () => {
     const { code, of } = await doctor()
     expect(of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('cloudy') })

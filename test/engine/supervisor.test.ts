@@ -298,7 +298,7 @@ test('a job that is cancelled while the engine loads again leaves a worker for t
   expect((await run(opened)).full_transcript).toStartWith('heard by')
 })
 
-test('without a setting the workers stay', async () => {
+test('without a setting the workers are kept', async () => {
   const timers = steeredTimers()
   const opened = open('well', { after: timers.after })
   await run(opened)

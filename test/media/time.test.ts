@@ -40,16 +40,16 @@ const files: { name: string; segments: Segment[]; seconds: number; what: string 
     name: 'changing.mp3',
     segments: twice(2.07),
     seconds: 4.09,
-    what: 'another rate and channels in mid-stream',
+    what: 'a change of sample rate and channels',
   },
   {
     name: 'changing.aac',
     segments: twice(2.07),
     seconds: 4.13,
-    what: 'another rate and channels in mid-stream',
+    what: 'a change of sample rate and channels',
   },
-  { name: 'cover.m4a', segments: tune, seconds: 2, what: 'a picture for a cover' },
-  { name: 'odd-rate.wav', segments: tune, seconds: 2, what: 'a rate that divides nothing' },
+  { name: 'cover.m4a', segments: tune, seconds: 2, what: 'a cover picture' },
+  { name: 'odd-rate.wav', segments: tune, seconds: 2, what: 'an unusual sample rate' },
   { name: 'high-rate.flac', segments: tune, seconds: 2, what: 'a high rate' },
 ]
 

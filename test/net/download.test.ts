@@ -121,7 +121,7 @@ const refusals: Record<string, Refusal> = {
     'URL_NOT_ACCESSIBLE',
     /web page/,
   ],
-  'a text called a page': [
+  'a text with the type of a page': [
     body('text/html; charset=utf-8', 'Please log in.'),
     'URL_NOT_ACCESSIBLE',
     /web page/,
@@ -132,7 +132,7 @@ const refusals: Record<string, Refusal> = {
   'no content': [socket => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 'URL_NOT_ACCESSIBLE', /empty body/],
   'a hang-up': [socket => socket.end(), 'URL_NOT_ACCESSIBLE', /without a valid HTTP answer/],
   'another protocol': [socket => socket.end('220 smtp\r\n'), 'URL_NOT_ACCESSIBLE', /valid HTTP answer/],
-  'a header flood': [
+  'too many header bytes': [
     socket => pour(socket, 1e9, Buffer.from(`X-Flood: ${'a'.repeat(1000)}\r\n`)),
     'URL_NOT_ACCESSIBLE',
     /valid HTTP answer/,
@@ -142,7 +142,7 @@ const refusals: Record<string, Refusal> = {
     'URL_NOT_ACCESSIBLE',
     /encoding/,
   ],
-  'an encoding that is none': [
+  'an encoding that the body does not have': [
     socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, media),
     'DOWNLOAD_FAILED',
     /Content-Encoding/,
@@ -178,12 +178,12 @@ const refusals: Record<string, Refusal> = {
     'FILE_TOO_LARGE',
     /976\.6 KB/,
   ],
-  'a compressed bomb': [
+  'a compression bomb': [
     socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, gzipSync(new Uint8Array(50_000_000))),
     'FILE_TOO_LARGE',
     /976\.6 KB/,
   ],
-  'a body always cut short': [
+  'a body that is always truncated': [
     socket => socket.end(`${head(200, { 'Content-Length': 9000 })}\x00abc`),
     'DOWNLOAD_FAILED',
     /interrupted/,
@@ -388,7 +388,7 @@ test('a range that is missing or wrong starts the download over', async () => {
   }
 })
 
-test('a server that sends short ranges is asked until the file is whole', async () => {
+test('a server that sends short ranges is asked again until the file is complete', async () => {
   const server = await serve({
     '/a': (socket, request, nth) => {
       if (nth === 1)

@@ -231,7 +231,7 @@ const bodies: Record<string, [Scene, string]> = {
     socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}ff\r\nabc`),
     'interrupted',
   ],
-  'chunked with rubbish for a size': [
+  'chunked with an invalid size': [
     socket => socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}3\r\nabc\r\nzz\r\nabc\r\n`),
     'interrupted',
   ],
@@ -322,7 +322,7 @@ test('an unknown name, a refused connection and a slow look-up are different fai
   expect(await get(address, { resolve: endless, connectTimeoutMs: 50 })).toEqual({ kind: 'connect-timeout' })
 })
 
-test('the certificate has to be for the name, not for the address behind it', async () => {
+test('the certificate must match the name, not the address behind it', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { tls: true })
   expect(await get(server.url('/a'))).toMatchObject({ status: 200, text: 'ok', end: 'complete' })
   expect(await get(server.url('/a', 'other.test'))).toMatchObject({ status: 200 })

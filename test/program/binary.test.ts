@@ -86,7 +86,7 @@ test('install keeps the settings of an operator when it runs again', () => {
   expect(readdirSync(join(place, 'usr/local/bin'))).toEqual(['steno'])
 })
 
-test('upgrade replaces the program and keeps the old one; a file that is no steno changes nothing', async () => {
+test('upgrade replaces the program and keeps the old one; a file that is not steno changes nothing', async () => {
   const place = emptyFolder('upgrade')
   const here = join(place, 'steno')
   copyFileSync(binary, here)

@@ -16,7 +16,7 @@ import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
-/** An answer, read. */
+/** A response whose body was read. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 

@@ -119,7 +119,7 @@ describe('text', () => {
     expect(written('text', talk)).toBe('Speaker 1: Hello. How are you?\n\nSpeaker 2: Fine & <well>.\n')
   })
 
-  test('turns may stand without names', () => {
+  test('turns may be written without names', () => {
     expect(written('text', talk, { includeSpeakers: 'false' })).toBe(
       'Hello. How are you?\n\nFine & <well>.\n',
     )

@@ -163,7 +163,7 @@ export function openSession(
   runtime: Runtime,
   model: string | Uint8Array,
   device: Device = 'cpu',
-  /** The folder of the files that the constants of a model in memory lie in. */
+  /** The folder of the external files with the constants, for a model that is given as bytes. */
   constants: string | null = null,
 ): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))

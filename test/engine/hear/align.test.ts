@@ -19,7 +19,7 @@ function segment(ids: number[], from: number, to: number, attention: Float32Arra
 
 const shown = (found: ReturnType<typeof wordTimes>) => found.map(({ text, from, to }) => [text, from, to])
 
-test('a long word keeps its end beside a short one', () => {
+test('a long word before a short one keeps its end', () => {
   const attention = [
     attendTo(200, 20, 60),
     attendTo(200, 60, 64),

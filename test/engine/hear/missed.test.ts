@@ -51,8 +51,8 @@ test.each([
 })
 
 test.each([
-  ['the speech from a frame on', 1000, [[31.5, 38]]],
-  ['the end of a word is no rest', 1310, null],
+  ['it is the speech after a frame', 1000, [[31.5, 38]]],
+  ['it is empty after the last word', 1310, null],
 ])('the rest of a window: %s', (_, frame, expected) => {
   const rest = restOf(window, frame)
   expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(expected)

@@ -52,7 +52,7 @@ test.each(damaged)('%s with the content %j is a fault', async (path, content, fa
   expect(faultOf(await modelFolder({ [path]: content }))).toContain(fault)
 })
 
-test('a file that was cut off, or removed, after its download is a fault', async () => {
+test('a file that was truncated or removed after its download is a fault', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const files = [{ path, size: 3000 }]
   const folder = await modelFolder({ [lockName]: JSON.stringify({ files }) })

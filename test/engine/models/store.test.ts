@@ -145,7 +145,7 @@ test('a file whose hash stays wrong is never installed', async () => {
   expect(existsSync(join(dir, 'tiny'))).toBe(false)
 })
 
-test('a file name that leaves the folder is refused', async () => {
+test('a file name that leads out of the folder is refused', async () => {
   const hub = start({}, { ...files, 'onnx/encoder_model_quantized.onnx_data/../../../evil': text('x') })
   await expect(pull(hub)).rejects.toThrow('names a file')
   expect(existsSync(join(dir, '..', 'evil'))).toBe(false)

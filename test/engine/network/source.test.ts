@@ -9,7 +9,7 @@ import { small, smallSource } from './small-whisper.ts'
 
 const folder = temporaryFolder()
 
-test('a tensor file gives back its tensors, each at a multiple of its element size', async () => {
+test('a tensor file returns its tensors, each aligned to its element size', async () => {
   const path = join(folder, 'some.safetensors')
   await writeTensorFile(path, [
     { name: 'bytes', kind: 'U8', dims: [3], make: () => Uint8Array.of(1, 2, 3) },

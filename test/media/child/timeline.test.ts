@@ -91,7 +91,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 1.8,
   },
   {
-    name: 'a stretch that was all there',
+    name: 'a span that was already complete',
     entries: [
       [0, 1],
       [0.5, 0.3],
@@ -105,7 +105,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 2,
   },
   {
-    name: 'a small gap that stays',
+    name: 'a small gap that persists',
     entries: [
       [0, 1],
       [1.05, 0.6],
@@ -173,7 +173,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 4.2,
   },
   {
-    name: 'one timestamp that lies',
+    name: 'one wrong timestamp',
     entries: [
       [0, 1],
       [7200, 1],
@@ -187,7 +187,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 3,
   },
   {
-    name: 'one timestamp far back',
+    name: 'one timestamp far in the past',
     entries: [
       [0, 1],
       [1, 1],
@@ -233,7 +233,7 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 8.5,
   },
   {
-    name: 'a broadcast that leaps ahead',
+    name: 'a broadcast whose clock jumps forward',
     clockRestarts: true,
     entries: [
       [0, 1],
