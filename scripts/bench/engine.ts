@@ -8,7 +8,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Variant } from '../../src/engine/hear/published.ts'
+import type { Variant } from '../../src/engine/hear/whisper.ts'
 import { pocket } from '../../test/support/engine-room.ts'
 import { compareWords, plainWords, type Truth } from '../../test/support/words.ts'
 import { ask } from './support/children.ts'

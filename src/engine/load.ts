@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { firstLineOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
-import type { Variant } from './hear/published.ts'
-import { openWhisper, type Whisper } from './hear/whisper.ts'
-import { weightFiles } from './models/layout.ts'
+import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
+import { isCompact, weightFiles } from './models/layout.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
@@ -23,11 +22,14 @@ type LoadOptions = Pick<Extract<Order, { kind: 'load' }>, 'folder' | 'voices' | 
 export async function openModel({ folder, voices, device, threads }: LoadOptions): Promise<LoadedEngine> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const notes: string[] = []
-  for (const candidate of candidates(device)) {
+  const compact = isCompact(folder)
+  if (compact && device !== 'cpu' && device !== 'auto')
+    notes.push(`weights in the compact form run on the CPU, not on ${device}`)
+  for (const candidate of compact ? (['cpu'] as const) : candidates(device)) {
     let variant: Variant
     let whisper: Whisper
     try {
-      variant = variantFor(folder, candidate)
+      variant = compact ? 'compact' : variantFor(folder, candidate)
       requireMemory(weightFiles(folder, variant))
       whisper = await openWhisper(runtime, folder, { device: candidate, variant })
     } catch (error) {
@@ -47,7 +49,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
       models,
       facts: {
         device: candidate,
-        variant: variant.slice(1) || 'fp32',
+        variant: variant.replace('_', '') || 'fp32',
         runtime: runtime.version,
         languages: languagesOf(whisper),
         diarization: 'problem' in models.voices ? models.voices.problem : 'ready',

@@ -1,7 +1,6 @@
 // A child process of the benchmarks: the engine's pipeline on files of samples, with language detection.
 
-import type { Variant } from '../../../src/engine/hear/published.ts'
-import { openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { openModels, transcribe } from '../../../src/engine/transcribe.ts'

@@ -1,8 +1,7 @@
 // A child process of the benchmarks: runs the engine's pipeline on a file of samples, repeated `repeat` times, and
 // measures its cost. The times inside ONNX Runtime cover only the encoder and the decoder.
 
-import type { Variant } from '../../../src/engine/hear/published.ts'
-import { openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'

@@ -3,8 +3,7 @@
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
-import type { Variant } from '../../../src/engine/hear/published.ts'
-import { openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { type Run, Session } from '../../../src/engine/onnx/session.ts'

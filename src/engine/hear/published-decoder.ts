@@ -3,7 +3,7 @@
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { copyBytes, firstRows, type Run, type Session, type Tensor, tensor } from '../onnx/session.ts'
+import { firstRows, moveRow, type Run, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import type { Head } from './alignment-heads.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
@@ -205,9 +205,4 @@ function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array
     if (output) states.set(output.floats(size), row * size)
   }
   return states
-}
-
-function moveRow(layer: Tensor, from: number, to: number, bytes: number): void {
-  const address = Number(layer.address)
-  copyBytes((address + from * bytes) as never, (address + to * bytes) as never, bytes)
 }

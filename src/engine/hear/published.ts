@@ -9,13 +9,13 @@ import { EncodedWindow, type Encoder, type Network } from './network.ts'
 import { makeDecoder } from './published-decoder.ts'
 import { checkDecoder, checkEncoder } from './published-ports.ts'
 
-export type Variant = '' | '_fp16' | '_quantized' | '_q4'
+export type PublishedVariant = '' | '_fp16' | '_quantized' | '_q4'
 
 export function openPublished(
   runtime: Runtime,
   folder: string,
   facts: Facts,
-  { device, variant }: { device: Device; variant: Variant },
+  { device, variant }: { device: Device; variant: PublishedVariant },
 ): Network {
   const encoder = openSession(runtime, join(folder, 'onnx', `encoder_model${variant}.onnx`), device)
   const decoder = openSession(runtime, join(folder, 'onnx', `decoder_model_merged${variant}.onnx`), device)

@@ -3,10 +3,14 @@
 import { join } from 'node:path'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
+import { openCompact } from './compact.ts'
 import { type Facts, readFacts } from './facts.ts'
 import type { Network } from './network.ts'
-import { openPublished, type Variant } from './published.ts'
+import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
+
+/** A variant of the published layout, or the compact form. */
+export type Variant = PublishedVariant | 'compact'
 
 export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: Device }
 
@@ -18,5 +22,9 @@ export async function openWhisper(
   const json = async (name: string) => JSON.parse(await Bun.file(join(folder, name)).text())
   const tokenizer = readTokenizer(await Bun.file(join(folder, 'tokenizer.json')).text())
   const facts = readFacts(await json('config.json'), await json('generation_config.json'), tokenizer)
-  return { facts, tokenizer, device, ...openPublished(runtime, folder, facts, { device, variant }) }
+  const network =
+    variant === 'compact'
+      ? openCompact(runtime, folder, facts)
+      : openPublished(runtime, folder, facts, { device, variant })
+  return { facts, tokenizer, device, ...network }
 }

@@ -15,7 +15,7 @@ export function isModel(folder: string): boolean {
 
 /** The compact file; else the files of a variant with their external data, none when one of the two is not there. */
 export function weightFiles(folder: string, variant: string): string[] {
-  if (hasCompact(folder)) return [join(folder, compactFile)]
+  if (isCompact(folder)) return [join(folder, compactFile)]
   const names = namesIn(join(folder, 'onnx'))
   if (!weightNames.every(name => names.includes(`${name}${variant}.onnx`))) return []
   const isWanted = (file: string) => weightNames.some(name => file.startsWith(`${name}${variant}.onnx`))
@@ -38,12 +38,13 @@ export function faultOf(folder: string): string | null {
   return damagedFile(folder)
 }
 
-function hasCompact(folder: string): boolean {
+/** Its weights are in the compact form. */
+export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
 
 function missingWeights(folder: string): string[] {
-  if (hasCompact(folder)) return []
+  if (isCompact(folder)) return []
   const names = namesIn(join(folder, 'onnx'))
   return weightNames.filter(
     weights => !names.some(name => name.startsWith(weights) && name.endsWith('.onnx')),
@@ -54,7 +55,7 @@ function missingWeights(folder: string): string[] {
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null
   const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
-  const compact = hasCompact(folder) ? [compactFile] : []
+  const compact = isCompact(folder) ? [compactFile] : []
   const graphs = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
   const paths = new Set([...sizes.keys(), ...compact, ...graphs])
   for (const path of paths) {

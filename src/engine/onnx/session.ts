@@ -42,6 +42,11 @@ export class Tensor {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
+  /** Returns a view of the first bytes, without copying. It must not be read after `free`. */
+  bytes(length: number): Uint8Array {
+    return new Uint8Array(toArrayBuffer(this.address, 0, length))
+  }
+
   get address(): Pointer {
     return this.memory
       ? ptr(this.memory)
@@ -211,7 +216,8 @@ function describe(runtime: Runtime, info: Pointer, owned = true): { type: Elemen
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** Copies bytes within the library's memory, for example a row of a batch. */
-export function copyBytes(from: Pointer, to: Pointer, bytes: number): void {
-  new Uint8Array(toArrayBuffer(to, 0, bytes)).set(new Uint8Array(toArrayBuffer(from, 0, bytes)))
+/** Copies row `from` over row `to`, in a tensor whose rows have that many bytes. */
+export function moveRow(tensor: Tensor, from: number, to: number, bytes: number): void {
+  const rows = tensor.bytes((Math.max(from, to) + 1) * bytes)
+  rows.copyWithin(to * bytes, from * bytes, (from + 1) * bytes)
 }

@@ -1,0 +1,179 @@
+// Decoding of one batch of windows by a compact network. The keys and values of all windows lie in one block of memory
+// for each kind. A row that is done is dropped: the last row moves into its place.
+
+import { windowFrames } from '../audio.ts'
+import { headSize } from '../network/layers.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import {
+  type ElementType,
+  firstRows,
+  moveRow,
+  type Run,
+  type Session,
+  type Tensor,
+  tensor,
+} from '../onnx/session.ts'
+import type { Facts } from './facts.ts'
+import type { Batch, Decoder, EncodedWindow } from './network.ts'
+
+/** The tensors of an encoded window, in order: layers × 1 × heads × length × 64. */
+const kinds = [
+  { name: 'keys', type: 'uint8', bytes: 1, length: windowFrames },
+  { name: 'values', type: 'int8', bytes: 1, length: windowFrames },
+  { name: 'key_scales', type: 'float32', bytes: 4, length: 1 },
+  { name: 'value_scales', type: 'float32', bytes: 4, length: 1 },
+] as const satisfies { name: string; type: ElementType; bytes: number; length: number }[]
+
+/** Gives the cross-attention of as many `heads` as the graph has. */
+export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
+  const layers = Array.from({ length: facts.layers }, (_, index) => index)
+  const own = layers.flatMap(layer => [`${layer}.key`, `${layer}.value`])
+  const inputs = [
+    'tokens',
+    'starts',
+    'wanted',
+    ...own.map(name => `past.${name}`),
+    ...kinds.flatMap(({ name }) => layers.map(layer => `${name}.${layer}`)),
+  ]
+  const attention = heads > 0 ? ['attention'] : []
+  const run = decoder.run(inputs, ['scores', ...attention, ...own.map(name => `present.${name}`)])
+  return { begin: (windows, prompt) => new RunningBatch({ runtime, facts, run, heads }, windows, prompt) }
+}
+
+type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
+
+/** One kind of tensor of all windows: layers × rows × heads × length × 64. */
+type Cross = { kind: (typeof kinds)[number]; memory: Uint8Array; rowBytes: number }
+
+class RunningBatch implements Batch {
+  rows: number
+  /** Positions of the last input. */
+  private positions = 0
+  /** Positions in the cache. */
+  private length = 0
+  private scores: Float32Array = new Float32Array(0)
+  private seen: Float32Array = new Float32Array(0)
+  private outputs: Tensor[]
+  /** The cache of the decoder's own tokens: outputs of the last run, or views of them. */
+  private self: Tensor[]
+  /** Views of the outputs of the last run. */
+  private held: Tensor[] = []
+  private readonly cross: Cross[]
+  private crossViews: Tensor[]
+
+  constructor(
+    private readonly parts: Parts,
+    windows: readonly EncodedWindow[],
+    prompt: readonly number[],
+  ) {
+    const { runtime, facts } = parts
+    this.rows = windows.length
+    this.cross = kinds.map((kind, index) => gather(windows, kind, index, facts))
+    this.crossViews = this.viewCross()
+    this.self = Array.from({ length: 2 * facts.layers }, () =>
+      tensor(runtime, 'float32', new Float32Array(0), [this.rows, facts.heads, 0, headSize]),
+    )
+    this.outputs = this.self
+    this.feed(
+      windows.flatMap(() => prompt),
+      prompt.length,
+    )
+  }
+
+  logits(row: number, position = this.positions - 1): Float32Array {
+    const size = this.parts.facts.vocabulary
+    const from = (row * this.positions + position) * size
+    return this.scores.subarray(from, from + size)
+  }
+
+  attention(row: number, frames: number): Float32Array {
+    const { heads } = this.parts
+    const copied = new Float32Array(heads * frames)
+    for (let head = 0; head < heads; head++) {
+      const from = ((row * heads + head) * this.positions + this.positions - 1) * windowFrames
+      copied.set(this.seen.subarray(from, from + frames), head * frames)
+    }
+    return copied
+  }
+
+  step(tokens: readonly number[]): void {
+    if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
+    this.feed(tokens, 1)
+  }
+
+  drop(row: number): void {
+    const { facts, runtime } = this.parts
+    const last = this.rows - 1
+    if (row !== last) {
+      for (const layer of this.self) moveRow(layer, last, row, this.length * facts.width * 4)
+      for (const { memory, rowBytes } of this.cross) {
+        for (let at = 0; at < memory.length; at += memory.length / facts.layers)
+          memory.copyWithin(at + row * rowBytes, at + last * rowBytes, at + (last + 1) * rowBytes)
+      }
+    }
+    this.rows = last
+    if (last === 0) return
+    for (const view of this.crossViews) view.free()
+    this.crossViews = this.viewCross()
+    const views = this.self.map(layer =>
+      firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
+    )
+    // These read the outputs of the last run, which are kept until the next step.
+    this.held.push(...views)
+    this.self = views
+  }
+
+  close(): void {
+    for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
+  }
+
+  /** Feeds `count` tokens to each row. */
+  private feed(tokens: readonly number[], count: number): void {
+    const { runtime, facts, run, heads } = this.parts
+    const integers = (values: readonly number[], dims: readonly number[]) =>
+      tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
+    const starts = Array.from({ length: this.rows }, () => 0)
+    const wanted = Array.from({ length: count }, (_, position) => position)
+    const given = [
+      integers(tokens, [this.rows, count]),
+      integers(starts, [this.rows]),
+      integers(wanted, [count]),
+    ]
+    const results = run([...given, ...this.self, ...this.crossViews])
+    for (const used of [...given, ...this.outputs, ...this.held]) used.free()
+    this.held = []
+    this.outputs = results
+    this.positions = count
+    this.length += count
+    const [scores, ...others] = results
+    this.scores = scores.floats(this.rows * count * facts.vocabulary)
+    const attention = heads > 0 ? others.shift() : undefined
+    if (attention) this.seen = attention.floats(this.rows * heads * count * windowFrames)
+    this.self = others
+  }
+
+  /** The first rows of each layer. */
+  private viewCross(): Tensor[] {
+    const { runtime, facts } = this.parts
+    return this.cross.flatMap(({ kind: { type, bytes, length }, memory }) =>
+      Array.from({ length: facts.layers }, (_, layer) => {
+        const from = (layer * memory.length) / facts.layers / bytes
+        return tensor(runtime, type, memory, [this.rows, facts.heads, length, headSize], from)
+      }),
+    )
+  }
+}
+
+function gather(windows: readonly EncodedWindow[], kind: Cross['kind'], index: number, facts: Facts): Cross {
+  const rowBytes = kind.length * facts.width * kind.bytes
+  const memory = new Uint8Array(facts.layers * windows.length * rowBytes)
+  for (const [row, { tensors }] of windows.entries()) {
+    const encoded = tensors[index]?.bytes(facts.layers * rowBytes)
+    if (!encoded) throw new TypeError('the window was encoded by another network')
+    for (let layer = 0; layer < facts.layers; layer++) {
+      const from = layer * rowBytes
+      memory.set(encoded.subarray(from, from + rowBytes), (layer * windows.length + row) * rowBytes)
+    }
+  }
+  return { kind, memory, rowBytes }
+}

@@ -1,0 +1,56 @@
+// A Whisper network in the compact form: one file of weights in 8 bits, and graphs that are built when it is loaded. Its
+// operations run on a CPU alone.
+
+import { join } from 'node:path'
+import { windowFrames, windowMelFrames } from '../audio.ts'
+import { compactFile } from '../network/compact.ts'
+import { decoderModel } from '../network/decoder.ts'
+import { encoderModel } from '../network/encoder.ts'
+import { type Size, sizeOf } from '../network/size.ts'
+import { readTensorFile } from '../network/tensor-file.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import { openSession, type Session, tensor } from '../onnx/session.ts'
+import { makeDecoder } from './compact-decoder.ts'
+import type { Facts } from './facts.ts'
+import { EncodedWindow, type Encoder, type Network } from './network.ts'
+
+export function openCompact(runtime: Runtime, folder: string, facts: Facts): Network {
+  const tensors = readTensorFile(join(folder, compactFile))
+  const size = sizeOf(tensors)
+  checkSize(size, facts)
+  const heads = facts.alignmentHeads
+  const encoder = openSession(runtime, encoderModel(tensors, size), 'cpu', folder)
+  const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? []), 'cpu', folder)
+  return {
+    encoder: makeEncoder(runtime, encoder, facts),
+    decoder: makeDecoder(runtime, decoder, facts, 0),
+    attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads.length),
+    windowBytes: 2 * facts.layers * facts.width * windowFrames,
+    close: () => {
+      encoder.close()
+      decoder.close()
+    },
+  }
+}
+
+function checkSize({ decoderLayers, ...size }: Size, facts: Facts): void {
+  const found = { mels: size.mels, width: size.width, heads: size.heads, layers: decoderLayers }
+  for (const name of ['mels', 'width', 'heads', 'layers'] as const) {
+    if (found[name] === facts[name]) continue
+    throw new Error(
+      `${compactFile} is of a model with ${found[name]} ${name}, config.json of one with ${facts[name]}`,
+    )
+  }
+}
+
+function makeEncoder(runtime: Runtime, encoder: Session, facts: Facts): Encoder {
+  const run = encoder.run(['mel'], ['keys', 'values', 'key_scales', 'value_scales'])
+  return {
+    encode(picture) {
+      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
+      const encoded = new EncodedWindow(run([mel]))
+      mel.free()
+      return encoded
+    },
+  }
+}
