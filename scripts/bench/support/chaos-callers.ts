@@ -1,0 +1,118 @@
+// Callers that submit jobs to a server that fails, and ask again until they have an answer.
+
+import { speech } from '../../../test/support/media.ts'
+import type { Random } from '../../../test/support/random.ts'
+
+export type Callers = {
+  /** The ids of all jobs that were answered with 200. */
+  accepted: Set<string>
+  /** The ids whose cancel was answered with 200. */
+  cancelled: Set<string>
+  /** Answers that no fault explains. */
+  wrong: string[]
+  /** Resolves when each caller has an answer to its last request, or has waited too long for it. */
+  stop(): Promise<void>
+}
+
+type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; giveUp: AbortSignal }
+// biome-ignore lint/suspicious/noExplicitAny: a bench looks into whatever came back
+type Answer = { status: number; body: any }
+
+/** A refusal that the same request does not meet again: the server lacks disk or lock, or has the request under way. */
+const passing = new Set([409, 500, 503, 507])
+const retryPauseMs = 20
+
+export function startCallers(place: Place, random: Random, count: number): Callers {
+  const accepted = new Set<string>()
+  const cancelled = new Set<string>()
+  const wrong: string[] = []
+  let isStopping = false
+
+  async function call(): Promise<void> {
+    while (!isStopping) {
+      const id = await submit(place, random, wrong)
+      accepted.add(id)
+      if (random.below(6) === 0 && (await cancel(place, id, wrong))) cancelled.add(id)
+      await Bun.sleep(random.below(80))
+    }
+  }
+  const calls = Array.from({ length: count }, () => call().catch(error => void wrong.push(`${error}`)))
+  return {
+    accepted,
+    cancelled,
+    wrong,
+    async stop() {
+      isStopping = true
+      await Promise.all(calls)
+    },
+  }
+}
+
+/** Gives the id of the accepted job. */
+async function submit(place: Place, random: Random, wrong: string[]): Promise<string> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() }
+  for (;;) {
+    const source =
+      random.below(3) === 0 ? { url: place.mediaUrl } : { upload_id: await upload(place, random, wrong) }
+    const body = { ...source, webhook_url: place.webhookUrl }
+    const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
+    if (answer.status === 200) return answer.body.id
+    // An upload expires when the clock is set forward.
+    if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
+  }
+}
+
+async function upload(place: Place, random: Random, wrong: string[]): Promise<string> {
+  const bytes = speech(1 + random.below(9000))
+  for (;;) {
+    const { status, body } = await insist(place, 'POST', '/v1/upload', { filename: 'a.wav' })
+    if (status !== 200) wrong.push(`upload ${status}`)
+    const put = await untilAnswered(place.giveUp, () =>
+      fetch(body.upload_url, { method: 'PUT', headers: body.headers, body: bytes }),
+    )
+    if (put.status === 200) return body.upload_id
+    if (put.status !== 403) wrong.push(`put ${JSON.stringify(put)}`)
+  }
+}
+
+/** False when the job had ended. */
+async function cancel(place: Place, id: string, wrong: string[]): Promise<boolean> {
+  for (;;) {
+    const { status, body } = await insist(place, 'POST', `/v1/transcribe/${id}/cancel`)
+    if (status === 200) return true
+    if (body?.error?.message?.includes('is already')) return false
+    wrong.push(`cancel ${status} ${JSON.stringify(body)}`)
+  }
+}
+
+function insist(
+  { url, key, giveUp }: Place,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const type: Record<string, string> = body ? { 'Content-Type': 'application/json' } : {}
+  return untilAnswered(giveUp, () =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { Authorization: key, ...type, ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }),
+  )
+}
+
+async function untilAnswered(giveUp: AbortSignal, send: () => Promise<Response>): Promise<Answer> {
+  for (;;) {
+    giveUp.throwIfAborted()
+    try {
+      const response = await send()
+      const answer: Answer = { status: response.status, body: await response.json().catch(() => null) }
+      const isFinal = answer.body?.error?.message?.includes('is already')
+      if (isFinal || !passing.has(answer.status)) return answer
+    } catch {
+      // The server was killed.
+    }
+    await Bun.sleep(retryPauseMs)
+  }
+}
