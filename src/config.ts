@@ -16,13 +16,13 @@ class InvalidValue extends Error {}
 export type RateLimits = Record<RateName, number> | 'off'
 
 export const settings = {
-  host: setting('STENO_HOST', '127.0.0.1', text, 'address to listen on'),
+  host: setting('STENO_HOST', '127.0.0.1', bareHost, 'address to listen on'),
   port: setting('STENO_PORT', '8080', whole(0, 65535), 'port to listen on; 0 picks a free one'),
   baseUrl: setting(
     'STENO_BASE_URL',
     '',
     optional(baseUrl),
-    'address that callers see; default http://HOST:PORT',
+    'address that callers see; default http://HOST:PORT, or the Host header where HOST is 0.0.0.0 or ::',
   ),
   dataDir: setting(
     'STENO_DATA_DIR',
@@ -208,6 +208,11 @@ function optional<T>(parse: (text: string) => T): (text: string) => T | null {
 
 function text(given: string): string {
   return given
+}
+
+/** An IPv6 address may stand in brackets, as in a URL. */
+function bareHost(given: string): string {
+  return given.replace(/^\[(.*)\]$/, '$1')
 }
 
 function folder(given: string): string {

@@ -3,6 +3,7 @@
 import { canOpenSecrets } from './accounts/key.ts'
 import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
+import { type BaseUrl, openBaseUrl } from './api/base-url.ts'
 import { openRateLimiter } from './api/rate-limit.ts'
 import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
@@ -53,7 +54,12 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   // If the configured port is 0, this is replaced with the real port once the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
-  const { service, webhooks } = openParts(config, parts, listening, opened)
+  const { service, webhooks } = openParts(
+    config,
+    parts,
+    openBaseUrl(config, () => port),
+    opened,
+  )
   const removed = removeLeftovers(service.db, config.dataDir)
   if (removed > 0) log.info('leftovers removed', { files: removed })
 
@@ -73,7 +79,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 function openParts(
   config: Config,
   { clock = Date.now, monotonic = () => performance.now(), resolve, ...parts }: Partial<Parts>,
-  listening: () => string,
+  baseUrl: BaseUrl,
   opened: AsyncDisposableStack,
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
@@ -130,7 +136,6 @@ function openParts(
       onEnd: job => countEnd(metrics, job),
     }),
   )
-  const baseUrl = () => config.baseUrl ?? listening()
   const mailer = owned(openMailer({ ...config, baseUrl: baseUrl() }))
   const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
   const checkUrl = (url: string, accountId: string) =>

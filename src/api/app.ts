@@ -50,7 +50,7 @@ export function openApp(service: Service): AnyElysia {
       const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
       const requestId = requestIds()
       context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip }
-      set.headers.Link = linkTo(service.baseUrl())
+      set.headers.Link = linkTo(service.baseUrl(request))
       set.headers['X-Request-Id'] = requestId
       if (config.denyIps.has(ip)) {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
@@ -80,7 +80,7 @@ export function openApp(service: Service): AnyElysia {
       }
       Object.assign(set.headers, answer.headers)
       set.status = statusOf(answer.code)
-      return envelope(answer, service.baseUrl())
+      return envelope(answer, service.baseUrl(request))
     })
 
     // A response is sent only when its changes would survive a power cut.

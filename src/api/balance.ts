@@ -11,13 +11,13 @@ export const balance = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Account'] })
     .use(gate(service))
 
-    .get('/balance', ({ caller }) => balanceOf(service, caller.accountId), {
+    .get('/balance', ({ caller, request }) => balanceOf(service, caller.accountId, request), {
       account: 'balance.get',
       response: { 200: answers.balance },
       detail: about({ summary: 'Read the balance' }),
     })
 
-function balanceOf({ db, config, baseUrl }: Service, accountId: string) {
+function balanceOf({ db, config, baseUrl }: Service, accountId: string, request: Request) {
   const money = findMoney(db, accountId)
   const price = config.pricePerHourCents
   return {
@@ -26,7 +26,7 @@ function balanceOf({ db, config, baseUrl }: Service, accountId: string) {
     available_cents: centsOf(money.availableUnits),
     price_per_hour_cents: price,
     estimated_hours_available: price === 0 ? null : centsOf(money.availableUnits) / price,
-    deposit_url: `${baseUrl()}/docs#deposits`,
+    deposit_url: `${baseUrl(request)}/docs#deposits`,
     updated_at: timestamp(money.movedAt),
   }
 }

@@ -183,7 +183,7 @@ export const gate = (service: Service) => {
 function authenticate({ db, baseUrl }: Service, request: Request): Caller {
   const key = findKey(db, readKey(request.headers))
   const challenge = {
-    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl()}/.well-known/oauth-protected-resource"`,
+    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl(request)}/.well-known/oauth-protected-resource"`,
   }
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge)
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge)

@@ -16,7 +16,11 @@ import * as answers from './shapes/answers.ts'
 /** `whole` returns the app that these routes belong to. It is called after all routes are added. */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
-  const openapi = () => (document ??= describe(whole(), service.baseUrl()))
+  const openapi = ({ request }: { request: Request }) => {
+    const url = service.baseUrl(request)
+    document ??= describe(whole(), url)
+    return { ...document, servers: [{ url }] }
+  }
 
   return (
     new Elysia({ tags: ['Service'] })
@@ -24,10 +28,10 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 
       .get(
         '/v1',
-        ({ set }) => {
+        ({ set, request }) => {
           set.headers['Access-Control-Allow-Origin'] = '*'
           set.headers['Access-Control-Expose-Headers'] = '*'
-          return introductionOf(service, whole())
+          return introductionOf(service, whole(), service.baseUrl(request))
         },
         {
           open: 'service',
@@ -48,18 +52,19 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
       // keys.
       .get(
         '/.well-known/oauth-protected-resource',
-        () => ({
-          resource: service.baseUrl(),
+        ({ request }) => ({
+          resource: service.baseUrl(request),
           resource_name: 'steno',
-          resource_documentation: `${service.baseUrl()}/docs`,
+          resource_documentation: `${service.baseUrl(request)}/docs`,
           bearer_methods_supported: ['header'],
         }),
         { visitor: true, detail: about({ hide: true }) },
       )
-      .get('/docs', () => docsPage(openapi()), { visitor: true, detail: about({ hide: true }) })
+      .get('/docs', context => docsPage(openapi(context)), { visitor: true, detail: about({ hide: true }) })
       .get(
         '/',
-        () => new Response(null, { status: 302, headers: { Location: `${service.baseUrl()}/docs` } }),
+        ({ request }) =>
+          new Response(null, { status: 302, headers: { Location: `${service.baseUrl(request)}/docs` } }),
         {
           visitor: true,
           detail: about({ hide: true }),
@@ -68,15 +73,15 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
   )
 }
 
-function introductionOf({ baseUrl, config, rateLimiter, engine }: Service, app: AnyElysia) {
+function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia, baseUrl: string) {
   const { ready, message, model, device, diarization } = engine.state()
   const served = new Set(engine.languages())
   return {
     name: 'steno',
     version: apiVersion,
-    base_url: baseUrl(),
-    description_url: `${baseUrl()}/v1/openapi.json`,
-    docs_url: `${baseUrl()}/docs`,
+    base_url: baseUrl,
+    description_url: `${baseUrl}/v1/openapi.json`,
+    docs_url: `${baseUrl}/docs`,
     endpoints: routesOf(app).map(({ method, path, hooks: { detail } }) => {
       const rate = detail.rate
       return {

@@ -8,12 +8,12 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { Runner } from '../jobs/runner.ts'
 import type { UploadStore } from '../uploads/store.ts'
+import type { BaseUrl } from './base-url.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export type Service = {
   config: Config
-  /** The public address. If the configured port is 0, it contains the real port once the server listens. */
-  baseUrl: () => string
+  baseUrl: BaseUrl
   db: Db
   secrets: Secrets
   uploads: UploadStore

@@ -16,9 +16,9 @@ export const uploads = (service: Service) =>
 
     .post(
       '/upload',
-      ({ body: { filename }, caller, once }) => {
+      ({ body: { filename }, caller, once, request }) => {
         const contentType = contentTypeOf(filename)
-        return once(() => newUpload(service, caller.accountId, { filename, contentType })).reply
+        return once(() => newUpload(service, caller.accountId, { filename, contentType, request })).reply
       },
       {
         submit: 'uploads.create',
@@ -85,14 +85,14 @@ function requireWholeFile(headers: Headers): void {
 function newUpload(
   { db, config, baseUrl, secrets, uploads }: Service,
   accountId: string,
-  { filename, contentType }: { filename: string; contentType: string },
+  { filename, contentType, request }: { filename: string; contentType: string; request: Request },
 ) {
   requireBalance(db, accountId, config.pricePerHourCents)
   uploads.requireRoom(accountId)
   const upload = createUpload(db, accountId, { filename, contentType, ttlMs: config.uploadTtlMs })
   return {
     upload_id: upload.id,
-    upload_url: signedUrl(secrets, baseUrl(), upload),
+    upload_url: signedUrl(secrets, baseUrl(request), upload),
     expires_in: Math.round(config.uploadTtlMs / 1000),
     method: 'PUT',
     headers: { 'Content-Type': upload.contentType },
