@@ -17,7 +17,9 @@ import { longestClip } from './support/clips.ts'
 import type { ClipsOrder } from './support/hear-clips.ts'
 import type { TransformersAnswer, TransformersOrder } from './support/transformers.ts'
 
-export const bench = { name: 'accuracy: every clip with truth, beside transformers.js', run }
+const modelLabel = process.env.STENO_BENCH_MODEL ? 'given model' : 'pocket model'
+
+export const bench = { name: `accuracy: every clip with truth, ${modelLabel}, beside transformers.js`, run }
 
 const threads = 2
 const variants = ['', '_quantized'] as const

@@ -5,10 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatSize } from '../../src/base/units.ts'
+import { builtInSpeech } from '../../src/engine/models/catalogue.ts'
 import { clips } from '../../test/support/engine-room.ts'
 import { type WholeJob, wholeJob } from '../../test/support/whole-job.ts'
 
-export const bench = { name: 'binary: from nothing to a transcript', run }
+export const bench = { name: `binary: from nothing to a transcript, model ${builtInSpeech}`, run }
 
 const rounds = 5
 

@@ -12,7 +12,7 @@ import { twoVoices } from './support/clips.ts'
 import type { DiarizeAnswer, DiarizeOrder } from './support/diarize-sound.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
 
-export const bench = { name: 'diarization: long files', run }
+export const bench = { name: 'diarization: long files, pocket models', run }
 
 const minutes = (process.env.STENO_BENCH_MINUTES ?? '10,120,600').split(',').map(Number)
 

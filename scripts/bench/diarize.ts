@@ -15,7 +15,7 @@ import { clips, firstOf, pocket, voices } from '../../test/support/engine-room.t
 import { compareWords, plainWords } from '../../test/support/words.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
 
-export const bench = { name: 'diarization: who speaks when', run }
+export const bench = { name: 'diarization: who speaks when, pocket models', run }
 
 type Word = { word: string; speaker: string }
 type Clip = { name: string; path: string; truth: Segment[]; words: Word[] }

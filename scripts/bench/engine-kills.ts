@@ -7,7 +7,7 @@ import { openEngine } from '../../src/engine/supervisor.ts'
 import { clips, pocket } from '../../test/support/engine-room.ts'
 import type { Truth } from '../../test/support/words.ts'
 
-export const bench = { name: 'engine: fifty jobs, its child killed in each third', run }
+export const bench = { name: 'engine: fifty jobs, its child killed in each third, pocket model', run }
 
 const jobs = 50
 const killedAt = new Set([8, 25, 42])

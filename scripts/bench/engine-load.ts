@@ -6,7 +6,7 @@ import { type Prepared, prepareData, type Ready, serve } from '../../test/suppor
 import { longestClip } from './support/clips.ts'
 import { type Measured, measureLoad } from './support/load.ts'
 
-export const bench = { name: 'API at 200 requests a second while the engine works', run }
+export const bench = { name: 'API at 200 requests a second while the engine works, pocket model', run }
 
 const perSecond = 200
 const seconds = 15

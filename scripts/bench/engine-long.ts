@@ -9,7 +9,7 @@ import { ask } from './support/children.ts'
 import { longestClip } from './support/clips.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
 
-export const bench = { name: 'engine: long files', run }
+export const bench = { name: 'engine: long files, pocket model', run }
 
 const minutes = (process.env.STENO_BENCH_MINUTES ?? '10,100,600').split(',').map(Number)
 

@@ -32,7 +32,7 @@ async function run(): Promise<string[][]> {
       'of the bare runtime',
       'npm sessions take',
       'peak MB',
-      'speakers add',
+      'pocket voices add',
     ],
   ]
   if (!pocket || !voices || !clips) return [...table, ['-', 'skipped: the pocket models are not here']]

@@ -16,7 +16,7 @@ import { longestClip } from './support/clips.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
 import type { TransformersAnswer, TransformersOrder } from './support/transformers.ts'
 
-export const bench = { name: 'engine: ten minutes, beside others', run }
+export const bench = { name: 'engine: ten minutes, pocket model, beside others', run }
 
 type Measured = Pick<Heard, 'wallMs' | 'cpuMs' | 'peakBytes' | 'text'> & Partial<Heard>
 

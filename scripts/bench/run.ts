@@ -58,8 +58,8 @@ async function runAlone(name: string): Promise<string[][]> {
 async function writeDocs(folder: string): Promise<void> {
   const sections = Object.entries(results).map(([name, table]) => `## ${name}\n\n${shown(table)}\n`)
   const about = `Measured with \`make bench\` on ${machine}, ${new Date().toISOString().slice(0, 10)}.`
-  const long = series('engine: long files', 'recognition')
-  const told = series('diarization: long files', 'telling speakers apart')
+  const long = series('engine: long files, pocket model', 'recognition')
+  const told = series('diarization: long files, pocket models', 'telling speakers apart')
   const picture = long.length + told.length > 0 ? '![speed against length](speed.svg)\n\n' : ''
   await Bun.write(join(folder, 'bench.md'), `# Benchmarks\n\n${about}\n\n${picture}${sections.join('\n')}`)
   if (picture === '') return
