@@ -1,5 +1,5 @@
-// The events that an account is told of, and the webhook bodies that tell them. An event is recorded once, in the
-// transaction that makes it true.
+// The events of jobs and their webhook bodies. An event is recorded once, in the transaction that changes the state
+// of the job.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../base/schema.ts'
@@ -7,7 +7,7 @@ import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result } from '../transcripts/transcript.ts'
 
-/** Why a job failed. */
+/** The error of a failed job. */
 export const jobError = Type.Object(
   { code: oneOf(Object.keys(jobErrors) as JobErrorCode[]), message: Type.String() },
   { $id: 'JobError' },
@@ -58,7 +58,7 @@ export function errorOf({ errorCode, errorMessage }: Outcome): JobError {
   return { code, message: errorMessage ?? jobErrors[code] }
 }
 
-/** Records nothing for a job without a webhook. */
+/** Records an event, unless the job has no webhook. */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   db.run(
     `insert into webhook_events (job_id, event, created_at)
@@ -87,7 +87,7 @@ export function markAttempted(db: Db, eventId: number): void {
   db.run('update webhook_events set attempted_at = $now where id = $eventId', { eventId, now: db.now() })
 }
 
-/** Records that the attempt to send an event ended, whatever came of it: it is not sent again. */
+/** Marks an event as sent, whether or not the receiver accepted it: it is not sent again. */
 export function markSent(db: Db, eventId: number): void {
   db.run('update webhook_events set sent_at = $now, sealed_body = null where id = $eventId', {
     eventId,

@@ -1,4 +1,4 @@
-// The media of a job: downloaded if need be, then inspected.
+// Gets the media of a job: downloads it if the job has an address, then inspects it.
 
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
@@ -36,7 +36,7 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
 
-  /** Gives false when the job ended before its download began. */
+  /** Returns false when the job ended before its download began. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     const tell = throttled(progress => setProgress(db, job.id, progress))

@@ -57,7 +57,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
 
-/** Gives the id of the new job. */
+/** Returns the id of the new job. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
   const id = newId()
   db.run(
@@ -79,7 +79,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   return id
 }
 
-/** Selects jobs by the end of a statement: where, order by, limit. */
+/** Selects jobs. `rest` is the end of the SQL statement: where, order by, limit. */
 export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
   return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)
 }
@@ -88,7 +88,7 @@ export function findJob(db: Db, id: string): Job | null {
   return selectJobs(db, 'where id = $id', { id })[0] ?? null
 }
 
-/** Finds a job of this account. A deleted job does not exist for it. */
+/** Finds a job of this account that is not deleted. */
 export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   const [job] = selectJobs(db, 'where id = $id and account_id = $accountId and deleted_at is null', {
     id,
@@ -103,7 +103,7 @@ function fromRow({ diarize, align, ...row }: JobRow): Job {
 
 type Failure = { code: JobErrorCode; message?: string }
 
-/** Moves a job to another state. Gives null when the table has no such step from its state. */
+/** Moves a job to another state. Returns null when the table in states.ts does not allow the transition. */
 function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
   const from = before(to)
     .map(state => `'${state}'`)
@@ -128,7 +128,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
   return row && fromRow(row)
 }
 
-/** Counts the time of every unfinished job in its state from here on: uptime begins anew with each process. */
+/** Restarts the timeouts of all unfinished jobs, because uptime starts at zero in each process. */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
 }
@@ -141,7 +141,7 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
   db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
 }
 
-/** A progress that the database does not take at once is dropped. */
+/** Stores the progress. When the database is locked or full, the progress is dropped. */
 export function setProgress(db: Db, id: string, progress: string): void {
   try {
     db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
@@ -151,8 +151,8 @@ export function setProgress(db: Db, id: string, progress: string): void {
 }
 
 /**
- * Queues a job whose media is good, and reserves its price. Gives false when the job ended meanwhile.
- * Throws a JobFailure, and changes nothing, when the account cannot pay it.
+ * Queues a job whose media passed the inspection, and reserves its price. Returns false when the job has already
+ * ended. Throws a JobFailure, and changes nothing, when the balance is too low.
  */
 export function queueJob(
   db: Db,
@@ -173,7 +173,7 @@ export function queueJob(
   })
 }
 
-/** Moves the next waiting job to processing: round robin between accounts, first come first served within one. */
+/** Moves the next waiting job to processing: round robin between accounts, FIFO within one. */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
     const next = db.find<{ id: string; accountId: string }>(
@@ -188,7 +188,10 @@ export function startNextJob(db: Db): Job | null {
   })
 }
 
-/** Stores the transcript, charges for it and records the event, or none of them. Gives null when the job had ended. */
+/**
+ * Stores the transcript, settles the reserve and records the event in one transaction. Returns null when the job has
+ * already ended.
+ */
 export function completeJob(db: Db, id: string, transcript: Transcript): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'completed')
@@ -204,7 +207,7 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
   })
 }
 
-/** Fails a job and releases its reserve. Gives null when the job had ended. */
+/** Fails a job and releases its reserve. Returns null when the job has already ended. */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'failed', failure)
@@ -217,7 +220,7 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 
 export type Cancelled = { job: Job; releasedUnits: number }
 
-/** Cancels a job of this account. A repeat gives the same answer, with `ended` false. */
+/** Cancels a job of this account. Idempotent: a repeated call returns the same result, with `ended` false. */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
     const job = findOwnJob(db, accountId, id)
@@ -229,7 +232,7 @@ export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { 
   })
 }
 
-/** Deletes the transcript of a job and marks the job as deleted. Gives the job, or null on a repeat. */
+/** Deletes the transcript of a job and marks the job as deleted. Returns null when it was deleted before. */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
     const job = findJob(db, id)
@@ -247,14 +250,14 @@ export function findTranscript(db: Db, id: string): Transcript | null {
   return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
 }
 
-/** Gives the JSON as it is stored, for a response that passes it on. */
+/** Returns the JSON as it is stored, for a response that contains it unchanged. */
 export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   return (
     db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null
   )
 }
 
-/** Deletes the rows of jobs that were deleted this long ago, and of the uploads they used. */
+/** Deletes the rows of jobs that were marked as deleted at least `keptMs` ago, and the rows of their uploads. */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(

@@ -13,7 +13,7 @@ export type ListFilter = {
 }
 export type Place = { createdAt: number; seq: number }
 
-/** Gives a page of jobs that begins after a place in the order. New jobs do not shift the pages. */
+/** Returns a page of jobs after a position in the order (keyset pagination): new jobs do not shift the pages. */
 export function listJobs(
   db: Db,
   accountId: string,
@@ -48,7 +48,7 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The plus stops SQLite from reading all jobs in their order instead of the few unfinished ones.
+  // The unary plus keeps SQLite from using the order of seq: it would read all jobs, and only a few are unfinished.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
@@ -58,7 +58,7 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
   )
 }
 
-/** Lists jobs that have been in this state for longer than the timeout, by uptime. */
+/** Lists jobs that have been in this state for longer than the timeout. The clock is monotonic. */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
   return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,
@@ -66,7 +66,10 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
-/** Lists jobs with media that ended before this time, or whose deletion was cut short by a crash. */
+/**
+ * Lists ended jobs whose media can be removed: those that ended before this time, and those that were deleted while a
+ * crash left their media.
+ */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,

@@ -1,4 +1,4 @@
-// The media of jobs on disk: uploads stay where they were sent to, downloads have a folder of their own.
+// The media files of jobs. An uploaded file stays in the folder `uploads`; a download is in the folder `media`.
 
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,13 +23,13 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
   db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
 }
 
-/** Removes the media of jobs that ended this long ago. */
+/** Removes the media of jobs that ended at least `keptMs` ago. */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   for (const job of listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs }))
     removeMedia(db, dataDir, job)
 }
 
-/** Removes drafts and files of no row, which a killed process leaves. Gives how many. */
+/** Removes drafts and files without a row in the database, which a killed process left. Returns their number. */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const leftovers = [
     ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
@@ -44,8 +44,8 @@ function downloadPath(dataDir: string, jobId: string): string {
 }
 
 /**
- * A file is named by its id alone; a draft has a longer name. Anything else was not made by this program, nor was a
- * folder that is a link.
+ * Lists the files of steno that are not needed. Their names are an id; the name of a draft is longer. Other files,
+ * and a folder that is a symbolic link, were not made by steno and are ignored.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -65,7 +65,9 @@ function isUploadNeeded(db: Db, id: string): boolean {
   return db.find(upload, { id }) !== null
 }
 
-/** A download that was cut off is made again from the start: its job has no file size yet. */
+/**
+ * Checks that a download is complete. A job without a file size has an incomplete one, which starts again from zero.
+ */
 function isDownloadNeeded(db: Db, id: string): boolean {
   const download = `select 1 from jobs
     where id = $id and source_url is not null and media_kept = 1 and file_bytes is not null`

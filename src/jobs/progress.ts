@@ -1,4 +1,4 @@
-// The progress of a job as a sentence for people.
+// The progress of a job as an English sentence.
 
 import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
@@ -28,7 +28,7 @@ export function transcribeProgress(seconds: number, total: number): string {
   return `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
 }
 
-/** Passes on at most one sentence per `progressEveryMs`; the others are dropped. */
+/** Calls `tell` at most once per `progressEveryMs`. Other sentences are dropped. */
 export function throttled(tell: (progress: string) => void): (progress: string) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return progress => {

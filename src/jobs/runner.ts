@@ -1,4 +1,4 @@
-// The life of a job, from accepted to ended. Its state is in the database; the runner has the work under way.
+// Runs jobs from acceptance to their end. The state of a job is in the database; its running step is here.
 
 import { LedgerError } from '../accounts/ledger.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -39,19 +39,19 @@ type Parts = {
   onEnd: (job: Job) => void
 }
 
-/** What a step of a job works with. */
+/** The input of a step: `prepare` or `recognise`. */
 type Work = { job: Job; signal: AbortSignal; db: Db; config: Config; engine: Engine; ingest: Ingest }
 
-/** Writes what a step came to. Gives the job when that ended it. */
+/** Writes the result of a step. Returns the job when that ended it. */
 type End = () => Job | null
 
 export class Runner {
   readonly #parts: Parts
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
-  /** Jobs that a restart found at an engine. They go first. */
+  /** Jobs in the state processing that have no worker, for example after a restart. They go before waiting jobs. */
   readonly #interrupted = new Map<string, Job>()
-  /** What steps came to while the database was locked or the disk was full, by job. */
+  /** Results of steps that could not be written because the database was locked or full, by job id. */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
@@ -62,13 +62,13 @@ export class Runner {
     parts.engine.onReady(() => this.pump())
   }
 
-  /** Starts on a job that was just accepted. */
+  /** Starts the first step of a job that was just accepted. */
   start(jobId: string): void {
     const job = findJob(this.#parts.db, jobId)
     if (job) this.#prepare(job)
   }
 
-  /** Cancels a job of this account and stops the work on it. A repeat gives the same answer. */
+  /** Cancels a job of this account and aborts its step. Idempotent. */
   cancel(accountId: string, jobId: string): Cancelled {
     const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
     if (ended) this.#stop(cancelled.job)
@@ -85,7 +85,7 @@ export class Runner {
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  /** Gives waiting jobs to engines that are free. */
+  /** Starts waiting jobs while the engine has free capacity. */
   pump(): void {
     const { db, engine, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
@@ -111,7 +111,7 @@ export class Runner {
     }
   }
 
-  /** Tries again to write what the database did not take. */
+  /** Retries the writes that failed because the database was locked or full. Then sends the due events. */
   writeEnds(): void {
     for (const { job, end } of [...this.#unwritten.values()]) {
       this.#write(job, end)
@@ -120,7 +120,7 @@ export class Runner {
     this.#parts.webhooks.resume()
   }
 
-  /** Goes on, after a restart, with every job that had not ended. */
+  /** Resumes all unfinished jobs after a restart. */
   resume(): void {
     restartTimeouts(this.#parts.db)
     for (const job of listUnfinishedJobs(this.#parts.db)) this.#resumeJob(job)
@@ -141,7 +141,10 @@ export class Runner {
     if (!this.#closing) this.#work(job, prepare).then(() => this.pump())
   }
 
-  /** Does a step of a job. An error ends the job, unless the step was stopped. */
+  /**
+   * Runs a step of a job. An error fails the job. After an abort nothing is written. When the database was locked or
+   * full, the step is repeated.
+   */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, engine } = this.#parts
     return this.#underWay.run(job.id, async signal => {
@@ -165,14 +168,14 @@ export class Runner {
     })
   }
 
-  /** Begins the step of a job again. */
+  /** Repeats the step of a job, unless the job has ended. */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)
     if (job && !isTerminal(job.state)) this.#resumeJob(job)
     return null
   }
 
-  /** Writes what a step came to, or keeps it for a sweep when the database does not take it. */
+  /** Writes the result of a step. When the database is locked or full, the result is kept and a sweep retries. */
   #write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
     try {
@@ -186,7 +189,7 @@ export class Runner {
     }
   }
 
-  /** Stops the work on a job that was ended from outside. */
+  /** Aborts the step of a job that was cancelled or timed out, and drops its unwritten result. */
   #stop(job: Job): void {
     this.#interrupted.delete(job.id)
     this.#unwritten.delete(job.id)
@@ -236,7 +239,7 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<End
   return () => completeJob(db, job.id, transcript)
 }
 
-/** What the account is told of an error. A charge that cannot be settled takes the whole completion back with it. */
+/** Returns the failure that the account sees. When a charge cannot be settled, the completion was rolled back. */
 function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error
   const isBilling = error instanceof LedgerError
@@ -244,7 +247,7 @@ function failureOf(job: Job, error: unknown): JobFailure {
   return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
 }
 
-/** Null also when the database does not take it: the sweeps pump again. */
+/** Starts the next waiting job. Also returns null when the database is locked or full: a sweep calls `pump` again. */
 function startIfWritable(db: Db): Job | null {
   try {
     return startNextJob(db)

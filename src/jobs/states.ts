@@ -1,6 +1,6 @@
-// The states of a job as a table.
+// The state machine of a job, as tables.
 
-/** The states that can follow each state. */
+/** The transitions: the states that can follow each state. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
@@ -23,7 +23,7 @@ export function before(to: JobState): JobState[] {
   return jobStates.filter(from => (life[from] as readonly JobState[]).includes(to))
 }
 
-/** The timeout of each state, by the name of its setting, and the error code. `pending` has no timeout. */
+/** The states that have a timeout: the name of its setting, and the error code when it expires. `pending` has none. */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },
   { state: 'downloading', setting: 'downloadingTimeoutMs', code: 'DOWNLOAD_TIMEOUT' },

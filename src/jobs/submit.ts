@@ -1,4 +1,4 @@
-// Turns a submission into a job, after the checks that its shape cannot express.
+// Turns a submission into a job, after the checks that a JSON schema cannot express.
 
 import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
@@ -10,10 +10,13 @@ import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
-/** The body of POST /v1/transcribe. Null means the same as not given. */
+/** The body of POST /v1/transcribe. A field that is null means the same as a missing field. */
 type Submission = Static<typeof transcribeRequest>
 
-/** Checks that need no database. The host name of the webhook may have to be resolved. */
+/**
+ * Makes the checks that need no database. It is asynchronous because the host name of the webhook may have to be
+ * resolved.
+ */
 export async function checkSubmission(
   submission: Submission,
   checkWebhookUrl: (url: string) => Promise<string | null>,
@@ -30,7 +33,10 @@ export async function checkSubmission(
   if (refused !== null) throw invalid(refused)
 }
 
-/** Gives the id of the new job. Throws an ApiError, and changes nothing, when account or upload do not allow it. */
+/**
+ * Creates a job and returns its id. Throws an ApiError, and changes nothing, when the balance is too low or the
+ * upload cannot be used.
+ */
 export function submitJob(
   db: Db,
   { accountId, keyId }: { accountId: string; keyId: string },

@@ -1,4 +1,4 @@
-// Sends events to webhooks: one after another within a job, and a job never waits for them.
+// Sends events to webhooks in the background. The events of one job are sent in order.
 
 import { findSigningSecret } from '../accounts/key.ts'
 import { centsOf } from '../accounts/price.ts'
@@ -41,7 +41,7 @@ type Parts = {
 export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
-  /** Events that were sent, while the database did not take the record of it. */
+  /** Ids of events whose attempt ended, but which the database could not mark as sent. They are not sent twice. */
   readonly #unrecorded = new Set<number>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   readonly #breaker: Breaker
@@ -59,7 +59,7 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // What the database does not take now, a sweep tries again.
+        // A sweep retries when the database was locked or full.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -67,12 +67,12 @@ export class WebhookSender {
     this.#sending.set(jobId, sent)
   }
 
-  /** Sends, after a restart, the events that are still due. */
+  /** Sends the due events of all jobs, after a restart and in a sweep. */
   resume(): void {
     for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
 
-  /** Waits a while for deliveries under way, then drops them. */
+  /** Waits for deliveries in progress, and aborts them after the grace period. */
   async close(): Promise<void> {
     const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
     await Promise.all(this.#sending.values())
@@ -80,7 +80,10 @@ export class WebhookSender {
     this.#closing.abort()
   }
 
-  /** Keeps the bodies of the events of a job that have not been sent: its transcript is about to be deleted. */
+  /**
+   * Stores the bodies of a job's due events, encrypted. A body is built from the transcript, which is about to be
+   * deleted.
+   */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
     const job = findJob(db, jobId)
@@ -91,7 +94,7 @@ export class WebhookSender {
     }
   }
 
-  /** Looks for the next event after each delivery: it may have come meanwhile. */
+  /** Reads the next due event after each delivery, because an event can be recorded during a delivery. */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts
     const { signal } = this.#closing
@@ -101,7 +104,7 @@ export class WebhookSender {
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
         await this.#attempt(jobId, due)
-        // Cut off by the stop: sent again at the next start.
+        // The shutdown aborted this attempt: the event stays due and is sent at the next start.
         if (signal.aborted) return
         this.#unrecorded.add(due.id)
       }
@@ -132,12 +135,15 @@ export class WebhookSender {
   }
 }
 
-/** Accounts share no breaker: one of them could make a host that many use time out for itself. */
+/**
+ * Returns the key of a circuit breaker. Accounts do not share a breaker: one account could open it for all others
+ * that use the same host.
+ */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`
 }
 
-/** The JSON of an event. Null when the transcript is gone. */
+/** Returns the JSON of an event, or null when the transcript was deleted. */
 function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
   const body = eventBody(db, job, event)
   return body && JSON.stringify(body)

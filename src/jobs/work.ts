@@ -1,4 +1,4 @@
-// The work under way: a piece of work belongs to a job, and can be stopped.
+// The running steps of jobs. Each step belongs to one job and can be aborted.
 
 import { errorFields, log } from '../base/log.ts'
 
@@ -7,7 +7,7 @@ type Piece = { stop: AbortController; done: Promise<void> }
 export class WorkUnderWay {
   readonly #pieces = new Map<string, Piece>()
 
-  /** Does a piece of work on a job. Never rejects. */
+  /** Runs a step of a job. The promise never rejects: an error is logged. */
   run(jobId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stop = new AbortController()
     const done = work(stop.signal)
