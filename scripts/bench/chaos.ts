@@ -273,7 +273,7 @@ function countStates(room: Room): [string, number][] {
 async function untilEnded(room: Room): Promise<number> {
   const began = performance.now()
   const due = `select (select count(*) from jobs where completed_at is null)
-    + (select count(*) from webhook_events where attempted_at is null) as left`
+    + (select count(*) from webhook_events where sent_at is null) as left`
   while (performance.now() - began < endsWithinMs) {
     if (readAll<{ left: number }>(room, due)[0]?.left === 0) break
     await Bun.sleep(200)
@@ -332,6 +332,7 @@ function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Re
     ['cancelled', `${cancelled.size}`],
     ['downloads that a full disk failed', `${noRoom.length}`],
     ['events received', `${received.length}`],
+    ['events that came twice, after a kill', `${countRepeats(received)}`],
     ['must be 0:', ''],
     ['accepted jobs that are gone', `${[...accepted].filter(id => !known.has(id)).length}`],
     ['jobs that did not end', count(({ state }) => state !== 'completed' && state !== 'failed')],
@@ -367,12 +368,20 @@ function balanceOff(room: Room, jobs: Row[]): number {
   return Math.abs(depositCents * limits.unitsPerCent - charged - account.balance) + account.reserved
 }
 
+function nameOf({ transcription_id, event }: Received): string {
+  return `${transcription_id} ${event}`
+}
+
+function countRepeats(received: Received[]): number {
+  return received.length - new Set(received.map(nameOf)).size
+}
+
 function judgeEvents(jobs: Row[], received: Received[]): string[][] {
   const expected = jobs.flatMap(({ id, state, startedAt }) => [
     ...(startedAt === null ? [] : [`${id} transcription.processing`]),
     `${id} transcription.${state}`,
   ])
-  const came = received.map(({ transcription_id, event }) => `${transcription_id} ${event}`)
+  const came = received.map(nameOf)
   const first = new Map(came.map((event, at) => [event, at] as const).toReversed())
   const misordered = jobs.filter(({ id, state }) => {
     const processing = first.get(`${id} transcription.processing`) ?? -1
@@ -380,7 +389,6 @@ function judgeEvents(jobs: Row[], received: Received[]): string[][] {
   })
   return [
     ['events lost', `${expected.filter(event => !first.has(event)).length}`],
-    ['events that came twice', `${came.length - first.size}`],
     [
       'events that nothing explains',
       `${[...first.keys()].filter(event => !new Set(expected).has(event)).length}`,
