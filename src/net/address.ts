@@ -1,6 +1,7 @@
 // Checks that an IP address may be reached: the public internet, and the networks that the operator has allowed.
 
 import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
 /** Unicast ranges that do not belong to the public internet. */
@@ -38,8 +39,14 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /** Returns true if a connection to this address is allowed. Returns false for a text that is not an IP address. */
-export function reachable(address: string, allowNets: Nets): boolean {
-  return isPublic(address) || isAllowed(address, allowNets)
+export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
+  return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
+}
+
+/** The addresses of this machine. A firewall that closes its ports does not see a connection that it makes to itself. */
+function ownAddresses(): Nets {
+  const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
+  return netsOf(all.map(({ address }) => plainAddress(address)))
 }
 
 function isPublic(address: string): boolean {
@@ -51,10 +58,11 @@ function isPublic(address: string): boolean {
   return globalIpv6.has(plain) && !special.ipv6.has(plain)
 }
 
-export function isAllowed(address: string, allowNets: Nets): boolean {
+/** Whether the address is in these networks, also behind NAT64. */
+export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)
   const behind = behindNat64(plain)
-  return allowNets.has(plain) || (behind !== null && allowNets.has(behind))
+  return nets.has(plain) || (behind !== null && nets.has(behind))
 }
 
 /** Returns the IP address in a URL, or null when the host is a name. */

@@ -4,7 +4,7 @@
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
 import { limits } from '../limits.ts'
-import { isAllowed, literalAddress, reachable } from './address.ts'
+import { isListed, literalAddress, reachable } from './address.ts'
 import { openNames, type Resolve } from './names.ts'
 import type { Nets } from './nets.ts'
 
@@ -44,7 +44,7 @@ export async function connect(
 export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly }: ConnectOptions): string[] {
   const plainHttp = url.protocol === 'http:'
   return addresses.filter(address =>
-    httpsOnly && plainHttp ? isAllowed(address, allowNets) : reachable(address, allowNets),
+    httpsOnly && plainHttp ? isListed(address, allowNets) : reachable(address, allowNets),
   )
 }
 

@@ -1,7 +1,7 @@
 // Checks a webhook address when a job is submitted. The address is checked again at each connection.
 
 import { limits } from '../limits.ts'
-import { isAllowed, literalAddress, reachable } from '../net/address.ts'
+import { isListed, literalAddress, reachable } from '../net/address.ts'
 import { addressesOf, permitted } from '../net/connect.ts'
 import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
@@ -20,7 +20,7 @@ export async function checkWebhookUrl(
   if (url.protocol === 'https:') {
     return literal === null || reachable(literal, allowNets) ? null : privateNetwork
   }
-  if (literal !== null) return isAllowed(literal, allowNets) ? null : plainHttp
+  if (literal !== null) return isListed(literal, allowNets) ? null : plainHttp
   if (allowNets.empty) return plainHttp
   const stop = AbortSignal.timeout(limits.resolveTimeoutMs)
   const addresses = await addressesOf(url, resolve, stop)

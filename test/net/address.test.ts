@@ -154,3 +154,17 @@ function nets(text: string): Nets {
   if (!parsed) throw new Error(`${text} are no networks`)
   return parsed
 }
+
+test.each([
+  ['93.184.216.34', true],
+  ['::ffff:93.184.216.34', true],
+  ['64:ff9b::5db8:d822', true],
+  ['2606:2800:220:1::1', true],
+  ['2606:2800:220:1:0:0:0:1', true],
+  ['93.184.216.35', false],
+  ['2606:2800:220:1::2', false],
+])('an address of the machine itself is not reached unless it is allowed: %s', (address, isOwn) => {
+  const own = nets('93.184.216.34,2606:2800:220:1::1,127.0.0.1')
+  expect(reachable(address, nowhere, own)).toBe(!isOwn)
+  expect(reachable(address, nets('93.184.216.34,2606:2800:220:1::1'), own)).toBe(true)
+})
