@@ -5,7 +5,7 @@ import { log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
-import { callerIp } from './client-ip.ts'
+import { callerIp, networkOf } from './client-ip.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
@@ -49,7 +49,8 @@ export function openApp(service: Service): AnyElysia {
       const peer = server?.requestIP(request)?.address ?? ''
       const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
       const requestId = requestIds()
-      context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip }
+      const network = networkOf(ip)
+      context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip, network }
       set.headers.Link = linkTo(service.baseUrl(request))
       set.headers['X-Request-Id'] = requestId
       if (config.denyIps.has(ip)) {
@@ -75,7 +76,7 @@ export function openApp(service: Service): AnyElysia {
         requestState.requestId,
       )
       if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
-        service.rateLimiter.take('ip', requestState.ip)
+        service.rateLimiter.take('ip', requestState.network)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
       Object.assign(set.headers, answer.headers)

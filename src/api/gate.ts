@@ -21,6 +21,8 @@ export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
+  /** Whose quota the request counts to while it has no key. */
+  network: string
   caller: Caller | null
   claim: Claim | null
   rawBody: Uint8Array
@@ -41,6 +43,7 @@ export const emptyState: RequestState = {
   requestId: '',
   startedAt: 0,
   ip: '',
+  network: '',
   caller: null,
   claim: null,
   rawBody: new Uint8Array(),
@@ -63,8 +66,8 @@ const bodyErrors: RequestErrorCode[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 
 const idempotencyErrors: RequestErrorCode[] = ['IDEMPOTENCY_KEY_LOCKED', 'IDEMPOTENCY_KEY_CONFLICT']
 
 export const gate = (service: Service) => {
-  function admitAddress({ ip }: RequestState): void {
-    const perIp = service.rateLimiter.take('ip', ip)
+  function admitAddress({ network }: RequestState): void {
+    const perIp = service.rateLimiter.take('ip', network)
     if (perIp && !perIp.allowed) throw refusal(perIp)
   }
 
@@ -78,14 +81,14 @@ export const gate = (service: Service) => {
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
     admitAddress(requestState)
     requestState.caller = needsKey ? authenticate(service, request) : null
-    const quota = rateLimiter.take(rate, requestState.caller?.keyId ?? requestState.ip)
+    const quota = rateLimiter.take(rate, requestState.caller?.keyId ?? requestState.network)
     if (!quota) return
     Object.assign(
       set.headers,
       quotaHeaders(rateLimiter, rate, { quota, now: service.db.now(), keyed: needsKey }),
     )
     if (quota.allowed) return
-    rateLimiter.giveBack('ip', requestState.ip)
+    rateLimiter.giveBack('ip', requestState.network)
     throw refusal(quota)
   }
 

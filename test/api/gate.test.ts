@@ -283,3 +283,19 @@ function policy(rate: keyof typeof rates): string {
 function headersOf({ headers }: Answer): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name === 'link' || name.includes('ratelimit')))
 }
+
+steered('the callers of one IPv6 network of 64 bits share a quota', async () => {
+  const service = await startTestService({
+    settings: { STENO_RATE_LIMITS: 'service=2', STENO_TRUST_PROXY: '127.0.0.0/8' },
+  })
+  const statusFor = async (ip: string) =>
+    (await service.fetch('/v1', { headers: { 'X-Forwarded-For': ip } })).status
+  expect(await statusFor('2001:db8:1:2::1')).toBe(200)
+  expect(await statusFor('2001:db8:1:2:ffff::7')).toBe(200)
+  expect(await statusFor('2001:db8:1:2:a::9')).toBe(429)
+  expect(await statusFor('2001:db8:1:3::1')).toBe(200)
+  expect(await statusFor('192.0.2.1')).toBe(200)
+  expect(await statusFor('192.0.2.1')).toBe(200)
+  expect(await statusFor('192.0.2.1')).toBe(429)
+  expect(await statusFor('::ffff:192.0.2.2')).toBe(200)
+})
