@@ -128,6 +128,10 @@ export const limits = {
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
   verificationTtlMs: 24 * hour,
+  /** An address gets one mail in this time, however often it signs up. */
+  verificationMailEveryMs: 10 * minute,
+  /** Without a mail server: a mail in the data folder is kept for this long. */
+  mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
   /** The ledger's unit is 1/3600 cent: the price of one second at one cent an hour. */

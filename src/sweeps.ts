@@ -1,6 +1,7 @@
 // Periodic work, as a table. A sweep may run at any time, and repeatedly. No sweep depends on another.
 
 import { Cron } from 'croner'
+import { removeOldMail } from './accounts/mail.ts'
 import { purgeVerifications } from './accounts/verification.ts'
 import { purgeReplies } from './api/idempotency.ts'
 import type { Service } from './api/service.ts'
@@ -33,10 +34,11 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Every hour: rows that are ignored once they have expired. */
+  /** Every hour: rows and mails that are ignored once they have expired. */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
+    'remove old mail': ({ db, config }) => removeOldMail(config.dataDir, db.now()),
   },
 }
 

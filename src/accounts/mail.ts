@@ -1,10 +1,10 @@
 // Sends mail over SMTP. Without a mail server each mail is written to a folder, as a file that a mail program can open.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
-import { newId } from '../base/id.ts'
+import { isId, newId } from '../base/id.ts'
 import { formatDuration } from '../base/units.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
@@ -89,6 +89,17 @@ function openMailFolder(folder: string, from: string): Mailer {
       draft.place()
     },
     close() {},
+  }
+}
+
+/** Removes mails that were written into the data folder long ago. Their links have expired. */
+export function removeOldMail(dataDir: string, nowMs: number): void {
+  const folder = join(dataDir, 'mail')
+  if (!existsSync(folder)) return
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (!entry.isFile() || !isId(entry.name.replace(/\.eml$/, ''))) continue
+    if (nowMs - statSync(path).mtimeMs >= limits.mailKeptMs) rmSync(path, { force: true })
   }
 }
 

@@ -6,7 +6,10 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
-/** Returns the token to mail, or null when the address belongs to a verified account: its owner gets no mail. */
+/**
+ * Returns the token to mail. Returns null when no mail is due: the address belongs to a verified account, or had a mail
+ * a few minutes ago.
+ */
 export function createVerification(
   db: Db,
   { email, passwordHash }: { email: string; passwordHash: string },
@@ -15,7 +18,7 @@ export function createVerification(
   return db.tx(() => {
     const account =
       findAccountByEmail(db, email) ?? createAccount(db, { email, passwordHash: null, verified: false })
-    if (!account || account.verifiedAt !== null) return null
+    if (!account || account.verifiedAt !== null || hadMail(db, account.id)) return null
     db.run(
       `insert into verifications (token_hash, account_id, password_hash, expires_at)
        values ($tokenHash, $accountId, $passwordHash, $expiresAt)`,
@@ -28,6 +31,13 @@ export function createVerification(
     )
     return token
   })
+}
+
+/** Anyone may sign up with the address of anyone, from many places at once. */
+function hadMail(db: Db, accountId: string): boolean {
+  const expiresAfter = db.now() + limits.verificationTtlMs - limits.verificationMailEveryMs
+  const recent = 'select 1 from verifications where account_id = $accountId and expires_at > $expiresAfter'
+  return db.find(recent, { accountId, expiresAfter }) !== null
 }
 
 /**

@@ -36,10 +36,11 @@ test('an address that is taken gets the same answer, and no mail', async () => {
   expect(links).toHaveLength(2)
 })
 
-test('the password of the followed link becomes the password of the account', async () => {
+steered('the password of the followed link becomes the password of the account', async () => {
   const service = await startTestService()
   await signUp(service, { email, password: 'the first password' })
   const [first = ''] = await mailedLinks(service, 1)
+  service.later(limits.verificationMailEveryMs)
   await signUp(service, { email, password: 'the second password' })
   const second = (await mailedLinks(service, 2)).find(each => each !== first)!
   await service.fetch(pathOf(second))
@@ -50,6 +51,28 @@ test('the password of the followed link becomes the password of the account', as
   )!
   expect(hash).toStartWith('$argon2id$')
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
+})
+
+steered('an address gets one mail in ten minutes, whoever signs up with it', async () => {
+  const service = await startTestService()
+  for (let count = 0; count < 3; count++)
+    expect((await signUp(service, { email, password: `${password} ${count}` })).status).toBe(202)
+  await signUp(service, { email: 'ben@example.org', password })
+  expect(await mailedLinks(service, 2)).toHaveLength(2)
+  service.later(limits.verificationMailEveryMs)
+  await signUp(service, { email, password })
+  expect(await mailedLinks(service, 3)).toHaveLength(3)
+})
+
+steered('mails in the data folder are removed after two days, other files are not', async () => {
+  const service = await startTestService()
+  await signUp(service, { email, password })
+  await mailedLinks(service, 1)
+  await Bun.write(join(service.dataDir, 'mail', 'notes.eml'), 'of the operator')
+  service.later(limits.mailKeptMs - 60_000)
+  expect(readdirSync(join(service.dataDir, 'mail'))).toHaveLength(2)
+  service.later(120_000)
+  expect(readdirSync(join(service.dataDir, 'mail'))).toEqual(['notes.eml'])
 })
 
 steered('a link expires after a day', async () => {
