@@ -1,4 +1,4 @@
-// The words of a recording to the transcript of the API: utterances, speakers, times in seconds.
+// Builds the transcript of the API from the words of a recording: utterances, speakers, times in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence } from '../transcripts/sentence.ts'
@@ -8,20 +8,20 @@ import type { PlacedText } from './hear/place.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turns.ts'
 
-/** Longer speech is split even inside a sentence. */
+/** The maximum length of an utterance. Longer speech is split even inside a sentence. */
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
 
 export type RecordingFacts = {
   language: string
   samples: number
-  /** Whether utterances have words; without them the text is the same. */
+  /** If false, the word lists of utterances are empty. Their text is the same. */
   align: boolean
   /** Null when diarization was not asked for. */
   turns: readonly Turn[] | null
 }
 
-/** Text with its speaker, numbered from 0, when the recording was diarized. */
+/** Text with the number of its speaker, from 0. Without diarization the number is undefined. */
 type Attributed = PlacedText & { speaker?: number | undefined }
 
 /** The texts of one utterance. */
@@ -58,7 +58,7 @@ function labelOf(speaker: number): string {
   return `SPEAKER ${speaker + 1}`
 }
 
-/** Makes times increase, lie inside the recording and have a length. Empty texts are left out. */
+/** Corrects times so that they increase and lie inside the recording. Removes empty texts. */
 function inOrder(placed: readonly PlacedText[], samples: number): PlacedText[] {
   let before = 0
   const ordered: PlacedText[] = []

@@ -1,5 +1,5 @@
-// The engine process: loads one model on one device and does one job at a time. It has no socket and no database:
-// orders arrive and reports leave as messages.
+// The engine process: loads one model on one device and runs one job at a time. It opens no network connection and no
+// database: orders and reports are IPC messages.
 
 import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
@@ -17,7 +17,7 @@ const lowestPriority = 19
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
   process.on('disconnect', () => process.exit(0))
-  // Ctrl-C in a terminal reaches the whole process group; the supervisor ends its workers by itself.
+  // Ctrl-C in a terminal sends SIGINT to the whole process group. The supervisor decides when its workers end.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let durationMsMax = 0
@@ -62,7 +62,8 @@ async function work(
     })
     send({ kind: 'done', id, transcript })
   } catch (error) {
-    // Any other error is a defect of the program or the machine: the job is retried in a new process.
+    // Any other error is a defect of the program or the machine. It ends this process, and the job is retried in a
+    // new one.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }

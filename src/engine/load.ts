@@ -1,4 +1,4 @@
-// Loads a model folder on the requested device, or on the next best, and reports which.
+// Loads a model folder on a device. With `auto` the CPU is the fallback. The facts report the device that is used.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
   throw new Error('there is no device to run on')
 }
 
-/** Without voice models only the jobs that ask for speakers fail. */
+/** Opens the voice models. If that fails, only jobs with diarization fail. */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,
@@ -69,7 +69,7 @@ function openVoicesFor(
   if ('problem' in voices) return voices
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)
-    // A GPU is fast enough for an embedding of every view and of all its speech.
+    // A GPU is fast enough for an embedding in every view, from all of its speech.
     const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
@@ -81,13 +81,19 @@ function openVoicesFor(
   }
 }
 
-/** `auto` tries a GPU only where its provider library is: without the library the attempt costs a second and a warning. */
+/**
+ * `auto` tries CUDA only if its provider library is installed. Without the library, the attempt takes a second and
+ * logs a warning.
+ */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
   return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
 }
 
-/** Best first. A CPU computes half floats four times as slowly as floats, so it has no variant of them. */
+/**
+ * The variants for each device, best first. A CPU computes fp16 four times as slowly as fp32, so fp16 is not in its
+ * list.
+ */
 const preferences: Record<Device, Variant[]> = {
   cpu: ['_quantized', ''],
   cuda: ['_fp16', '', '_quantized'],
@@ -103,7 +109,7 @@ export function variantFor(folder: string, device: Device): Variant {
   )
 }
 
-/** Throws when the weights cannot be in memory at once: the process would be killed while it loads them. */
+/** Throws when the weights exceed the available memory: the kernel would kill the process during the load. */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))
   const bytes = sizes.reduce((sum, file) => sum + file.bytes, 0)
@@ -114,7 +120,7 @@ export function requireMemory(files: readonly string[], available = availableMem
   )
 }
 
-/** The memory of the machine that is free, or the limit of the control group when that is less. */
+/** Returns the available memory of the machine, or the limit of the cgroup when that is lower. */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
   return Math.min(process.availableMemory(), limit > 0 ? limit : Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-// The engine of one command: a single worker without retries. It cannot be used after a job was stopped.
+// The engine of a command: a single worker without retries. After an abort it cannot be used again.
 
 import { prepareModel } from './models/choose.ts'
 import type { Engine, LoadedFacts } from './protocol.ts'

@@ -9,10 +9,10 @@ import type { VoiceChoice } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
 
 export type TranscribeInput = {
-  /** The media file as it came in; the engine decodes it itself. */
+  /** The media file as it was received: the engine decodes it. */
   path: string
   durationMs: number
-  /** One of the 119 codes, or null for detection. */
+  /** A language code, or null for language detection. */
   language: string | null
   diarize: boolean
   speakerCount: number | null
@@ -21,14 +21,14 @@ export type TranscribeInput = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Called with the seconds of the recording that are transcribed, first with 0. */
+  /** Called with the number of seconds that are transcribed. The first call has 0. */
   onSeconds: (seconds: number) => void
 }
 
-/** The engine as /v1/ready, the metrics and the log show it. */
+/** The state of the engine, as /v1/ready, the metrics and the log report it. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
-  /** Why it is not ready, or what stands out: a model that is being downloaded, the built-in model in use. */
+  /** The reason why the engine is not ready, or a notice, such as that the built-in model is in use. */
   message: Type.String(),
   model: nullable(Type.String()),
   device: nullable(Type.String()),
@@ -38,10 +38,10 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /** How many jobs it works on at once. */
+  /** The number of jobs that can run at the same time. */
   capacity: number
   state(): EngineState
-  /** The codes of the languages that the loaded model knows; none before the first load. */
+  /** The codes of the languages that the loaded model supports; empty before the first load. */
   languages(): readonly string[]
   /** Calls the listener each time the engine becomes ready: waiting jobs can start. */
   onReady(listener: () => void): void
@@ -50,20 +50,20 @@ export type Engine = {
   close(): Promise<void>
 }
 
-/** What a worker has loaded, and on which device. */
+/** The facts about a loaded model that a worker reports. */
 export type LoadedFacts = {
   device: Device
   variant: string
   /** The version of ONNX Runtime. */
   runtime: string
   diarization: EngineState['diarization']
-  /** The codes of the languages that the model knows. */
+  /** The codes of the languages that the model supports. */
   languages: string[]
-  /** For the log, one line each: devices that cannot be used, and voice models that cannot be loaded. */
+  /** Warnings for the log: devices that cannot be used, and voice models that cannot be loaded. */
   notes: string[]
 }
 
-/** From the server to a worker. */
+/** A message from the server to a worker. */
 export type Order =
   | {
       kind: 'load'
@@ -76,7 +76,7 @@ export type Order =
     }
   | { kind: 'job'; id: number; input: TranscribeInput }
 
-/** From a worker to the server. */
+/** A message from a worker to the server. */
 export type Report =
   | { kind: 'loaded'; facts: LoadedFacts }
   | { kind: 'cannotLoad'; message: string }

@@ -1,5 +1,5 @@
-// The engine of the service: starts the workers, gives each one job at a time, replaces workers that exited or stalled,
-// and retries a job whose worker exited.
+// The engine of the service: starts the workers, assigns one job at a time to each, replaces workers that exited or
+// timed out, and retries a job whose worker exited.
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
@@ -11,7 +11,7 @@ import { type ChosenModel, prepareModel } from './models/choose.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-/** What tests replace. */
+/** The options that tests replace. */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
@@ -19,7 +19,7 @@ export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   after?: typeof after
 }
 
-/** Runs a function once, after a time; gives a function that cancels it. */
+/** Calls a function once, after a delay. Returns a function that cancels the call. */
 function after(ms: number, run: () => void): () => void {
   const timer = globalThis.setTimeout(run, ms)
   return () => clearTimeout(timer)
@@ -29,7 +29,7 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
-/** What callers are told while there is nothing to serve with. */
+/** The message of the state while no model can be loaded. */
 const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
 
 class Supervisor implements Engine {
@@ -45,7 +45,7 @@ class Supervisor implements Engine {
   #model: ChosenModel | null = null
   #languages: readonly string[] = []
   #fault: string | null = null
-  /** The workers were ended because no job came; the next job starts them again. */
+  /** True after the workers were killed because no job came. The next job starts them again. */
   #isUnloaded = false
   #cancelUnload = () => {}
   #state: EngineState = {
@@ -120,7 +120,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Replaces the built-in model by the wanted one, between jobs, as soon as it can be downloaded. */
+  /** Replaces the built-in model by the default one as soon as that is installed. No running job is interrupted. */
   async #retryWantedModel(): Promise<void> {
     while (!this.#closed) {
       await this.#sleep(this.#options.retryMs ?? limits.engineRetryMsMax)
@@ -133,7 +133,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Starts as many workers as are missing. */
+  /** Starts the workers that are missing. */
   #addWorkers(): Promise<void>[] {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
@@ -182,7 +182,10 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Logs a reason once, however often it stops a retry. Only the log has it: reasons hold paths of the machine. */
+  /**
+   * Logs a reason once, not at every retry. The state does not contain it, because a reason can contain paths of the
+   * machine.
+   */
   #logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })
     this.#fault = reason
@@ -194,7 +197,7 @@ class Supervisor implements Engine {
     if (becameReady) for (const listener of this.#readyListeners) listener()
   }
 
-  /** An idle worker, or the next one that becomes idle: waiting jobs are served in FIFO order. */
+  /** Returns an idle worker, or waits for the next one that becomes idle. Waiting jobs are served in FIFO order. */
   #takeWorker(signal: AbortSignal): Promise<Worker> {
     signal.throwIfAborted()
     this.#cancelUnload()
@@ -215,7 +218,10 @@ class Supervisor implements Engine {
     return promise
   }
 
-  /** Gives the worker to the job that waits longest. Replaces a worker that exited, is due or has an old model. */
+  /**
+   * Assigns the worker to the first waiting job, or marks it as idle. A worker is replaced when it exited, reached
+   * its maximum of jobs, or has an old model.
+   */
   #returnWorker(worker: Worker): void {
     if (this.#closed) return
     const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
@@ -238,7 +244,7 @@ class Supervisor implements Engine {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /** Ends the idle workers. The engine stays ready: a job waits for no more than a load. */
+  /** Kills the idle workers to free their memory. The engine stays ready: the next job only waits for the load. */
   #unload(): void {
     this.#isUnloaded = true
     log.info('engine unloaded', { workers: this.#idle.length })
@@ -254,7 +260,7 @@ class Supervisor implements Engine {
     Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
-  /** The exit of a busy worker is handled by its job. */
+  /** Replaces a worker that exited while it was idle. The exit of a busy worker is handled by its job. */
   #replaceIdleWorker(worker: Worker): void {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return
@@ -269,7 +275,7 @@ class Supervisor implements Engine {
     this.#addWorker().catch(error => log.error('engine worker not replaced', errorFields(error)))
   }
 
-  /** Repeats an attempt until it gives true or the engine is closed, with exponential backoff. */
+  /** Repeats an attempt, with exponential backoff, until it returns true or the engine is closed. */
   async #retry(attempt: () => Promise<boolean>): Promise<void> {
     for (let pauseMs = this.#options.retryMs ?? limits.engineRetryMs; !this.#closed; pauseMs *= 2) {
       if (await attempt()) return
@@ -277,7 +283,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Ends early when the engine is closed. */
+  /** Sleeps, but returns early when the engine is closed. */
   async #sleep(ms: number): Promise<void> {
     await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
   }

@@ -1,6 +1,6 @@
-// Sound to a transcript, block by block, so that ten hours need no more memory than ten minutes:
-// findBlocks → hearBlock (withEncoded → detect → decodeWindows → placeInRecording → hearMissed) → assemble.
-// Diarization takes the same sound as it comes in, and gives its turns to assemble.
+// Transcribes sound block by block, so that ten hours need no more memory than ten minutes: findBlocks → hearBlock
+// (withEncoded → detect → decodeWindows → placeInRecording → hearMissed) → assemble. Diarization reads the same
+// sound, and assemble uses its turns.
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
@@ -19,7 +19,7 @@ import type { Voices } from './who/voices.ts'
 
 /** All models that stay loaded between jobs. */
 export type LoadedModels = SpeechModels & {
-  /** The models that tell speakers apart, or why there are none. */
+  /** The models for diarization, or the reason why there are none. */
   voices: Voices | { problem: string }
 }
 
@@ -71,10 +71,10 @@ export async function transcribe(
   }
 }
 
-/** The first places are enough to look at the recording. */
+/** The maximum of places that the warning lists. */
 const placesShownMax = 5
 
-/** One sentence for all speech that got no text, or none. */
+/** Returns one warning for all speech without text, or an empty list. */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []
   const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
@@ -83,7 +83,9 @@ export function warningOfMissed(seconds: readonly number[]): string[] {
   return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
 }
 
-/** The codes of the languages that the model knows; one without language tokens knows English alone. */
+/**
+ * Returns the codes of the languages that the model supports. A model without language tokens supports only English.
+ */
 export function languagesOf({ facts }: Whisper): string[] {
   return facts.languages.size === 0 ? ['en'] : [...facts.languages.keys()]
 }
@@ -101,7 +103,7 @@ function startDiarization({ voices }: LoadedModels): Diarization {
   return new Diarization(voices)
 }
 
-/** Passes the sound on, and through the diarization on its way. */
+/** Yields the sound unchanged, and adds each part of it to the diarization. */
 async function* heardBy(
   diarization: Diarization | null,
   sound: AsyncIterable<Float32Array>,

@@ -1,4 +1,5 @@
-// One engine child process as the server sees it: started, loaded, given one job at a time, and killed in the end.
+// One engine child process as the server sees it. A worker starts the process, sends it one job at a time, and kills
+// it after a timeout or an abort.
 
 import type { Subprocess } from 'bun'
 import { nativeEnvironment } from '../base/carried.ts'
@@ -16,18 +17,18 @@ import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } f
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'idleUnloadMs'>
 
-/** The worker's process has ended, whatever ended it. */
+/** The process of the worker exited, for any reason. */
 export class WorkerExited extends Error {}
 
-/** The model cannot be loaded on this device; the same attempt would fail again. */
+/** The model cannot be loaded on this device. */
 export class CannotLoad extends Error {}
 
 export type WorkerOptions = {
   /** The command of the child process; tests replace it. */
   command?: string[]
-  /** The longest that loading may take. */
+  /** The timeout of loading. */
   loadMs?: number
-  /** The longest time without progress during a job. */
+  /** The timeout of a job that reports no progress. */
   stallMs?: number
   onExit?: (worker: Worker) => void
 }
@@ -37,7 +38,7 @@ type Listener = { onReport(report: Report): void; onExit(error: Error): void }
 export class Worker {
   readonly model: ChosenModel
   readonly threads: number
-  /** How many jobs it was given. */
+  /** The number of jobs that were sent to it. */
   jobs = 0
   readonly #settings: EngineSettings
   readonly #loadMs: number
@@ -87,7 +88,10 @@ export class Worker {
     })
   }
 
-  /** Rejects with a JobFailure, with WorkerExited, or with the signal's reason: a stopped job kills the process. */
+  /**
+   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. An abort kills the
+   * process.
+   */
   async run(input: TranscribeInput, { signal, onSeconds }: TranscribeOptions): Promise<Transcript> {
     signal.throwIfAborted()
     const kill = () => void this.kill()
@@ -126,7 +130,7 @@ export class Worker {
     })
   }
 
-  /** The transcript with the model that made it, and that model's own warnings. */
+  /** Adds the name of the model and its warnings to a transcript. */
   #signed(transcript: Transcript): Transcript {
     const { name } = this.model
     return { ...transcript, model: name, warnings: [...warningsOf(name), ...(transcript.warnings ?? [])] }
@@ -162,13 +166,16 @@ export class Worker {
     }, timeoutMs)
   }
 
-  /** A damaged child may send anything; what answers no order is dropped. */
+  /** Passes a report to the request that waits for it. A faulty child may send anything: other messages are dropped. */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
   }
 }
 
-/** This process's environment without our settings: they hold secrets, and the child gets all it needs by message. */
+/**
+ * Returns the environment of this process without steno's settings. They contain secrets, and the child receives all
+ * that it needs in messages.
+ */
 function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
   // Bun's own crash report would connect to the network and delay the exit.

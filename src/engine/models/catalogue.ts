@@ -1,4 +1,4 @@
-// The models that are known by name: built into the program, or published on the hub.
+// The catalogue of known models: built into the program, or published on the Hugging Face hub.
 
 import catalogue from '../../../models/catalogue.json'
 
@@ -6,21 +6,21 @@ type ModelFacts = {
   licence: string
   parameters: string
   summary: string
-  /** Serves only when it is asked for by name. */
+  /** A model for tests: its transcripts have a warning, and `listModels` omits it. */
   forTests?: boolean
 }
 
-/** `builtIn` is a folder of the project. */
+/** `builtIn` is the path of the model's folder in the project. */
 export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & { repository: string; revision: string }
 
-/** How the embeddings of a model are computed and compared. */
+/** Parameters for computing and comparing the embeddings of a model. */
 export type VoiceProfile = {
-  /** Two groups of embeddings are two voices when their mean cosine distance is at least this. */
+  /** Two clusters of embeddings are different voices when their mean cosine distance is at least this. */
   threshold: number
-  /** Embeddings are computed in every n-th view; views are one second apart. */
+  /** Embeddings are computed in every n-th view. Views start one second apart. */
   every: number
-  /** The most sound that one embedding is made of: a large model would take longer for it than recognition. */
+  /** The maximum of sound for one embedding. With more, a large embedding model would take longer than recognition. */
   embeddingSecondsMax: number
 }
 
@@ -28,19 +28,19 @@ export type ModelId = keyof typeof catalogue
 
 export const models = catalogue satisfies Record<string, BuiltInModel | PublishedModel>
 
-/** The model that serves without a choice and without a network. */
+/** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'pocket' satisfies ModelId
 
-/** The speech model that checks the program itself. */
+/** The speech model with which `steno doctor` checks the program itself. */
 export const testSpeech = 'pocket' satisfies ModelId
 
-/** The two models of every job that asks for speakers. */
+/** The two published models for diarization. */
 export const publishedVoices = {
   segmentation: 'pyannote-segmentation-3.0',
   embedding: 'wespeaker-resnet34-LM',
 } as const
 
-/** The same two for a built-in speech model. */
+/** The two built-in models for diarization with a built-in speech model. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',
@@ -56,23 +56,23 @@ export function isKnownModel(id: string): id is ModelId {
   return Object.hasOwn(models, id)
 }
 
-/** The names of all models that recognise speech: the known values of STENO_MODEL. */
+/** Returns the names of all speech models: the known values of STENO_MODEL. */
 export function speechModelNames(): string[] {
   return Object.keys(models).filter(id => !isVoiceModel(id))
 }
 
-/** Sentences that every transcript of the model carries. */
+/** Returns the warnings that every transcript of the model contains. */
 export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }
 
-/** Null for a model that is unknown or published. */
+/** Finds a built-in model. Returns null for a model that is unknown or published. */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'builtIn' in model ? model : null
 }
 
-/** Null for a model that is unknown or built in. */
+/** Finds a published model. Returns null for a model that is unknown or built in. */
 export function findPublished(id: string): PublishedModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'repository' in model ? model : null

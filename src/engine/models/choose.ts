@@ -1,4 +1,5 @@
-// The choice of the model that serves: the wanted one, downloaded only when it was asked for by name, or the built-in one.
+// Chooses the speech model. A published model that is configured by name is downloaded if necessary. The default
+// model is not: the built-in model is used until the default one is installed.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
@@ -16,11 +17,11 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 
 export type ChosenModel = InstalledModel & {
   voices: VoiceChoice
-  /** What operators must know of this choice; null when it is the wanted model. */
+  /** A message for operators when the built-in model replaces the default one; otherwise null. */
   notice: string | null
 }
 
-/** Turbo on a GPU, the built-in model on a CPU. */
+/** Returns large-v3-turbo for a GPU and the built-in model for a CPU. */
 export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeof builtInSpeech {
   return hasGpu(device) ? 'large-v3-turbo' : builtInSpeech
 }
@@ -29,7 +30,10 @@ export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
 }
 
-/** Downloads a model that the settings name, if necessary. Without a name nothing is downloaded. */
+/**
+ * Chooses the model, after a download if the configured model is not installed. Without a configured model nothing is
+ * downloaded.
+ */
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
@@ -40,7 +44,10 @@ export async function prepareModel(
   return findServing(settings)
 }
 
-/** The model that serves, as it is on this machine; throws when it is not there. */
+/**
+ * Chooses the model among those that are installed, without a download. Throws when the configured model is not
+ * installed.
+ */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
@@ -48,7 +55,7 @@ export function findServing(settings: ModelSettings): ChosenModel {
   return findChosen(model, settings)
 }
 
-/** The default model, or the built-in one until the default is in the store. */
+/** Returns the default model, or the built-in one until the default one is installed. */
 function findDefault(settings: ModelSettings): ChosenModel {
   const wanted = defaultModel(settings.device)
   if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
@@ -72,7 +79,7 @@ function whyNotInstalled(model: string): string {
   return `this build carries no ${model}`
 }
 
-/** Throws, with the nearest name, when the model is neither a known speech model nor a folder. */
+/** Throws when the model is neither a known speech model nor a folder. The message contains the nearest known name. */
 export function requireModelName(model: string): void {
   const known = speechModelNames()
   if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return
@@ -90,7 +97,7 @@ async function download(
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadWithProgress(id, settings, onProgress)
     if (id === model) await done
-    // Jobs without speakers work without the voice models; a job that asks for speakers fails with the reason.
+    // An error of a voice model is only logged, because only jobs with diarization need it.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

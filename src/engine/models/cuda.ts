@@ -1,5 +1,5 @@
-// ONNX Runtime's CUDA provider: taken from the NuGet package of the carried version, installed beside a copy of the
-// library, and checked for shared libraries that the machine lacks.
+// Installs ONNX Runtime's CUDA provider from a NuGet package, which must have the version of the carried library. A
+// provider works only beside the library, so that is copied too. Lists the shared libraries that the machine lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -24,7 +24,7 @@ export type CudaDownload = {
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Downloads the package, checks it against the source's hash, installs it, and gives the folder. */
+/** Downloads the package, verifies its hash, installs it and returns the folder. */
 export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
   const path = join(dirname(cudaFolder()), `${packageId}.${version}.nupkg`)
@@ -41,7 +41,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/** Installs the provider from a package file, which must be of the carried version. */
+/** Installs the provider from a package file of the carried version. */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
@@ -67,13 +67,16 @@ export async function installCuda(path: string): Promise<string> {
   return folder
 }
 
-/** Shared libraries that the provider needs and the machine's loader does not find. */
+/** Returns the shared libraries that the provider needs and the dynamic linker does not find. */
 export function missingForCuda(): string[] {
   const own = [...libraries, basename(carriedRuntime())]
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
-/** The command that installs them: NVIDIA's packages for Debian and Ubuntu, of the CUDA version that is needed. */
+/**
+ * Returns the command that installs missing libraries: NVIDIA's packages for Debian and Ubuntu, for the CUDA version
+ * of the provider.
+ */
 export function installHint(missing: readonly string[]): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))
   const toolkit = missing.filter(name => !name.startsWith('libcudnn') && name !== 'libcuda.so.1')
@@ -88,7 +91,7 @@ export function installHint(missing: readonly string[]): string {
   return [driver, command].filter(part => part !== '').join(' and ')
 }
 
-/** `libcudnn.so.9` is of version 9. */
+/** Returns 9 for `libcudnn.so.9`. */
 function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]
 }

@@ -8,10 +8,10 @@ import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type RemoteFile = {
-  /** The name in messages. */
+  /** The name of the file in messages. */
   name: string
   size: number
-  /** The bytes from an offset on. */
+  /** Starts the transfer at an offset. */
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal
@@ -44,7 +44,7 @@ export async function fetchFile(
   }
 }
 
-/** Appends the missing bytes to the part; throws when the body ends too early. */
+/** Downloads the missing bytes and appends them to the partial file. Throws when the transfer ends too early. */
 async function append(
   part: string,
   { name, size, open }: RemoteFile,
@@ -76,7 +76,7 @@ async function append(
   if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
-/** Errors of the sender become SourceErrors, which are retried. An error of the disk is not retried. */
+/** Converts errors of the transfer to SourceErrors, which are retried. Disk errors are not retried. */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

@@ -1,4 +1,4 @@
-// The files of a model folder, and what is wrong with them: a fault is found before a process loads the model.
+// Validates the files of a model folder, so that a fault is reported before a process loads the model.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,15 @@ import { lockName, type ModelLock } from './pull.ts'
 const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** Configuration, tokenizer and weights are there, whatever is in them. */
+/** Checks that configuration, tokenizer and weights exist. Their content is not read. */
 export function isModel(folder: string): boolean {
   return jsonFiles.every(name => existsSync(join(folder, name))) && missingWeights(folder).length === 0
 }
 
-/** The compact file; else the files of a variant with their external data, none when one of the two is not there. */
+/**
+ * Returns the weight files: the compact file, or else the files of a variant with their external data. The list is
+ * empty when the encoder or the decoder is missing.
+ */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
   const names = namesIn(join(folder, 'onnx'))
@@ -22,7 +25,7 @@ export function weightFiles(folder: string, variant: string): string[] {
   return names.filter(isWanted).map(name => join(folder, 'onnx', name))
 }
 
-/** What is wrong with a model folder, with the name of the file; null when nothing is. */
+/** Returns the first fault of a model folder, with the path of the file, or null. */
 export function faultOf(folder: string): string | null {
   for (const name of jsonFiles) {
     const path = join(folder, name)
@@ -38,7 +41,7 @@ export function faultOf(folder: string): string | null {
   return damagedFile(folder)
 }
 
-/** Its weights are in the compact form. */
+/** Checks for weights in the compact form. */
 export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
@@ -51,7 +54,7 @@ function missingWeights(folder: string): string[] {
   )
 }
 
-/** A file that is empty, or not of the size that its source gave. */
+/** Returns the fault of the first file that is missing, empty, or not of the size in the lock file. */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null
   const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))

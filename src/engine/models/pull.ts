@@ -22,19 +22,22 @@ export type ModelDownload = {
   /** Selects the files that are downloaded. */
   wants: (path: string) => boolean
   folder: string
-  /** Throws when the downloaded files are not what is needed. */
+  /** Throws when the downloaded files are not a model that can be used. */
   check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-/** The inter-process lock that protects changes of the model's folder. */
+/** Returns the path of the inter-process lock that protects changes of the model's folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
-/** One download per folder over all processes: a second one waits, and takes the result of the first. */
+/**
+ * Downloads a model. Two processes never download the same folder at once: the second one waits, and uses the result
+ * of the first.
+ */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
   const path = lockPath(download.folder)
@@ -82,12 +85,12 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** A relative path that stays below the folder. */
+/** Checks that a path is relative and stays inside the folder. */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
 }
 
-/** The file has the size and the hash that the hub gives. */
+/** Compares a file with the size and the hash that the hub published. */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

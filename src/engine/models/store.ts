@@ -1,4 +1,4 @@
-// The model store: a folder per known model. Says which models are installed, and downloads, verifies and removes them.
+// The model store: a folder for each known model. Lists, downloads, verifies and removes them.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -40,7 +40,10 @@ export type InstalledModel = {
   folder: string
 }
 
-/** The folder of a model, built in, in the store or named by its path, whatever is in it. Null when there is none. */
+/**
+ * Finds the folder of a model: built in, in the store, or named by its path. Its content is not checked. Returns null
+ * when there is no folder.
+ */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
   const folder = builtIn
@@ -51,7 +54,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/** A folder that is a built-in model has that model's name. */
+/** Returns the name of the built-in model in this folder, otherwise the name of the folder. */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)
@@ -60,7 +63,7 @@ function nameOf(folder: string): string {
   return known ?? basename(folder)
 }
 
-/** The models that a pull of this one downloads: itself, and with a speech model the voice models that are missing. */
+/** Returns the models that a pull downloads: the model itself and, for a speech model, the missing voice models. */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
   return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
@@ -69,7 +72,7 @@ export function requiredModels(id: string, dir: string): string[] {
 export type PullOptions = {
   dir: string
   gpu: boolean
-  /** Nothing may be fetched. */
+  /** Forbids downloads: pullModel throws. */
   offline: boolean
   hub: Hub
   signal: AbortSignal
@@ -101,7 +104,7 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
   })
 }
 
-/** The weight files of a known model that are used: fp16 on a GPU, int8 on a CPU. */
+/** Returns a pattern for the weight files to download: fp16 for a GPU, int8 for a CPU, fp32 for a voice model. */
 function weightsOf(id: string, gpu: boolean): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
   const variant = gpu ? '_fp16' : '_quantized'
@@ -118,7 +121,7 @@ export type ModelListing = {
   bytes: number | null
 }
 
-/** Every known model, without those for tests. */
+/** Returns all known models except those for tests. */
 export function listModels(dir: string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)
@@ -131,7 +134,7 @@ export function listModels(dir: string): ModelListing[] {
     })
 }
 
-/** The files of a model that differ from the hub's; null when the folder has no lock file to compare with. */
+/** Returns the files of a model that differ from the hub's, or null when the folder has no lock file. */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const lock = Bun.file(join(dir, id, lockName))
   if (!(await lock.exists())) return null
@@ -142,7 +145,7 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
   return checked.flat()
 }
 
-/** Removes a known model and the drafts of its downloads. False when there was nothing to remove. */
+/** Removes a known model and the drafts of its downloads. Returns false when there was nothing to remove. */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false
   const release = lockFile(lockPath(join(dir, id)))

@@ -1,4 +1,4 @@
-// The two models that tell voices apart: their folders, or how to get them.
+// The two models for diarization: their folders, or a message that says how to install them.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,18 +9,18 @@ export type VoiceFiles = {
   /** The folders of the two models. */
   segmentation: string
   embedding: string
-  /** How the embeddings are compared. */
+  /** How the embeddings are computed and compared. */
   profile: VoiceProfile
-  /** A sentence for every transcript with speakers; null when the models are the ones that should be used. */
+  /** A warning for every transcript with speakers, when the built-in models replace the published ones. */
   warning: string | null
 }
 
-/** The problem is a sentence for the caller whose job asks for speakers. */
+/** `problem` is the error message of a job with diarization. */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * The voice models that serve beside a speech model: those in `dir`. A built-in speech model can do with the built-in
- * ones, and one for tests always has them.
+ * Chooses the voice models for a speech model: the published ones in `dir`. If they are missing, a built-in speech
+ * model uses the built-in ones. A speech model for tests always uses the built-in ones.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)
@@ -43,7 +43,10 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   }
 }
 
-/** The model file of a folder in Hugging Face layout: always 32-bit, because fp16 and int8 spoil the embeddings. */
+/**
+ * Returns the path of the model file in a voice model's folder. The file is always fp32, because fp16 and int8 make
+ * the embeddings worse.
+ */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }

@@ -1,9 +1,9 @@
-// The compact form of a Whisper model: its matrices in 8 bits, made once from floats, when a model is pulled or built in.
+// The compact form of a Whisper model: its matrices are quantised to 8 bits, once, from float weights.
 //
-// Two layouts, each the one that ONNX Runtime multiplies fastest on a CPU. In the encoder, inputs × outputs with a scale
-// for each output (MatMulInteger). In the decoder, outputs × inputs with a scale for each block of 64 inputs
-// (MatMulNBits). Both take 8 bits of the other factor with a scale for each row: one scale for the whole of it, as the
-// published `_quantized` files have, is off by 21 % of the encoder's output, these by 5 %.
+// Each half has the layout that ONNX Runtime multiplies fastest on a CPU. Encoder: inputs × outputs with a scale per
+// output (MatMulInteger). Decoder: outputs × inputs with a scale per block of 64 inputs (MatMulNBits). The
+// activations are quantised to 8 bits with a scale per row. The output of the encoder then has an error of 5 %. With
+// a single scale for all rows, as in the published `_quantized` files, the error is 21 %.
 
 import type { Source } from './source.ts'
 import { type Draft, writeTensorFile } from './tensor-file.ts'
@@ -16,7 +16,7 @@ export async function writeCompact(source: Source, path: string): Promise<void> 
 }
 
 type Matrix = { data: Float32Array; outputs: number; inputs: number }
-/** How the bytes of a matrix are made and lie. */
+/** Quantises a matrix. Returns its bytes and scales as tensors of one layout. */
 type Layout = (name: string, matrix: () => Matrix, dims: { outputs: number; inputs: number }) => Draft[]
 
 class Compact {
@@ -67,7 +67,7 @@ class Compact {
     ]
   }
 
-  /** A normalisation and the matrices that read it, joined to one. */
+  /** A layer normalisation and the matrices that read its output, concatenated into one. */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)
     return [...this.norm(norm, factors), ...this.linear(layout, name, parts, factors)]
@@ -79,7 +79,7 @@ class Compact {
     parts: readonly string[] = [name],
     factors?: Float32Array,
   ): Draft[] {
-    // Whisper's keys have no bias.
+    // The key projections of Whisper have no bias.
     const biases = parts.map(part => this.source.get(`${part}.bias`)?.() ?? new Float32Array(this.width))
     const bias = joined(biases)
     const inputs = this.read(`${parts[0]}.weight`).length / (bias.length / parts.length)
@@ -98,9 +98,10 @@ class Compact {
   }
 
   /**
-   * A factor for each channel between a normalisation and its matrices: the one is divided by it, the other multiplied,
-   * so the product stays. Channels that are loud by the normalisation's own weights would take the precision of all
-   * others. On Whisper base this takes the error of the projection to the vocabulary from 0.0009 to 0.0002 (divergence).
+   * Computes a factor per channel that balances a layer normalisation and its matrices (SmoothQuant). The
+   * normalisation is divided by the factor and the matrix is multiplied by it, so the product does not change.
+   * Without the factors, channels with large normalisation weights take the precision of all others. On Whisper base,
+   * they lower the divergence of the vocabulary projection from 0.0009 to 0.0002.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6
@@ -175,7 +176,7 @@ function joined(parts: readonly Float32Array[]): Float32Array {
   return whole
 }
 
-/** Inputs × outputs, a scale for each output. */
+/** Layout of the encoder: inputs × outputs, with a scale per output. */
 const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, inputs, Float32Array)
   const make = () => {
@@ -196,7 +197,7 @@ const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
   ]
 }
 
-/** Outputs × blocks × inputs of a block, with 128 for zero; a scale for each block. */
+/** Layout of the decoder: outputs × blocks × inputs of a block, with zero point 128 and a scale per block. */
 const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, blockSize, Float16Array)
   const make = () => {
@@ -214,7 +215,7 @@ const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   ]
 }
 
-/** The step of 8 bits for each group of so many values. */
+/** Returns the quantisation scale of each group of `group` values. */
 function scales<T extends Float32Array | Float16Array>(
   data: Float32Array,
   group: number,

@@ -1,16 +1,16 @@
-// The decoder of Whisper: one graph for the prompt and for each step after it. It reads the keys and values of every
-// cross-attention as the encoder wrote them, in 8 bits, and gives the cross-attention of the named heads.
+// The ONNX graph of Whisper's decoder, for the prompt and for each step after it. It reads the keys and values of all
+// cross-attention layers in 8 bits, as the encoder computed them. It returns the cross-attention of the given heads.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
-/** Keeps what must not be attended to out of a softmax. */
+/** The attention mask's value for positions that must not be attended to. */
 const forbidden = -1e9
 
 /**
  * Inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache at which each row begins; `wanted`, the
- * positions of `tokens` whose scores are wanted; the cache of the tokens before; the keys and values of the windows.
+ * positions of `tokens` whose scores are returned; the cache of earlier tokens; the keys and values of the windows.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -66,7 +66,10 @@ export function decoderModel(
   return graph.bytes()
 }
 
-/** Where each token stands in its row, and which earlier tokens it may attend to. */
+/**
+ * Computes the position of each token in its row, and the causal mask. The mask also excludes padding before the
+ * start of a row.
+ */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
   const dimension = (value: string, axis: number) =>
@@ -90,7 +93,7 @@ function integer(layers: Layers, value: number): string {
   )
 }
 
-/** The rows of the projection matrix that belong to the tokens, as floats. */
+/** Looks up the tokens' rows in the vocabulary projection, and dequantises them. */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers
   const of = (part: string) => graph.add('Gather', [layers.tensor(`decoder.embed_tokens.${part}`), 'tokens'])

@@ -1,12 +1,15 @@
-// The encoder of Whisper, and what the decoder reads of it: keys and values of every cross-attention, in 8 bits with a
-// scale for each channel. A window's keys and values are a quarter of what they are as floats, and so is the time that
-// a decoder step needs to read them.
+// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the decoder,
+// in 8 bits with a scale per channel. They need a quarter of the memory of floats, and a decoder step reads them in a
+// quarter of the time.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
-/** The model reads `mel` [rows, mels, 2 × frames]. It gives `keys`, `values` [layers, rows, heads, frames, 64] and scales. */
+/**
+ * Input: `mel` [rows, mels, 2 × frames]. Outputs: `keys`, `values` [layers, rows, heads, frames, 64] and their
+ * scales.
+ */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)
   const { graph } = layers

@@ -6,7 +6,7 @@ import { blockSize } from './compact.ts'
 export const headSize = 64
 const epsilon = { float: 1e-5 }
 
-/** Rows in 8 bits, with the step of each row and the byte that stands for zero. */
+/** Rows quantised to 8 bits, with the scale of each row and the zero point. */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
 export class Layers {
@@ -21,7 +21,7 @@ export class Layers {
     return tensor
   }
 
-  /** A tensor of the model as floats, or as the bytes that it is stored in. */
+  /** Adds a tensor of the model to the graph. fp16 is cast to fp32; other types are unchanged. */
   tensor(name: string): string {
     return this.once(name, () => {
       const stored = this.stored(name)
@@ -30,7 +30,7 @@ export class Layers {
     })
   }
 
-  /** A constant, or whatever is made once for the whole graph. */
+  /** Memoises a value of the graph by a key. */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)
@@ -64,8 +64,8 @@ export class Layers {
   }
 
   /**
-   * Rows × inputs in 8 bits: a scale for each row, so that a loud row takes no precision from the others. What a GELU
-   * gives is never below -0.17, and needs few of the 256 steps for that.
+   * Quantises rows × inputs to 8 bits with a scale per row, so that large values in one row do not lower the
+   * precision of the others. The output of GELU is never below -0.17, so it needs few of the 256 steps below zero.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -80,7 +80,7 @@ export class Layers {
     return { bytes: graph.add('QuantizeLinear', [rows, scales, zeros], { axis: 0 }), scales, zero }
   }
 
-  /** A matrix by output, over many rows; without its bias. */
+  /** Multiplies rows by a matrix in the encoder's layout, without bias. It is efficient for many rows. */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
     const [matrix = '', scale = ''] = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
@@ -89,7 +89,7 @@ export class Layers {
     return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
   }
 
-  /** A matrix by block, over few rows. */
+  /** Multiplies rows by a matrix in the decoder's layout. It is efficient for few rows. */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
     const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))

@@ -1,4 +1,4 @@
-// The dimensions of a Whisper model, read off its tensors.
+// The dimensions of a Whisper model, derived from the shapes of its tensors.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize } from './layers.ts'

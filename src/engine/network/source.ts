@@ -1,12 +1,15 @@
-// The weights of a published Whisper model as floats, by name, from every layout that carries floats: the ONNX files
-// of onnx-community and optimum, whose graphs are not used, and Hugging Face's own safetensors.
+// Reads the float weights of a published Whisper model by name: from Hugging Face's safetensors, or from the ONNX
+// files of onnx-community and optimum. The graphs of the ONNX files are not used.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { headerOf } from './tensor-file.ts'
 
-/** A tensor as Hugging Face has it: a matrix is outputs × inputs. The names begin with encoder. or decoder. */
+/**
+ * Tensors by name, in the layout of Hugging Face: a matrix is outputs × inputs. The names begin with encoder. or
+ * decoder.
+ */
 export type Source = Map<string, () => Float32Array>
 
 export function openSource(folder: string): Source {
@@ -66,7 +69,7 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) source.set(plain, () => floats(constant))
   }
-  // Matrices have no name of their own: the operation that multiplies by one is named after its layer.
+  // The matrices have no useful names. The MatMul operation that reads a matrix is named after its layer.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(
@@ -82,7 +85,7 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
   return source
 }
 
-/** `model.decoder.layers.0.fc1.weight` is `decoder.layers.0.fc1.weight`; null when it is not a weight of Whisper. */
+/** Returns `decoder.layers.0.fc1.weight` for `model.decoder.layers.0.fc1.weight`, and null for other tensors. */
 function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =
     /(?:^|\.)((?:layers\.\d+\.|embed_tokens\.|embed_positions\.|conv[12]\.|layer_norm\.).*(?:weight|bias))$/

@@ -1,5 +1,5 @@
-// A file of named tensors in the safetensors format: the length of a header, the header in JSON, the bytes. ONNX
-// Runtime maps it into memory, so processes that serve the same model share it.
+// A file of named tensors in the safetensors format: the length of the header, the header as JSON, the bytes. ONNX
+// Runtime maps the file into memory, so that processes with the same model share it.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -14,12 +14,15 @@ const types = {
 } as const satisfies Record<string, { type: Type; bytes: number }>
 
 export type Kind = keyof typeof types
-/** A tensor to write. `make` is called once, when its turn comes, so that a large model is never whole in memory. */
+/**
+ * A tensor to write. `make` is called when the tensor is written, so that a large model is never in memory as a
+ * whole.
+ */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
-/** Its tensors by name. */
+/** Reads the header and returns the tensors by name. Their bytes stay in the file. */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)
   return new Map(
@@ -61,7 +64,7 @@ export function headerOf(path: string): { header: Header; from: number } {
   }
 }
 
-/** Tensors of wide elements come first, so that each begins at a multiple of its element's size. */
+/** Writes the tensors with the widest elements first, so that each one is aligned to the size of its elements. */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)
   const header: Header = {}
