@@ -89,7 +89,7 @@ function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentenc
 
 const round = (seconds: number) => Math.round(seconds * 1000) / 1000
 
-function wavFile(samples: Int16Array): Uint8Array {
+export function wavFile(samples: Int16Array): Uint8Array {
   const file = new Uint8Array(headerBytes + samples.byteLength)
   const header = new DataView(file.buffer)
   const name = (at: number, text: string) => new TextEncoder().encodeInto(text, file.subarray(at))

@@ -1,0 +1,50 @@
+"""Transcribes WAV files (16 kHz, mono, 16 bits) with another program: python hear.py faster|openai WEIGHTS FILE...
+
+faster: faster-whisper, int8, batches of 8, greedy. WEIGHTS is a folder in CTranslate2's format.
+openai: openai/whisper, greedy with fallback, without the previous text. WEIGHTS is its file of the base model.
+Both give word times and detect the language. Prints a JSON list with {text, words} for each file.
+"""
+import json
+import sys
+import wave
+
+import numpy as np
+
+
+def samples(path):
+    with wave.open(path) as file:
+        return np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / 32768
+
+
+def faster(weights):
+    from faster_whisper import BatchedInferencePipeline, WhisperModel
+    model = BatchedInferencePipeline(WhisperModel(weights, device="cpu", compute_type="int8", cpu_threads=2))
+
+    def hear(sound):
+        segments, _ = model.transcribe(sound, batch_size=8, beam_size=1, word_timestamps=True)
+        return [word for segment in segments for word in segment.words]
+    return lambda sound: [(word.word, word.start, word.end) for word in hear(sound)]
+
+
+def openai(weights):
+    import torch
+    import whisper
+    torch.set_num_threads(1)
+    model = whisper.load_model(weights, device="cpu")
+    model.set_alignment_heads(whisper._ALIGNMENT_HEADS["base"])
+    asked = dict(fp16=False, word_timestamps=True, condition_on_previous_text=False)
+
+    def hear(sound):
+        return [word for segment in model.transcribe(sound, **asked)["segments"] for word in segment["words"]]
+    return lambda sound: [(word["word"], word["start"], word["end"]) for word in hear(sound)]
+
+
+def answer(words):
+    named = [{"word": word, "start": float(start), "end": float(end)} for word, start, end in words]
+    return {"text": "".join(word for word, _, _ in words), "words": named}
+
+
+if __name__ == "__main__":
+    program, weights, *files = sys.argv[1:]
+    hear = {"faster": faster, "openai": openai}[program](weights)
+    print(json.dumps([answer(hear(samples(file))) for file in files]))

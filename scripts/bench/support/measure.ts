@@ -1,0 +1,47 @@
+// Runs a command and measures its whole process tree: CPU time, wall time, and the peak of the resident memory, summed
+// over the tree.
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+export type Spent = { cpuMs: number; wallMs: number; peakBytes: number }
+
+const pageBytes = 4096
+const sampledEveryMs = 100
+
+export async function measure(
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<Spent & { out: string }> {
+  const before = performance.now()
+  const child = Bun.spawn(command, {
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let peakBytes = 0
+  const sampler = setInterval(() => {
+    peakBytes = Math.max(peakBytes, treeBytes(child.pid))
+  }, sampledEveryMs)
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const status = await child.exited
+  clearInterval(sampler)
+  if (status !== 0) throw new Error(`${command[0]} failed: ${err.trim().split('\n').at(-1)}`)
+  // The usage of a child includes that of its own children.
+  const usage = child.resourceUsage()
+  if (!usage) throw new Error(`${command[0]} has no resource usage`)
+  return { cpuMs: Number(usage.cpuTime.total) / 1000, wallMs: performance.now() - before, peakBytes, out }
+}
+
+/** Returns the resident memory of a process and its descendants. A process that has just ended counts as 0. */
+function treeBytes(pid: number): number {
+  try {
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const children = threads.flatMap(thread =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    )
+    return children.reduce((sum, child) => sum + treeBytes(Number(child)), pages * pageBytes)
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,91 @@
+// The programs of the benchmark of real speech, as whole processes: steno, and those that the operator named.
+
+import { mkdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Transcript } from '../../../src/transcripts/transcript.ts'
+import { measure, type Spent } from './measure.ts'
+import type { Sound } from './real-speech.ts'
+import type { TimedWord } from './score.ts'
+
+/** `words` has a list for each sound; it is null where the program gives no word times. */
+export type Answer = Spent & { text: string; words: TimedWord[][] | null }
+
+export type Program = {
+  name: string
+  /** False where the operator has not named it. */
+  here: boolean
+  /** How often it runs. */
+  rounds: number
+  hear(sounds: readonly Sound[]): Promise<Answer>
+}
+
+const main = join(import.meta.dir, '../../../src/main.ts')
+const script = join(import.meta.dir, 'hear.py')
+const rounds = 2
+
+export function steno(model: string): Program {
+  return { name: 'steno', here: true, rounds, hear: sounds => hearWithSteno(model, sounds) }
+}
+
+export function fasterWhisper(): Program {
+  const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_CT2: weights = '' } = process.env
+  return {
+    name: 'faster-whisper',
+    here: python !== '' && weights !== '',
+    rounds,
+    hear: sounds => hearWithPython([python, script, 'faster', weights], sounds),
+  }
+}
+
+/** The reference for the words. It runs once, because it takes the longest. */
+export function openaiWhisper(): Program {
+  const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
+  return {
+    name: 'openai/whisper',
+    here: python !== '' && weights !== '',
+    rounds: 1,
+    hear: sounds => hearWithPython([python, script, 'openai', weights], sounds),
+  }
+}
+
+export function whisperCpp(): Program {
+  const { STENO_BENCH_WHISPER_CPP: program = '', STENO_BENCH_GGML: model = '' } = process.env
+  // Idle threads of whisper.cpp spin, so on shared cores only one thread is a fair comparison.
+  const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
+  return {
+    name: 'whisper.cpp, one thread',
+    here: program !== '' && model !== '',
+    rounds,
+    async hear(sounds) {
+      const files = sounds.flatMap(({ path }) => ['-f', path])
+      const { out, ...spent } = await measure([program, '-m', model, ...greedy, ...files])
+      return { ...spent, text: out, words: null }
+    },
+  }
+}
+
+async function hearWithSteno(model: string, sounds: readonly Sound[]): Promise<Answer> {
+  const paths = sounds.map(({ path }) => path)
+  const folder = join(dirname(paths[0] ?? ''), 'steno')
+  mkdirSync(folder, { recursive: true })
+  const command = [process.execPath, main, 'transcribe', ...paths, '--format', 'json', '-o', folder]
+  const { out: _, ...spent } = await measure(command, { STENO_MODEL: model })
+  const transcripts: Transcript[] = []
+  for (const path of paths)
+    transcripts.push(await Bun.file(join(folder, `${basename(path, '.wav')}.json`)).json())
+  return {
+    ...spent,
+    text: transcripts.map(each => each.full_transcript).join(' '),
+    words: transcripts.map(({ utterances }) => utterances.flatMap(each => each.words)),
+  }
+}
+
+async function hearWithPython(command: string[], sounds: readonly Sound[]): Promise<Answer> {
+  const { out, ...spent } = await measure([...command, ...sounds.map(({ path }) => path)])
+  const answers = JSON.parse(out.trim().split('\n').at(-1) ?? '') as { text: string; words: TimedWord[] }[]
+  return {
+    ...spent,
+    text: answers.map(each => each.text).join(' '),
+    words: answers.map(each => each.words),
+  }
+}

@@ -1,0 +1,87 @@
+// Real speech with known text: 50 utterances of LibriSpeech test-other, joined in the order of their paths with pauses of
+// digital silence, and one by one.
+
+import { basename, join } from 'node:path'
+import { decode } from '../../../src/media/decode.ts'
+import { wavFile } from '../../../test/support/compose-speech.ts'
+import { firstOf } from '../../../test/support/engine-room.ts'
+import { seeded } from '../../../test/support/random.ts'
+
+/** Outside of the utterances the sound is digital silence. Times are seconds. */
+export type Sound = { path: string; text: string; utterances: { from: number; to: number }[] }
+export type SoundSet = { name: string; seconds: number; sounds: Sound[] }
+
+type Utterance = { id: string; text: string; samples: Int16Array }
+
+const rate = 16_000
+const pauseSeconds = { min: 0.4, max: 1.6 }
+const seed = 4
+
+/** Writes the WAV files into the folder. Returns null where the utterances are missing. */
+export async function realSpeech(folder: string): Promise<SoundSet[] | null> {
+  const from = firstOf('../shared/audio/librispeech-test-other')
+  if (!from) return null
+  const utterances = await readUtterances(from)
+  const single: Sound[] = []
+  for (const utterance of utterances)
+    single.push(await writeJoined(join(folder, `${utterance.id}.wav`), [utterance]))
+  const joined = await writeJoined(join(folder, 'joined.wav'), utterances)
+  return [
+    { name: 'joined', seconds: secondsOf([joined]), sounds: [joined] },
+    { name: 'one by one', seconds: secondsOf(single), sounds: single },
+  ]
+}
+
+async function readUtterances(folder: string): Promise<Utterance[]> {
+  const lines = (await Bun.file(join(folder, 'all.trans.txt')).text()).trim().split('\n')
+  const texts = new Map(
+    lines.map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
+  )
+  const paths = [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted()
+  const utterances: Utterance[] = []
+  for (const path of paths) {
+    const id = basename(path, '.flac')
+    const text = texts.get(id)
+    if (text === undefined) throw new Error(`all.trans.txt has no text of ${path}`)
+    utterances.push({ id, text, samples: await readSamples(join(folder, path)) })
+  }
+  return utterances
+}
+
+async function readSamples(path: string): Promise<Int16Array> {
+  const parts: number[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 600_000 }
+  for await (const part of decode(path, options))
+    for (const value of part) parts.push(Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))
+  return Int16Array.from(parts)
+}
+
+async function writeJoined(path: string, utterances: Utterance[]): Promise<Sound> {
+  const random = seeded(seed)
+  const parts: Int16Array[] = []
+  const spans: Sound['utterances'] = []
+  let at = 0
+  const add = (samples: Int16Array) => {
+    parts.push(samples)
+    at += samples.length
+  }
+  for (const { samples } of utterances) {
+    if (at > 0) {
+      const seconds = pauseSeconds.min + random.next() * (pauseSeconds.max - pauseSeconds.min)
+      add(new Int16Array(Math.round(seconds * rate)))
+    }
+    spans.push({ from: at / rate, to: (at + samples.length) / rate })
+    add(samples)
+  }
+  const sound = new Int16Array(at)
+  parts.reduce((offset, part) => {
+    sound.set(part, offset)
+    return offset + part.length
+  }, 0)
+  await Bun.write(path, wavFile(sound))
+  return { path, text: utterances.map(each => each.text).join(' '), utterances: spans }
+}
+
+function secondsOf(sounds: readonly Sound[]): number {
+  return sounds.reduce((sum, { utterances }) => sum + (utterances.at(-1)?.to ?? 0), 0)
+}

@@ -1,0 +1,55 @@
+// Scores transcripts of real speech: word errors, words over digital silence, and word times against another program.
+
+import { compareWords, plainWords } from '../../../test/support/words.ts'
+import type { Sound } from './real-speech.ts'
+
+export type TimedWord = { word: string; start: number; end: number }
+
+export type Errors = { of: number; wrong: number; lost: number; invented: number }
+
+/** A word may cover this much of a pause. */
+const silenceSecondsMax = 0.3
+const startsWithinSeconds = 0.2
+
+export function wordErrors(truth: string, heard: string): Errors {
+  const [expected, words] = [plainWords(truth), plainWords(heard)]
+  const { errors, pairs } = compareWords(expected, words)
+  const wrong = expected.length + words.length - 2 * pairs.length - errors
+  return {
+    of: expected.length,
+    wrong,
+    lost: expected.length - pairs.length - wrong,
+    invented: words.length - pairs.length - wrong,
+  }
+}
+
+/** Counts the words that cover more than 0.3 s of one pause. */
+export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWord[]): number {
+  const ends = [0, ...utterances.map(({ to }) => to)]
+  const pauses = ends.map((from, index) => ({
+    from,
+    to: utterances[index]?.from ?? Number.POSITIVE_INFINITY,
+  }))
+  return words.filter(word =>
+    pauses.some(pause => Math.min(pause.to, word.end) - Math.max(pause.from, word.start) > silenceSecondsMax),
+  ).length
+}
+
+/** Counts the words that end before they start, or start before the end of the word before. */
+export function wordsOutOfOrder(words: readonly TimedWord[]): number {
+  const tolerance = 1e-6
+  return words.filter(
+    ({ start, end }, index) => end < start || start < (words[index - 1]?.end ?? 0) - tolerance,
+  ).length
+}
+
+/** Of the words that both programs heard, counts those that start within 0.2 s of each other. */
+export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
+  const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))
+  const { pairs } = compareWords(plain(theirs), plain(ours))
+  const near = pairs.filter(([their, our]) => {
+    const apart = Math.abs((theirs[their]?.start ?? 0) - (ours[our]?.start ?? 0))
+    return apart <= startsWithinSeconds
+  })
+  return { near: near.length, of: pairs.length }
+}
