@@ -1,4 +1,4 @@
-// Compiles dist/steno: one executable that contains FFmpeg, ONNX Runtime, voice detection and the pocket model. A
+// Compiles dist/steno: one executable that contains FFmpeg, ONNX Runtime, voice detection and the built-in models. A
 // plugin that does not find the code that it replaces fails the build, so that a changed package is noticed.
 //
 //     bun scripts/build.ts [OUTFILE] [--target linux-arm64]
@@ -36,6 +36,7 @@ const carried = [
   'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
   'test/fixtures/speech/doctor.flac',
   'test/fixtures/speech/doctor.json',
+  ...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root),
   ...new Bun.Glob(
     'models/pocket/{whisper-pocket,pyannote-segmentation-pocket,wespeaker-pocket}/**/*',
   ).scanSync(root),

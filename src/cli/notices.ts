@@ -59,6 +59,7 @@ export function noticesOf(root: string): string {
   const sections = [
     { title: 'steno', licence: 'Apache-2.0', text: read(join(root, 'LICENSE')) },
     ...native,
+    { title: 'Whisper base', licence: 'MIT', text: read(join(root, 'models/whisper-base/LICENSE')) },
     ...packages.map(({ folder, about }) => ({
       title: `${about.name} ${about.version}`,
       licence: about.license ?? 'not stated',

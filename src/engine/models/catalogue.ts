@@ -29,7 +29,7 @@ export type ModelId = keyof typeof catalogue
 export const models = catalogue satisfies Record<string, BuiltInModel | PublishedModel>
 
 /** The built-in speech model. It needs no download. */
-export const builtInSpeech = 'pocket' satisfies ModelId
+export const builtInSpeech = 'base' satisfies ModelId
 
 /** The speech model with which `steno doctor` checks the program itself. */
 export const testSpeech = 'pocket' satisfies ModelId

@@ -7,7 +7,7 @@ import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 import { openWhisper } from '../../../src/engine/hear/whisper.ts'
 import { decode } from '../../../src/media/decode.ts'
-import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
+import { clips, firstOf, pocket, runtime, unless } from '../../support/engine-room.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
@@ -21,10 +21,15 @@ async function samplesOf(name: string): Promise<Float32Array> {
   return Float32Array.from(parts)
 }
 
-test.skipIf(missing)(
-  `a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
-  async () => {
-    const whisper = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+const layouts = [
+  { folder: 'models/pocket/whisper-pocket', variant: '' },
+  { folder: 'models/whisper-base', variant: 'compact' },
+] as const
+
+test.skipIf(missing).each(layouts)(
+  `$folder: a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
+  async ({ folder, variant }) => {
+    const whisper = await openWhisper(runtime(), firstOf(folder)!, { device: 'cpu', variant })
     const { facts } = whisper
     const features = openFeatures(runtime(), facts.mels)
     const windows: EncodedWindow[] = []
@@ -57,6 +62,7 @@ test.skipIf(missing)(
     whisper.close()
     features.close()
   },
+  60_000,
 )
 
 test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
+import type { TranscribeInput } from '../../src/engine/protocol.ts'
+import { transcribe } from '../../src/engine/transcribe.ts'
+import { decode } from '../../src/media/decode.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { clips, firstOf, unless } from '../support/engine-room.ts'
+import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
+
+const folder = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
+const missing = !folder || !clips
+const skipped = unless(folder && clips, 'built-in Whisper base with clips')
+let engine: LoadedEngine
+
+beforeAll(async () => {
+  if (missing) return
+  engine = await openModel({ folder: folder!, voices: { problem: 'none' }, device: 'cpu', threads: 2 })
+})
+
+afterAll(() => engine?.models.whisper.close())
+
+function hear(path: string, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
+  const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 600_000 })
+  const asked = { path, durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  return transcribe(engine.models, sound, { ...asked, ...change }, listener)
+}
+
+test.skipIf(missing).each(['doctor', 'en-20s'])(
+  `%s has at most a fifth of its words wrong, and their times${skipped}`,
+  async name => {
+    const truth: Truth = await Bun.file(join(clips!, `${name}.json`)).json()
+    const transcript = await hear(join(clips!, truth.file))
+    expect(transcript.language).toBe(truth.language)
+    const expected = plainWords(truth.text)
+    const { errors } = compareWords(expected, plainWords(transcript.full_transcript))
+    expect(errors / expected.length).toBeLessThanOrEqual(0.2)
+    const { right, of } = compareTimes(truth, transcript, 0.3)
+    expect(right / of).toBeGreaterThanOrEqual(0.8)
+  },
+  60_000,
+)
+
+const president = firstOf('../shared/audio/jfk.wav')
+
+test.skipIf(missing || !president)(
+  `President Kennedy's sentence is right to the word, with times of words and without${skipped}${unless(president, 'clip of it')}`,
+  async () => {
+    const sentence =
+      'And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.'
+    for (const align of [true, false])
+      expect((await hear(president!, { align })).full_transcript).toBe(sentence)
+  },
+  60_000,
+)
