@@ -1,5 +1,5 @@
-// Word times within a window: dynamic time warping over the cross-attention of the heads that follow the speech.
-// A token's attention is that of the step that predicts it, as in openai/whisper.
+// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment heads.
+// The attention of a token is that of the step that predicts it, as in openai/whisper.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
@@ -9,7 +9,7 @@ import { startsOf, warp } from './warp.ts'
 
 export type AlignedWord = {
   text: string
-  /** In model frames of the window. */
+  /** The start, in model frames of the window. */
   from: number
   to: number
   probability: number
@@ -19,22 +19,25 @@ export type AlignedWord = {
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
-  /** Of the step that predicts each token, and of the one that predicts the segment's end; heads × frames each. */
+  /**
+   * The attention of the step that predicts each token, then of the step that predicts the segment's end; each is
+   * heads × frames.
+   */
   attention: readonly Float32Array[]
   /** The times that the two time tokens mark, in model frames of the window. */
   from: number
   to: number
 }
 
-/** The largest error of a time token that occurs now and then. */
+/** The largest error of a time token; it is rare. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a time token. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Aligns all segments of a window in one path. Each segment is held to the times that its time tokens mark, so that
- * no word moves into speech that the model left out. The step that predicts a segment's end takes the silence up to
- * the next segment.
+ * Aligns all segments of a window in one path. Each segment stays within its time tokens, so that no word moves into
+ * speech that the model left out. The step that predicts the end of a segment is aligned with the silence before the
+ * next one.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -71,7 +74,10 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
   })
 }
 
-/** Limits the first and the last word to the segment's times: at its ends the path stays too long in the silence. */
+/**
+ * Limits the first and the last word to the times of the segment, because the path includes too much silence at both
+ * ends.
+ */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]
   if (first && from - timeError < first.to) first.from = Math.max(first.from, from - timeError)
@@ -95,13 +101,13 @@ function wordsOf(
 }
 
 const medianMax = 0.7 * framesPerSecond
-/** Words of a second occur, though not often. */
+/** The maximum length of a word at a sentence boundary. Words of one second exist, but are rare. */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words into which the path has drawn silence. At the edges of a sentence a word may take twice the median;
- * inside a sentence it may take two seconds, as a word does before speech that the model left out.
+ * Shortens words that include silence. Next to a sentence boundary a word may be twice as long as the median. Inside
+ * a sentence it may last two seconds: such words occur before speech that the model left out.
  */
 function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -117,12 +123,12 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   })
 }
 
-/** Marks that belong to the word after them. */
+/** Punctuation that is joined to the next word. */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
-/** Marks that belong to the word before them even after a space, as in French and before a dash. */
+/** Punctuation that is joined to the previous word even after a space, as in French and before a dash. */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
-/** Punctuation joins the word before it; an opening quote or bracket joins the word after it. */
+/** Joins punctuation to the previous word, and an opening quote or bracket to the next word. */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
@@ -144,13 +150,13 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   return merged
 }
 
-/** The side of a piece on which its word stands; null when it is a word itself. */
+/** Returns the side on which punctuation is joined to a word, or null for a word. */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // Without a space before it a quote or hyphen ends a word; a bracket opens in any case.
+  // Without a space before it, a quote or a hyphen is closing. A bracket is opening in any case.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

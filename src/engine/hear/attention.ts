@@ -1,4 +1,4 @@
-// Cross-attention of the heads that follow the speech, made comparable: how much each token attends to each frame.
+// Normalises the cross-attention of the alignment heads to one value for each token and frame.
 
 import type { Band, BandedRow } from './warp.ts'
 
@@ -9,12 +9,12 @@ const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Values of each token within its band, computed as openai/whisper does. Each frame of a head is standardised over
- * the tokens, so that frames that all tokens attend to carry no weight; then comes a running median, then the mean of
- * the heads.
+ * Returns the values of each token within its band, computed as in openai/whisper. Each frame of a head is
+ * standardised over the tokens, so that a frame to which all tokens attend has no weight. A median filter and the
+ * mean of the heads follow.
  *
- * Logarithms relative to the root of a row's peak were better by four points with an early pocket model and worse by
- * half a point with a well trained one, so the method that published weights are known to work with stays.
+ * An alternative was measured: logarithms relative to the square root of a row's peak. It was four points better with
+ * an early pocket model, but half a point worse with a well trained one.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))
@@ -32,7 +32,7 @@ export function attentionIn(bands: readonly AttendedBand[], frames: number): Ban
   })
 }
 
-/** Mean and standard deviation over the tokens, of each frame of each head. */
+/** Computes the mean and the standard deviation over the tokens, for each frame of each head. */
 function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = tokens[0]?.length ?? 0
   const [sums, squares] = [new Float64Array(size), new Float64Array(size)]
@@ -49,14 +49,14 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
   return { means, deviations: means.map((_, at) => deviation(at) || 1) }
 }
 
-/** Adds the running median of one head's band to the values. The frames are mirrored at both ends. */
+/** Adds the running median of one head to the values of its band. The frames are mirrored at both ends. */
 function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = scaled.length
   if (frames <= reach) {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // Seven values in order; each step takes one out and puts one in.
+  // Seven sorted values. Each step removes one and inserts one.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

@@ -1,5 +1,5 @@
-// Decoding of one batch of windows by a compact network. The keys and values of all windows lie in one block of memory
-// for each kind. A row that is done is dropped: the last row moves into its place.
+// Decodes one batch of windows by a compact network. The keys and values of all windows are in one block of memory
+// for each kind. A row that is done is removed: the last row takes its place.
 
 import { windowFrames } from '../audio.ts'
 import { headSize } from '../network/layers.ts'
@@ -24,7 +24,7 @@ const kinds = [
   { name: 'value_scales', type: 'float32', bytes: 4, length: 1 },
 ] as const satisfies { name: string; type: ElementType; bytes: number; length: number }[]
 
-/** Gives the cross-attention of as many `heads` as the graph has. */
+/** Makes a decoder. `heads` is the number of heads in the graph's attention output, or 0 if attention is not needed. */
 export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
   const own = layers.flatMap(layer => [`${layer}.key`, `${layer}.value`])
@@ -47,9 +47,9 @@ type Cross = { kind: (typeof kinds)[number]; memory: Uint8Array; rowBytes: numbe
 
 class RunningBatch implements Batch {
   rows: number
-  /** Positions of the last input. */
+  /** The number of positions in the last input. */
   private positions = 0
-  /** Positions in the cache. */
+  /** The number of positions in the cache. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
@@ -118,7 +118,7 @@ class RunningBatch implements Batch {
     const views = this.self.map(layer =>
       firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
     )
-    // These read the outputs of the last run, which are kept until the next step.
+    // These views refer to the outputs of the last run, which are kept until the next step.
     this.held.push(...views)
     this.self = views
   }
@@ -152,7 +152,7 @@ class RunningBatch implements Batch {
     this.self = others
   }
 
-  /** The first rows of each layer. */
+  /** Makes views of the rows that are left, for each kind and layer. */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
     return this.cross.flatMap(({ kind: { type, bytes, length }, memory }) =>

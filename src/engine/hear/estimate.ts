@@ -1,4 +1,5 @@
-// Word times of a model that does not tell its attention: the words of a segment share its speech by their lengths.
+// Estimates word times for a model without attention outputs: each word of a segment gets a part of the speech in
+// proportion to its letters.
 
 import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -37,7 +38,10 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
   return inside.length > 0 ? inside : [{ from, to }]
 }
 
-/** The frame at a share of the speech. Between two ranges it is the end of the earlier or the start of the later one. */
+/**
+ * Converts a share of the speech to a frame. At a pause, the result is the end of the earlier range or the start of
+ * the later one.
+ */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {
   const total = speech.reduce((sum, { from, to }) => sum + to - from, 0)
   return (share, side) => {

@@ -21,7 +21,7 @@ export type Facts = {
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The cross-attention heads that follow the speech. */
+  /** The alignment heads: the cross-attention heads that follow the speech. */
   alignmentHeads: Head[] | null
 }
 

@@ -1,10 +1,10 @@
-// Sound to the log-mel picture that Whisper reads: 400-sample Hann windows every 10 ms, power spectrum, mel filters,
-// logarithm.
+// Computes the log-mel spectrogram that Whisper reads: 400-sample Hann windows every 10 ms, power spectrum, mel
+// filters, logarithm.
 //
-// The two outermost steps of the Fourier transform are written out here. Each frame is folded into its even and odd
-// part, for the real and the imaginary half of the spectrum, and each part into its even and odd samples, for the lower
-// and the mirrored upper quarter. Four dense products of about 100 × 100 remain. ONNX Runtime computes them several
-// times faster than an FFT in JavaScript computes the whole transform.
+// The Fourier transform is split twice before it becomes matrix products. Each frame is folded into its even part
+// (real half of the spectrum) and its odd part (imaginary half). Each part is then split into even and odd samples,
+// which yields the lower quarter of the bins and the mirrored upper quarter. Four dense products of about 100 × 100
+// remain. ONNX Runtime computes them several times faster than JavaScript computes an FFT.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -17,7 +17,7 @@ export const bins = half + 1
 
 export type Features = {
   mels: number
-  /** Up to 30 s of sound to a picture, [mels × 3000], row by row. */
+  /** Returns the spectrogram of up to 30 s of sound: [mels × 3000], row by row. */
   logMel(samples: Float32Array): Float32Array
   close(): void
 }
@@ -34,7 +34,7 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // Frames that overlap the sound. The other frames are silence, whose value is known.
+      // The number of frames that overlap the sound. The other frames are silence, which has a known value.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -70,12 +70,12 @@ const hann = Float64Array.from(
   (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
 )
 
-/** Sample `at` of the sound, which is mirrored at its start and followed by silence. */
+/** Returns sample `at` of the sound, which is mirrored at its start and followed by silence. */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
-/** Parts of all frames: even or odd, then their even or odd samples. */
+/** The folded frames: the even or odd part, then its even or odd samples. */
 type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
 
 function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEven, oddOdd }: Folds): void {
@@ -108,15 +108,15 @@ function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEve
   }
 }
 
-/** Sample `at` after Whisper's padding: silence up to 30 s, then mirrored at both ends. */
+/** Returns sample `at` after Whisper's padding: silence up to 30 s, then mirrored at both ends. */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame
   return at >= length ? sampleAt(samples, 2 * (length - 1) - at) : sampleAt(samples, at)
 }
 
 /**
- * The graph from the folds to log mels. Bin k and bin 200 - k come from the same two sums: even ± odd samples for the
- * cosines, odd ± even samples for the sines.
+ * Builds the graph from folded frames to log mels. Bin k and bin 200 - k use the same two sums: even ± odd samples
+ * for the cosines, odd ± even samples for the sines.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -139,7 +139,7 @@ function spectrumGraph(mels: number): Uint8Array {
   return graph.bytes()
 }
 
-/** The power of the lower quarter of the spectrum, and of the upper quarter, mirrored. */
+/** Adds the power of the lower quarter of the spectrum, and of the mirrored upper quarter. */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
     const data = new Float32Array(rows * (quarter + 1))
@@ -161,7 +161,10 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
   return { lower: power('Add'), upper: power('Sub') }
 }
 
-/** Slaney's mel scale: linear to 1 kHz, logarithmic above; triangles of equal area. [mels × 201] */
+/**
+ * Returns the filters [mels × 201] of Slaney's mel scale: linear to 1 kHz, logarithmic above; triangles of equal
+ * area.
+ */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3
   const bend = 1000 / hzPerMel

@@ -1,4 +1,4 @@
-// Windows of speech, found while the sound comes in: voice detection, speech spans, windows, blocks of windows.
+// Finds windows of speech while the sound is decoded: voice detection, speech spans, windows, blocks of windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -6,10 +6,10 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
-/** A window keeps some of the pause before its speech: a quarter of a second, and the recording twice that. */
+/** The sound that is kept before the next speech span. A window may need a quarter of a second of it. */
 const margin = 0.5 * sampleRate
 
-/** Blocks of up to `rows` windows. Sound that no later block needs is removed from the recording. */
+/** Yields blocks of up to `rows` windows. Sound that no later block needs is removed from the recording. */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
@@ -29,7 +29,7 @@ export async function* findBlocks(
   if (block.length > 0) yield block
 }
 
-/** `needed` is the first sample that later windows may need. */
+/** Yields windows as they are found. `needed` is the first sample that later windows may need. */
 async function* findWindows(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
@@ -47,7 +47,7 @@ async function* findWindows(
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }
 
-/** The same samples in chunks of one size; the last chunk may be shorter. */
+/** Yields the same samples in chunks of one size. The last chunk may be shorter. */
 async function* chunksOf(sound: AsyncIterable<Float32Array>, size: number): AsyncGenerator<Float32Array> {
   let chunk = new Float32Array(size)
   let filled = 0

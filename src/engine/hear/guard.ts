@@ -1,6 +1,6 @@
-// The checks of a decoded text: signs that a model loops, guesses, or writes words for noise.
+// Checks a decoded text for signs of a loop, of a guess, or of words for noise.
 
-/** Whisper's own thresholds and temperatures. Systems that decode in batches often leave them out, and loop. */
+/** The thresholds and temperatures of openai/whisper. Batched decoders often omit them, and their texts loop. */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,
@@ -13,7 +13,7 @@ export type DecodedText = {
   logProbability: number
   noSpeech: number
   looped: boolean
-  /** Seconds of the speech spans in the window. */
+  /** The length of the speech spans in the window. */
   speechSeconds: number
 }
 
@@ -28,8 +28,9 @@ export function judge({ text, logProbability, noSpeech, looped, speechSeconds }:
 }
 
 /**
- * The compression ratio of a text by deflate: high when it repeats itself. A letter is one byte: in UTF-8 the bytes that
- * are common to a script compress so well that plain text in Georgian, Bengali or Burmese has a ratio above 2.4.
+ * Returns the compression ratio of a text by deflate; it is high for repeated text. Each letter is encoded as one
+ * byte, and an ideograph as two. In UTF-8, letters of one script share their first bytes, so plain Georgian, Bengali
+ * or Burmese has a ratio above 2.4.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))
@@ -44,13 +45,13 @@ function bytesOf(character: string): number[] {
 }
 
 /**
- * Finds a loop at the end of the tokens: a run of up to 24 tokens, repeated `times` times. Returns how many tokens to
- * keep, which includes the first round, or null.
+ * Finds a loop at the end of the tokens: a run of up to 24 tokens that occurs `times` times. Returns the number of
+ * tokens to keep, including the first occurrence, or null.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // People do repeat one token four times ("no, no, no, no"), so short runs need more rounds.
+    // A short run needs more occurrences: people say one token four times ("no, no, no, no").
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

@@ -1,11 +1,11 @@
-// Language detection. Every window of the first block has a vote, so that a foreign greeting at the start does not
-// decide for the whole recording.
+// Detects the language. Each window of the first block has a vote, so that a foreign greeting at the start does not
+// determine the language of the recording.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/** More windows than this cost time and change nothing. */
+/** The maximum of windows that vote. More of them cost time and do not change the result. */
 const votersMax = 8
 
 export function detect(
@@ -26,7 +26,10 @@ export function detect(
 
 export type Vote = { odds: Map<string, number>; weight: number }
 
-/** The language with the most sound behind it. A window votes for its likeliest language, by length times odds. */
+/**
+ * Returns the language with the highest sum of votes. A window votes for its most probable language; the weight is
+ * its length times the probability.
+ */
 export function elect(votes: readonly Vote[]): string {
   const sums = new Map<string, number>()
   for (const { odds, weight } of votes) {

@@ -1,15 +1,16 @@
-// The level of sound for voice detection, which hears nothing in quiet recordings. The model itself needs no level.
+// Amplifies quiet sound for voice detection, which would find no speech in it. The speech model reads the sound
+// unchanged.
 
 import { frameSamples } from './vad.ts'
 
-/** The level of speech in a usual recording, and the lowest one in which voice detection misses nothing. */
+/** The level (RMS) of speech in a usual recording, and the lowest level at which voice detection finds all speech. */
 const [usual, quiet] = [0.1, 0.02]
-/** 30 dB. More would raise the noise of a 16-bit recording to the level of speech. */
+/** 30 dB. A higher gain would amplify the noise of a 16-bit recording to the level of speech. */
 const gainMax = 32
-/** The share of frames that may be louder than the level: a click does not count as speech. */
+/** The share of frames that are ignored because they are the loudest: a click is not speech. */
 const louder = 0.05
 
-/** The samples, amplified when even their loudest parts are quiet. */
+/** Returns the samples, amplified if even their loud frames are quiet. */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)
   if (level === 0 || level >= quiet) return samples

@@ -1,16 +1,16 @@
-// Speech that voice detection found and the model gave no text for: the transcript is never cut short silently.
+// Finds speech for which the model returned no text, so that no speech is lost without a warning.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { sampleOf, type Window, windowOf } from './windows.ts'
 
-/** The error of a word's start and end. */
+/** The error of word times. */
 const slack = 0.5 * sampleRate
-/** Shorter gaps are breath, laughter or inexact times. */
+/** The shortest speech that counts as missed. Less is breath, laughter or an error of word times. */
 const shortest = 1.5 * sampleRate
 
-/** Windows over the speech that no text covers. */
+/** Returns windows over the speech that no text covers. */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -29,10 +29,10 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** Less speech than this is the end of the last word. */
+/** The shortest speech that is decoded again. Less is the end of the last word. */
 const restMin = 0.4 * sampleRate
 
-/** A window over the speech from a frame on; null when hardly any is left. */
+/** Returns a window over the speech after a frame, or null when less than the minimum is left. */
 export function restOf(window: Window, frame: number): Window | null {
   const begin = sampleOf(window, frame)
   const speech = window.speech

@@ -1,8 +1,8 @@
-// The two halves of a Whisper network, whatever the layout of its weights.
+// The interface of a Whisper network, encoder and decoder, for any layout of its weights.
 
 import type { Tensor } from '../onnx/session.ts'
 
-/** What the encoder gave of one window. Only the decoder of the same network reads it. */
+/** The output of the encoder for one window. Only the decoder of the same network can read it. */
 export class EncodedWindow {
   constructor(readonly tensors: readonly Tensor[]) {}
 
@@ -12,7 +12,7 @@ export class EncodedWindow {
 }
 
 export type Encoder = {
-  /** Encodes one window. On a CPU a batch of windows costs memory and saves no time. */
+  /** Encodes one window. On a CPU a batch of windows would cost memory and save no time. */
   encode(picture: Float32Array): EncodedWindow
 }
 
@@ -23,9 +23,9 @@ export type Decoder = {
 
 export type Batch = {
   rows: number
-  /** Scores over the vocabulary for the token that follows a position of the last input, by default its last one. */
+  /** Returns the scores of all tokens after a position of the last input, by default after its last position. */
   logits(row: number, position?: number): Float32Array
-  /** Cross-attention of the row's last token: alignment heads × frames, copied. */
+  /** Returns a copy of the cross-attention of the row's last token: alignment heads × frames. */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
   /** Removes a row; the last row takes its place. */
@@ -36,9 +36,9 @@ export type Batch = {
 export type Network = {
   encoder: Encoder
   decoder: Decoder
-  /** Also returns the cross-attention of each token; null when the decoder gives none. */
+  /** A decoder that also returns the cross-attention of each token; null when the model cannot. */
   attendingDecoder: Decoder | null
-  /** Bytes of one window in the decoder, for every batch. */
+  /** The memory that the decoder needs for one window in a batch. */
   windowBytes: number
   close(): void
 }

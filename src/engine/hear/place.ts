@@ -1,4 +1,4 @@
-// The words of a window at their places in the recording.
+// Maps the words of a window to their times in the recording.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import { type AlignedWord, type Segment, wordTimes } from './align.ts'
@@ -11,7 +11,7 @@ import { pieceWith, type Window } from './windows.ts'
 /** A word and its span of the recording. */
 export type PlacedText = Span & { text: string; probability: number | null }
 
-/** Soft sounds begin a little before voice detection finds speech. */
+/** The time by which a word may exceed its speech span: soft sounds begin before voice detection finds speech. */
 const tolerance = 0.08 * sampleRate
 
 export function placeInRecording(
@@ -27,7 +27,7 @@ export function placeInRecording(
     hypothesis.attention.length === 0
       ? estimatedTimes(tokenizer, language, segments, voices.map(inFrames))
       : wordTimes(tokenizer, language, segments, hypothesis.frames)
-  // Words keep the order of the text, even when the attention puts one into later speech.
+  // Times follow the order of the text, even if the attention of a word is in later speech.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)
@@ -36,14 +36,14 @@ export function placeInRecording(
   })
 }
 
-/** Speech in samples of the window, and how far it is moved from its place in the recording. */
+/** Speech in samples of the window. `shift` is its distance from its place in the recording. */
 type Voice = { begin: number; end: number; shift: number }
 
 function inFrames({ begin, end }: Voice): Span {
   return { from: begin / samplesPerFrame, to: end / samplesPerFrame }
 }
 
-/** Spans closer than this are one: speech without a pause, which was cut. */
+/** The shortest pause. Closer spans are joined: they are speech without a pause that was cut at the maximum length. */
 const pauseMin = 0.1 * sampleRate
 
 function voicesIn(window: Window): Voice[] {
@@ -60,8 +60,9 @@ function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * The span of a word in the recording: within the speech on one side of a pause, so that no pause belongs to a word.
- * Attention draws the pause before a word into it, and that before a punctuation mark into the word that it ends.
+ * Returns the span of a word in the recording, within the speech on one side of a pause, so that no word contains a
+ * pause. The attention of a word often includes the pause before it; that of a punctuation mark includes the pause
+ * after its word.
  */
 function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
@@ -81,7 +82,7 @@ function nearestOf(voices: readonly Voice[], at: number): Voice {
   return voices.reduce((best, voice) => (distance(voice) < distance(best) ? voice : best))
 }
 
-/** The segments of a hypothesis. Text after the last time token runs to the end of the window. */
+/** Splits a hypothesis into segments. Text after the last time token extends to the end of the window. */
 function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,
   firstTimestamp: number,

@@ -1,5 +1,5 @@
-// Decoding of one batch of windows, a token for each row at each step. The cache stays in the library's memory. A row
-// that is done is dropped: the last row moves into its place.
+// Decodes one batch of windows, one token per row and step. The cache stays in native memory. A row that is done is
+// removed: the last row takes its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -8,7 +8,7 @@ import type { Head } from './alignment-heads.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
-/** Gives the cross-attention of `heads`. */
+/** Makes a decoder that returns the cross-attention of `heads`. */
 export function makeDecoder(
   runtime: Runtime,
   decoder: Session,
@@ -51,11 +51,11 @@ type Parts = {
   /** Layers whose cross-attention is an output. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
-  /** Whether the decoder has the input `cache_position`. */
+  /** True if the decoder has the input `cache_position`. */
   takesPositions: boolean
 }
 
-/** The outputs of a run: scores, attention by layer, and the cache of the decoder's own tokens. */
+/** Splits the outputs of a run: scores, attention by layer, and the cache of the decoder's own tokens. */
 type Outputs = {
   tensors: Tensor[]
   scores: Float32Array
@@ -66,9 +66,9 @@ type Outputs = {
 class RunningBatch implements Batch {
   rows: number
   private readonly states: Float32Array
-  /** Positions of the last input. */
+  /** The number of positions in the last input. */
   private positions: number
-  /** Positions in the cache. */
+  /** The number of positions in the cache. */
   private length: number
   private outputs: Outputs
   private self: Tensor[]
@@ -152,7 +152,7 @@ class RunningBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // These read the outputs of the last run, which are kept until the next step.
+    // These views refer to the outputs of the last run, which are kept until the next step.
     this.held.push(...views)
     this.self = views
   }
@@ -166,14 +166,14 @@ class RunningBatch implements Batch {
     return tensor(this.parts.runtime, 'int64', BigInt64Array.from(tokens, BigInt), [this.rows, length])
   }
 
-  /** The places of the input among all tokens, for a decoder that asks for them. */
+  /** Returns the positions of the input among all tokens, for a decoder that requires them. */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
     const places = BigInt64Array.from({ length: this.positions }, (_, index) => BigInt(first + index))
     return [tensor(this.parts.runtime, 'int64', places, [this.positions])]
   }
 
-  /** Only the first run reads the states. Later runs need a tensor of the right shape, whatever it holds. */
+  /** Only the first run reads the encoder states. Later runs need a tensor of the right shape with any content. */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]
     return tensor(this.parts.runtime, 'float32', this.states, shape)
@@ -197,7 +197,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** The states of the windows, one after another. */
+/** Concatenates the encoder states of the windows. */
 function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array {
   const states = new Float32Array(windows.length * size)
   for (const [row, { tensors }] of windows.entries()) {

@@ -1,4 +1,4 @@
-// The inputs and outputs that a model must have. A model that has others is refused when it is loaded.
+// The inputs and outputs that a model must have. Any other model is refused when it is loaded.
 
 import type { Port } from '../onnx/session.ts'
 
@@ -28,7 +28,7 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
   }
 }
 
-/** The parts of the cache: its own tokens of all layers, then the encoder's states of all layers. */
+/** Returns the names of the cache: the decoder's own tokens in all layers, then the encoder's states in all layers. */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>
     Array.from({ length: layers }, (_, layer) => [`${layer}.${kind}.key`, `${layer}.${kind}.value`]).flat(),

@@ -1,5 +1,5 @@
-// Decoding of a batch of windows. Each row is judged on its own, and only rows that fail are decoded again, at the
-// next higher temperature.
+// Decodes a batch of windows. Each row is judged on its own. Only rows that fail are decoded again, at the next
+// higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards, judge, loopStart } from './guard.ts'
@@ -10,25 +10,25 @@ import type { Whisper } from './whisper.ts'
 /** The tokens that were decoded for a window. */
 export type Hypothesis = {
   tokens: number[]
-  /** Of each token. */
+  /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * Of the step that predicts each token, and of the one that predicts the end; heads × frames each. Empty when not
-   * asked for.
+   * The attention of the step that predicts each token, then of the step that predicts the end; each is heads ×
+   * frames. Empty when attention was not requested.
    */
   attention: Float32Array[]
   frames: number
-  /** Null when the model gave text for the whole window. */
+  /** Null when the text covers the whole window. */
   unfinished: Unfinished | null
   noSpeech: number
-  /** Mean over the tokens and the end. */
+  /** The mean of the log probabilities, including that of the end token. */
   logProbability: number
   temperature: number
-  /** `doubtful` is the best of all attempts when each of them failed. */
+  /** `doubtful` is the best of all attempts when all of them failed. */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
-/** The first `tokens` tokens are kept, and the window is heard again from `frame`. */
+/** The first `tokens` tokens are kept, and the window is decoded again from `frame`. */
 export type Unfinished = { tokens: number; frame: number }
 
 export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hypothesis {
@@ -55,7 +55,7 @@ export type RecogniseOptions = {
   onShare: (share: number) => Promise<void>
 }
 
-/** The most tokens of a window. In scripts of many tokens a letter the speech goes on after them. */
+/** The maximum of tokens for a window. If a script needs many tokens per letter, speech can continue after them. */
 const windowTokens = 224
 
 /** A row with its window, and its best hypothesis so far. */
@@ -86,7 +86,10 @@ export async function recognise(
   return tasks.map(task => task.best)
 }
 
-/** An attempt that passed wins; of those that failed, the likelier text. A loop was cut to its first round before. */
+/**
+ * Returns the better of two attempts: one that passed or, if both failed, the more probable text. A loop is already
+ * reduced to its first occurrence.
+ */
 function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now
   if (now.tokens.length === 0) return before
@@ -97,7 +100,7 @@ type Attempt = {
   task: Task
   hypothesis: Hypothesis
   looped: boolean
-  /** The model's limit of tokens, and the lower one of this row when the time is too short for so many. */
+  /** `tokensMax` is the limit of the model; `limit` is lower when the speech is too short for so many tokens. */
   tokensMax: number
   limit: number
 }
@@ -149,21 +152,22 @@ function drop<Row>(rows: Row[], row: number): void {
 }
 
 /**
- * An upper bound of what can be said in the time: two words a second of Georgian are 36 tokens. A model that exceeds it
- * has lost the speech.
+ * Returns an upper bound of the tokens that speech of this length can have: two words a second in Georgian are 36
+ * tokens. More tokens mean that the model does not follow the speech.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
 }
 
-/** A sentence up to this long is heard again with the speech that follows it. */
+/** The maximum length of a sentence that is decoded again together with the speech after it. */
 const sentenceFramesMax = 15 * framesPerSecond
-/** Less than this is no progress. */
+/** The smallest advance of a continuation. After a smaller one, almost the same window would be decoded again. */
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * A model that ends with two time tokens says that a sentence goes on after them. The rest is heard again together with
- * its sentence: of the rest alone, often a second or two, more words are wrong.
+ * Returns where to continue when the model ends with two time tokens, which mean that speech continues. The last
+ * sentence and its continuation are decoded again together: a continuation alone, often a second or two, has more
+ * word errors.
  */
 function unfinishedAtEnd(
   tokens: readonly number[],
@@ -177,7 +181,10 @@ function unfinishedAtEnd(
   return sentence !== null && frames - sentence.frame <= sentenceFramesMax ? sentence : rest
 }
 
-/** Tokens after the last two time tokens belong to a sentence that the limit has cut. */
+/**
+ * Returns where to continue after the limit of tokens: tokens after the last two time tokens belong to an incomplete
+ * sentence.
+ */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
     const rest = pairAt(tokens, index, firstTimestamp)
@@ -186,7 +193,7 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
   return null
 }
 
-/** Keeps the tokens up to the first of two time tokens, and goes on from the second. */
+/** Returns the continuation at a pair of time tokens: keeps the tokens up to the first, and continues at the second. */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
   const frame = after - firstTimestamp
@@ -195,7 +202,7 @@ function pairAt(tokens: readonly number[], index: number, firstTimestamp: number
 
 type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
 
-/** The next token of a row, or null when the row is done. */
+/** Chooses the next token of a row. Returns null when the row is done. */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis } = attempt
   const { tokens, logProbabilities, attention, frames } = hypothesis

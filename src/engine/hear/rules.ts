@@ -1,13 +1,13 @@
-// Whisper's rules for suppressed tokens and time tokens, and the choice of the next token under them. A token that the
-// rules forbid counts neither for the choice nor for its probability.
+// Whisper's rules for suppressed tokens and time tokens, and the choice of the next token. Forbidden tokens are
+// excluded from the choice and from the sum of probabilities.
 
 import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
 
-/** A score this far below the highest one adds nothing that a float would keep. */
+/** A score this far below the highest one does not change a sum of 32-bit floats. */
 const negligible = 18
-/** The latest first time token: a window begins with speech. 1 s in steps of 0.02 s. */
+/** The latest value of the first time token: a window begins with speech. 1 s in steps of 0.02 s. */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
@@ -20,7 +20,10 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
   return { facts, suppressed: new Set([...facts.suppressed, ...specials]), timestamps }
 }
 
-/** The best token at temperature 0, or one drawn with `random` (0…1) at a higher temperature. Writes to `scores`. */
+/**
+ * Returns the best token at temperature 0, or samples one with `random` (0…1) at a higher temperature. Writes to
+ * `scores`.
+ */
 export function choose(
   rules: Rules,
   scores: Float32Array,
@@ -38,7 +41,7 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // When the time tokens together outweigh the best other token, one of them is chosen.
+  // A time token is chosen when the sum of all time tokens is more probable than the best other token.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -51,17 +54,20 @@ export function choose(
   return { token, logProbability: (scores[token] ?? nothing.score) - top - Math.log(total) }
 }
 
-/** Token ids from `from`, before `to`. */
+/** Token ids from `from` (inclusive) to `to` (exclusive). */
 type Range = { from: number; to: number }
 
 /** The tokens that may follow the history. */
 type Allowed = { text: Range; end: Range; times: Range }
 
-/** Time tokens come in pairs around text, one before and one after it, and never go backwards. */
+/**
+ * Returns the allowed tokens. Time tokens occur in pairs around text, one before and one after it, and never
+ * decrease.
+ */
 function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // Special tokens stand between the end of text and the first time token; none of them is ever chosen.
+  // The ids of special tokens are between the end of text and the first time token. None of them is ever chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }
@@ -91,7 +97,7 @@ function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
   return best
 }
 
-/** The highest score of each run of text tokens, kept from the search so that the sum can skip runs of low scores. */
+/** A cache of the highest score of each run of text tokens: the sum skips runs of low scores. */
 const runLength = 128
 const runScores = new Float32Array(1024)
 
@@ -122,7 +128,7 @@ function sumOfText(scores: Float32Array, count: number, top: number): number {
   return sum
 }
 
-/** Probability of `token` among all tokens, regardless of the rules. */
+/** Returns the probability of `token` among all tokens, regardless of the rules. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!

@@ -23,10 +23,10 @@ export function openSpeechModels(runtime: Runtime, whisper: Whisper, vadModel: U
   }
 }
 
-/** The most windows of a batch. On a CPU 16 cost as much time as 8, and twice the memory. */
+/** The maximum of windows in a batch. On a CPU 16 need as much time as 8, and twice the memory. */
 const rowsMax = { cpu: 8, gpu: 16 }
 
-/** As many windows as help, within the memory that their cache may take. */
+/** Returns the number of windows in a batch: the maximum, or as many as fit into the memory for the cache. */
 function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
   return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))

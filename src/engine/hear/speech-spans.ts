@@ -1,4 +1,4 @@
-// Speech probabilities to speech spans.
+// Converts speech probabilities to speech spans.
 
 import { sampleRate } from '../audio.ts'
 import { frameSamples } from './vad.ts'
@@ -11,14 +11,14 @@ export type SpeechSpan = Span & {
   voice: Span
 }
 
-/** The thresholds of Silero and the times of faster-whisper, in frames of 32 ms. */
+/** The thresholds of Silero VAD and the times of faster-whisper, in frames of 32 ms. */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** Added to both ends of a span. */
 const speechPad = 0.2 * sampleRate
 
 /**
- * Turns probabilities, as they come in, into speech spans in samples. A span longer than `samplesMax` is cut where
- * speech is least likely in its second half.
+ * Converts a stream of probabilities to speech spans in samples. A span longer than `samplesMax` is cut at the lowest
+ * probability in its second half.
  */
 export class SpeechSpans {
   private frame = 0
@@ -40,7 +40,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** No later span begins before this sample. */
+  /** A lower bound: no later span begins before this sample. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)
@@ -86,13 +86,13 @@ export class SpeechSpans {
   }
 }
 
-/** The part of a span from a sample on. */
+/** Returns the part of a span from a sample on. */
 export function beginningAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.max(voice.from, sample), to: Math.max(voice.to, sample) }
   return { from: Math.max(from, sample), to: Math.max(to, sample), voice: clipped }
 }
 
-/** The part of a span before a sample. */
+/** Returns the part of a span before a sample. */
 export function endingAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.min(voice.from, sample), to: Math.min(voice.to, sample) }
   return { from: Math.min(from, sample), to: Math.min(to, sample), voice: clipped }

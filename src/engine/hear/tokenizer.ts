@@ -1,16 +1,16 @@
-// Text to token ids and back, through the library of the tokenizer files' own authors, and tokens to words.
+// Converts text to token ids and back with Hugging Face's tokenizer library, and groups tokens into words.
 
 import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
-  /** The ids of a text, without special tokens around it. */
+  /** Returns the token ids of a text, without special tokens around it. */
   encode(text: string): number[]
-  /** Text of ordinary tokens; special tokens and time tokens have none. */
+  /** Returns the text of tokens. Special tokens and time tokens have no text. */
   decode(ids: readonly number[]): string
-  /** Id of a special token by its name, such as `<|transcribe|>`; null when the model has none. */
+  /** Returns the id of a special token by its name, such as `<|transcribe|>`, or null when the model has none. */
   special(name: string): number | null
-  /** The words of the text, each with its tokens. All tokens occur, in order. */
+  /** Returns the words of the text, each with its tokens. All tokens occur, in order. */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
@@ -37,7 +37,10 @@ export function readTokenizer(json: string): Tokenizer {
   }
 }
 
-/** Runs of tokens that decode to whole characters. One character may span several tokens, at most 8 here. */
+/**
+ * Splits tokens into runs that decode to complete characters. One character may consist of several tokens, here at
+ * most 8.
+ */
 function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
   let run: number[] = []
@@ -53,7 +56,7 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
 
 type Piece = { text: string; ids: number[] }
 
-/** Joins pieces to the words of a dictionary. A piece that lies across two words joins them. */
+/** Joins pieces to words of a dictionary. A piece that overlaps two words joins them. */
 function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)
@@ -66,7 +69,7 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   })
 }
 
-/** Joins pieces to words at spaces. Punctuation is a word of its own, which alignment merges later. */
+/** Joins pieces to words at spaces. Punctuation becomes a separate word, which `mergePunctuation` joins later. */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
   return joined(pieces, ({ text }, before, next) => {
@@ -87,7 +90,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A space alone begins the word that follows it.
+    // A single space is the start of the next word.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -98,19 +101,19 @@ function joined(
   return words
 }
 
-/** Punctuation that a word follows without a space. */
+/** Punctuation that is followed by a word without a space. */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
 function isPunctuation(text: string): boolean {
   return /^ ?\p{P}+$/u.test(text)
 }
 
-/** Whether a mark stands inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and `steno.dev`. */
+/** Checks for a mark inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and `steno.dev`. */
 function isInside(before: string, mark: string, next: string): boolean {
   if (/^[-‐‑'’/@&_]$/u.test(mark)) return /[\p{L}\p{M}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(next)
   if (/^[.,:]$/.test(mark) && /\p{N}$/u.test(before)) return /^\p{N}/u.test(next)
   return mark === '.' && /\p{L}$/u.test(before) && (/^\p{Ll}/u.test(next) || initial.test(before + next))
 }
 
-/** A capital letter alone, before another one. */
+/** A single capital letter before another one. */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

@@ -1,10 +1,10 @@
-// Voice detection: the probability of speech in each 32 ms, by Silero VAD with its published weights in a graph of our
-// own.
+// Voice detection: the probability of speech in each frame of 32 ms, by Silero VAD with its published weights in a
+// graph of steno.
 //
-// The published model takes one frame a run, and most of a run is overhead: products four columns wide, and a session
-// call for each frame. Only the recurrent layer needs the frames in order. This graph computes the other layers for a
-// minute of frames at once, and the recurrent layer for all of them in the same run. The results are the same to the
-// fifth decimal, which the test compares.
+// The published model processes one frame per run. Most of a run is overhead: products of four columns, and a session
+// call per frame. Only the recurrent layer needs the frames in sequence. This graph computes the other layers for a
+// minute of frames at once, and the recurrent layer for all of them in the same run. A test checks that the results
+// are equal to five decimals.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -12,7 +12,7 @@ import { openSession, tensor } from '../onnx/session.ts'
 import { readWeights, type Weights } from '../onnx/weights.ts'
 
 export const frameSamples = 512
-/** The model sees a frame with the end of the one before it, and with its own end mirrored. */
+/** The model reads a frame after the end of the previous one, and with its own end mirrored. */
 const contextSamples = 64
 const inputSamples = contextSamples + frameSamples + contextSamples
 const fftSamples = 256
@@ -23,13 +23,16 @@ const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
 const stateSize = 128
 
 const chunkFrames = 2000
-/** Samples for each call of `next`; the last call may have fewer. */
+/** The number of samples for each call of `next`. The last call may have fewer. */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
-  /** Speech probabilities of the frames in the next chunk of a recording. The last frame may be incomplete. */
+  /**
+   * Returns the speech probabilities of the frames in the next chunk. The last frame of a recording may be
+   * incomplete.
+   */
   next(samples: Float32Array): Float32Array
-  /** Forgets the recording. */
+  /** Resets the state for a new recording. */
   reset(): void
   close(): void
 }
@@ -121,7 +124,7 @@ function rebuild(weights: Weights): Uint8Array {
   return graph.bytes()
 }
 
-/** A weight of the published model by the end of its name. */
+/** Returns a weight of the published model by the end of its name. */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
 function addSpectrum(graph: Graph, weight: WeightOf): string {
@@ -140,8 +143,8 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Each convolution along the few positions of a frame is one product over all positions. That is more to multiply than
- * three neighbours at a time, and no copies of them.
+ * Each convolution over the few positions of a frame is one matrix product over all positions. It multiplies more
+ * than a kernel of three would, but needs no copies of the input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
@@ -181,7 +184,7 @@ function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string 
   return graph.add('LSTM', inputs, { hidden_size: stateSize }, ['steps', 'hiddenAfter', 'cellAfter'])
 }
 
-/** The first half of each wave, transposed to samples × bins. The second half must be its mirror image. */
+/** Returns the first half of each wave, transposed to samples × bins. The second half must be its mirror image. */
 function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)
   for (let bin = 0; bin < bins; bin++) {
@@ -195,14 +198,17 @@ function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   return transposed
 }
 
-/** Positions of a frame along time, and the channels of each. */
+/** Returns the positions of a frame along time, and the channels of each. */
 type Layer = { positions: number; channels: number }
 
 function sizeOf({ positions, channels }: Layer): number {
   return positions * channels
 }
 
-/** A convolution as a matrix from all inputs to all outputs: zero where the kernel of three does not reach. */
+/**
+ * Returns a convolution as a matrix from all inputs to all outputs, with zeros where the kernel of three does not
+ * reach.
+ */
 function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   const stride = Math.round(from.positions / to.positions)
   const dense = new Float32Array(sizeOf(from) * sizeOf(to))
@@ -220,7 +226,7 @@ function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   return dense
 }
 
-/** PyTorch keeps the four gates as input, forget, cell, output; ONNX as input, output, forget, cell. */
+/** PyTorch stores the gates as input, forget, cell, output; ONNX as input, output, forget, cell. */
 function ioGates(data: Float32Array, size: number): Float32Array {
   const order = [0, 3, 1, 2]
   const gates = new Float32Array(4 * size)

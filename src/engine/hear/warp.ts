@@ -1,6 +1,6 @@
-// Dynamic time warping of rows that take their turns in order, each within a band of columns.
+// Dynamic time warping (DTW): a monotonic path through rows, each with a band of allowed columns.
 
-/** Columns that a row may have: from `begin`, before `end`. */
+/** The columns that are allowed in a row: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
 
 /** A row's value at each column of its band. */
@@ -9,8 +9,8 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * The monotonic path from the first row's first column to the last row's last one with the greatest sum of values.
- * Bands only move forward, and each begins before or where the one above it ends.
+ * Returns the monotonic path with the greatest sum of values, from the first column of the first row to the last
+ * column of the last row. Each band begins at or after the start of the band above, and not after its end.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -44,7 +44,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   return { cells: walkBack(traced), sum: above?.sums.at(-1) ?? 0 }
 }
 
-/** The step by which the best path comes to each column of a row. */
+/** The step by which the best path reaches each column of a row. */
 type Traced = Band & { steps: Uint8Array }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]
@@ -63,7 +63,7 @@ function walkBack(rows: readonly Traced[]): Path['cells'] {
   return cells.reverse()
 }
 
-/** The first column of each row. */
+/** Returns the first column of the path in each row. */
 export function startsOf({ cells }: Path): number[] {
   const starts: number[] = []
   for (const { row, column } of cells) starts[row] ??= column

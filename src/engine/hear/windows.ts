@@ -1,24 +1,25 @@
-// Speech spans to windows of at most 30 s for the model. A full window is cut at the longest pause in its last third.
-// A pause of up to a second is kept and a longer one is shortened; a window records where each of its pieces is from.
+// Packs speech spans into windows of at most 30 s for the model. A full window is cut at the longest pause in its
+// last third. A pause of up to one second is kept; a longer one is shortened. A window records the source of each of
+// its pieces.
 
 import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
 import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 
-/** A span of the recording that stands at sample `at` of the window. */
+/** A span of the recording that begins at sample `at` of the window. */
 export type Piece = Span & { at: number }
 
 /** The span of the recording from the first piece's start to the last one's end. */
 export type Window = Span & {
   pieces: Piece[]
   samples: number
-  /** Speech spans in it, in samples of the recording. */
+  /** The speech spans of the window, in samples of the recording. */
   speech: SpeechSpan[]
 }
 
-/** A longer pause is shortened to `pauseKept`, half of it from either side. */
+/** A longer pause is shortened to `pauseKept`, half of it from each end. */
 const pauseMax = sampleRate
 const pauseKept = 0.5 * sampleRate
-/** After a pause this long a new window begins: in one window the model would join the two sentences. */
+/** A pause of this length starts a new window: within one window, the model would join the two sentences. */
 const pauseEnds = 10 * sampleRate
 
 /** Collects speech spans and returns a window when one is full. */
@@ -47,7 +48,7 @@ export class Packer {
     return this.spans.length > 0 ? [windowOf(this.spans.splice(0))] : []
   }
 
-  /** The number of spans for the full window: up to the longest pause in its last third, or as many as fit. */
+  /** Returns the number of spans for the full window: up to the longest pause in its last third, or as many as fit. */
   private fitting(): number {
     let best = 1
     let bestPause = -1
@@ -87,7 +88,7 @@ export function windowOf(spans: readonly SpeechSpan[]): Window {
   return { from, to, pieces, samples, speech: [...spans] }
 }
 
-/** The window without the speech after a sample. */
+/** Returns the window without the speech after a sample. */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
@@ -97,14 +98,14 @@ function lengthOf(spans: readonly SpeechSpan[]): number {
   return windowOf(spans).samples
 }
 
-/** The sample of the recording at a frame of the window. A frame between two pieces belongs to the later one. */
+/** Converts a frame of the window to a sample of the recording. A frame between two pieces belongs to the later one. */
 export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame
   const { from, to, at: start } = found(pieces.findLast(piece => piece.at <= at))
   return Math.min(to, from + at - start)
 }
 
-/** The piece that holds a sample of the recording. */
+/** Finds the piece that contains a sample of the recording. */
 export function pieceWith({ pieces }: Window, sample: number): Piece {
   return found(pieces.findLast(piece => piece.from <= sample))
 }
@@ -114,7 +115,7 @@ function found(piece: Piece | undefined): Piece {
   return piece
 }
 
-/** The sound of a window. */
+/** Copies the sound of a window from the recording. */
 export function soundOf(window: Window, recording: Recording): Float32Array {
   const sound = new Float32Array(window.samples)
   for (const { from, to, at } of window.pieces)
@@ -122,7 +123,7 @@ export function soundOf(window: Window, recording: Recording): Float32Array {
   return sound
 }
 
-/** Decoded sound, kept only as far back as it is needed. */
+/** The decoded sound of a recording. Sound that is not needed any more is removed. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0
@@ -133,7 +134,7 @@ export class Recording {
     this.length += samples.length
   }
 
-  /** Copies the part of the span that is kept into `target` from `at` on. */
+  /** Copies a span into `target`, from index `at` on. Parts of the span that were removed are left out. */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)
