@@ -81,7 +81,16 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
 
 /** Returns the share of words with the correct speaker, among the words that were recognised correctly. */
 async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
-  const order = { path, durationMs: 0, language: null, diarize: true, speakerCount: null, align: true }
+  const order = {
+    path,
+    durationMs: 0,
+    language: null,
+    diarize: true,
+    speakerCount: null,
+    align: true,
+    prompt: null,
+    vocabulary: [],
+  }
   const quiet = { onSamples: async () => {}, onWarning: () => {} }
   const { utterances } = await transcribe(models, soundOf(path), order, quiet)
   const heard = utterances.flatMap(utterance => utterance.words)

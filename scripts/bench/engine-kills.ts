@@ -37,7 +37,7 @@ async function run(): Promise<string[][]> {
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
       await engine
         .transcribe(
-          { ...input, diarize: false, speakerCount: null, align: true },
+          { ...input, diarize: false, speakerCount: null, align: true, prompt: null, vocabulary: [] },
           { signal: new AbortController().signal, onSeconds },
         )
         .then(

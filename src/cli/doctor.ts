@@ -144,7 +144,16 @@ async function hearClip(
   const { signal } = new AbortController()
   const { durationMs } = await openMedia(config).inspect(path, { signal })
   const transcript = await engine.transcribe(
-    { path, durationMs, language: null, diarize, speakerCount: null, align: true },
+    {
+      path,
+      durationMs,
+      language: null,
+      diarize,
+      speakerCount: null,
+      align: true,
+      prompt: null,
+      vocabulary: [],
+    },
     { signal, onSeconds: () => {} },
   )
   return { ...transcript, text }

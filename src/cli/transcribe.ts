@@ -20,6 +20,8 @@ const options = {
   language: { type: 'string' },
   diarize: { type: 'boolean', default: false },
   speakers: { type: 'string' },
+  prompt: { type: 'string' },
+  vocabulary: { type: 'string' },
   'no-align': { type: 'boolean', default: false },
   format: { type: 'string', default: 'text' },
   output: { type: 'string', short: 'o' },
@@ -27,13 +29,15 @@ const options = {
 
 export const transcribe = command({
   usage:
-    'steno transcribe FILE… [--language de] [--diarize] [--speakers N] [--no-align] [--format text|srt|vtt|json] [-o OUT]',
+    'steno transcribe FILE… [--language de] [--diarize] [--speakers N] [--prompt TEXT] [--vocabulary TERM,…] [--no-align] [--format text|srt|vtt|json] [-o OUT]',
   summary: 'Transcribe files of this machine, without a server.',
   options,
   help: {
     language: 'the spoken language; detected by default',
     diarize: 'tell speakers apart',
     speakers: `how many speakers to expect, 1 to ${limits.speakerCountMax}; needs --diarize`,
+    prompt: 'text as it could stand before the recording: names, style, punctuation',
+    vocabulary: 'terms that may be said, with commas between them',
     'no-align': 'no times of words',
     format: 'text, srt, vtt or json',
     'output, -o': 'a file, or a folder for several; standard output by default',
@@ -59,7 +63,10 @@ export const transcribe = command({
   },
 })
 
-type Task = Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align'> & {
+type Task = Pick<
+  TranscribeInput,
+  'language' | 'diarize' | 'speakerCount' | 'align' | 'prompt' | 'vocabulary'
+> & {
   format: Format
   /** Returns the output path for the transcript of a file, or null for stdout. */
   outputFor: (file: string) => string | null
@@ -86,6 +93,8 @@ function readTask(files: string[], values: ValuesOf<typeof options>): Task {
     diarize,
     speakerCount: speakersOf(values),
     align: !values['no-align'] || diarize,
+    prompt: values.prompt ?? null,
+    vocabulary: values.vocabulary?.split(',').map(term => term.trim()) ?? [],
     outputFor: file => (isFolder ? join(output, name(file)) : output),
   }
 }
@@ -109,11 +118,11 @@ type Tools = { engine: OneShotEngine; media: Media; bar: Bar; task: Task }
 async function transcribeFile(file: string, { engine, media, bar, task }: Tools): Promise<Transcript> {
   const { signal } = new AbortController()
   const { durationMs } = await media.inspect(file, { signal })
-  const { language, diarize, speakerCount, align } = task
+  const { language, diarize, speakerCount, align, prompt, vocabulary } = task
   const total = durationMs / 1000
   const onSeconds = (seconds: number) =>
     bar.show(`${barOf(seconds / total)} ${transcribeProgress(seconds, total)} ${basename(file)}`)
-  const input = { path: file, durationMs, language, diarize, speakerCount, align }
+  const input = { path: file, durationMs, language, diarize, speakerCount, align, prompt, vocabulary }
   return engine.transcribe(input, { signal, onSeconds })
 }
 

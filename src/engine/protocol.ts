@@ -17,6 +17,10 @@ export type TranscribeInput = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
+  /** Text as it could stand before the recording: names, style, punctuation. */
+  prompt: string | null
+  /** Terms that may be said in the recording. */
+  vocabulary: readonly string[]
 }
 
 export type TranscribeOptions = {

@@ -9,6 +9,7 @@ import { assemble } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import { hearBlock, type Listener } from './hear/hear-block.ts'
 import type { PlacedText } from './hear/place.ts'
+import { contextTokens } from './hear/prompt.ts'
 import { openSpeechModels, type SpeechModels } from './hear/speech-models.ts'
 import type { Whisper } from './hear/whisper.ts'
 import { Recording } from './hear/windows.ts'
@@ -49,11 +50,17 @@ export async function transcribe(
       listener.onWarning(event, fields)
     },
   }
+  const context = contextTokens(models.whisper, input)
   const recording = new Recording()
   const texts: PlacedText[] = []
-  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, models.rows)
+  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, rowsWith(models, context.ids))
   for await (const windows of blocks) {
-    const heard = await hearBlock(models, windows, { recording, language, listener: hearing })
+    const heard = await hearBlock(models, windows, {
+      recording,
+      language,
+      context: context.ids,
+      listener: hearing,
+    })
     language = heard.language
     texts.push(...heard.texts)
   }
@@ -67,8 +74,21 @@ export async function transcribe(
   const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null
   return {
     ...transcript,
-    warnings: [...warningOfMissed(missedSeconds), ...(voiceWarning ? [voiceWarning] : [])],
+    warnings: [
+      ...(context.cut ? [cutWarning] : []),
+      ...warningOfMissed(missedSeconds),
+      ...(voiceWarning ? [voiceWarning] : []),
+    ],
   }
+}
+
+const cutWarning = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
+
+/** Scores over the vocabulary for each position of the prompts take this many rows of memory at most. */
+const positionsMax = 1000
+
+function rowsWith({ rows }: LoadedModels, context: readonly number[]): number {
+  return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
 }
 
 /** The maximum of places that the warning lists. */

@@ -22,7 +22,8 @@ afterAll(() => engine?.models.whisper.close())
 
 function hear(path: string, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
   const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 600_000 })
-  const asked = { path, durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
+  const quiet = { diarize: false, speakerCount: null, prompt: null, vocabulary: [] }
+  const asked = { path, durationMs: 0, language: null, align: true, ...quiet }
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   return transcribe(engine.models, sound, { ...asked, ...change }, listener)
 }

@@ -62,6 +62,8 @@ function job(change: Partial<TranscribeInput> = {}): TranscribeInput {
     diarize: false,
     speakerCount: null,
     align: true,
+    prompt: null,
+    vocabulary: [],
     ...change,
   }
 }

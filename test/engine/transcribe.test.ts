@@ -35,6 +35,8 @@ const input: TranscribeInput = {
   diarize: false,
   speakerCount: null,
   align: true,
+  prompt: null,
+  vocabulary: [],
 }
 
 async function* all(samples: Float32Array) {

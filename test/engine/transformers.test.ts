@@ -69,6 +69,7 @@ async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids
     whisper,
     decoder: whisper.decoder,
     prompt,
+    promptAgain: [],
     timestamps: true,
     attention: false,
     random: () => 0.5,

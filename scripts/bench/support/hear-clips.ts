@@ -16,7 +16,8 @@ async function hearClips({ folder, variant, sounds, threads }: ClipsOrder): Prom
   const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), {
     problem: 'not asked for',
   })
-  const input = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
+  const asked = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
+  const input = { ...asked, prompt: null, vocabulary: [] }
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   const transcripts: Transcript[] = []
   for (const sound of sounds) {

@@ -51,6 +51,8 @@ async function hear(order: HearOrder): Promise<Heard> {
     diarize: order.diarize ?? false,
     speakerCount: null,
     align: order.align,
+    prompt: null,
+    vocabulary: [],
   }
   bare.wallMs = 0
   bare.cpuMs = 0

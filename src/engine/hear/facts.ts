@@ -15,6 +15,8 @@ export type Facts = {
   end: number
   transcribe: number | null
   noTimestamps: number
+  /** Begins the text that was said before; null when the model was not trained with such text. */
+  previous: number | null
   noSpeech: number | null
   /** The id of the first time token, <|0.00|>. The next 1500 are 0.02 s apart. */
   firstTimestamp: number
@@ -49,6 +51,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     end: number('eos_token_id'),
     transcribe: multilingual ? tokenizer.special('<|transcribe|>') : null,
     noTimestamps,
+    previous: tokenizer.special('<|startofprev|>'),
     noSpeech: tokenizer.special('<|nospeech|>') ?? tokenizer.special('<|nocaptions|>'),
     firstTimestamp: noTimestamps + 1,
     languages: new Map(

@@ -48,6 +48,8 @@ export type RecogniseOptions = {
   whisper: Whisper
   decoder: Decoder
   prompt: readonly number[]
+  /** The prompt of all attempts but the first one: text of the caller may have misled the model. */
+  promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
   random: () => number
@@ -108,18 +110,20 @@ type Attempt = {
 async function decodeRows(
   tasks: readonly Task[],
   temperature: number,
-  { whisper, decoder, prompt, timestamps, attention, random, onShare }: RecogniseOptions,
+  { whisper, decoder, timestamps, attention, random, onShare, ...prompts }: RecogniseOptions,
 ): Promise<Attempt[]> {
   const { facts } = whisper
+  const prompt = temperature === 0 ? prompts.prompt : prompts.promptAgain
   const rules = rulesOf(facts, timestamps)
   const batch = decoder.begin(
     tasks.map(({ window }) => window),
     prompt,
   )
+  const startAt = prompt.indexOf(facts.start)
   const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
   const attempts = tasks.map((task, index): Attempt => {
     const { frames } = task.row
-    const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, 0), facts.noSpeech)
+    const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, startAt), facts.noSpeech)
     const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
     const limits = { tokensMax, limit: Math.min(tokensMax, plausibleTokens(frames)) }
     return { task, hypothesis, looped: false, ...limits }

@@ -4,7 +4,7 @@ import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
-  /** Returns the token ids of a text, without special tokens around it. */
+  /** Returns the token ids of a text. The name of a special token in it is plain text. */
   encode(text: string): number[]
   /** Returns the text of tokens. Special tokens and time tokens have no text. */
   decode(ids: readonly number[]): string
@@ -26,7 +26,9 @@ export function readTokenizer(json: string): Tokenizer {
     return textIds.length === 0 ? '' : library.decode(textIds)
   }
   return {
-    encode: text => library.encode(text, { add_special_tokens: false }).ids,
+    encode: text =>
+      // Cut inside their names, special tokens are plain text.
+      text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
     decode,
     special: name => specials.get(name) ?? null,
     words: (ids, language) => {

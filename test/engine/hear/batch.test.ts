@@ -44,6 +44,7 @@ test.skipIf(missing).each(layouts)(
         whisper,
         decoder: whisper.attendingDecoder!,
         prompt: [facts.start, facts.languages.get('en')!, facts.transcribe!],
+        promptAgain: [],
         timestamps: true,
         attention: true,
         random: () => 0.5,

@@ -31,13 +31,18 @@ class ScriptedWindow extends EncodedWindow {
   }
 }
 
-/** A decoder that follows a script for each row, and records which rows are in each batch. */
-function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
+type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
+
+/** A decoder that follows a script for each row, and records the rows and the prompt of each batch. */
+function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
   const begun: number[][] = []
+  const prompts: (readonly number[])[] = []
   return {
     begun,
-    begin(windows): Batch {
+    prompts,
+    begin(windows, prompt): Batch {
+      prompts.push(prompt)
       const live = (windows as ScriptedWindow[]).map(({ script }) => ({ script, at: 0, attempt: 0 }))
       for (const row of live) row.attempt = attempts[row.script]!++
       begun.push(live.map(({ script }) => script))
@@ -49,8 +54,8 @@ function scripted(scripts: readonly Script[]): Decoder & { begun: number[][] } {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // The first position contains the probability that there is no speech.
-          if (position === 0) scores[noSpeech] = silent > 0.5 ? 12 : -12
+          // The position of the start contains the probability that there is no speech.
+          if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
             scores[Math.abs(token)] = token < 0 ? 0.1 : 12
@@ -78,7 +83,8 @@ function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts), t
     {
       whisper,
       decoder,
-      prompt: [22],
+      prompt: [7, 22],
+      promptAgain: [22],
       timestamps: timed,
       attention: false,
       random: () => 0.5,
@@ -165,4 +171,11 @@ test.each([
 ])('%s', async (_, tokens, unfinished) => {
   const [hypothesis] = await recogniseAll([{ attempts: [tokens] }], undefined, true)
   expect(hypothesis).toMatchObject({ verdict: 'good', tokens, unfinished })
+})
+
+test('a window that failed is decoded again without the text of the caller', async () => {
+  const scripts = [{ attempts: [unsure, unsure, sure] }]
+  const decoder = scripted(scripts)
+  await recogniseAll(scripts, decoder)
+  expect(decoder.prompts).toEqual([[7, 22], [22], [22]])
 })

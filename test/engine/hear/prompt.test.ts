@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { contextTokens, promptOf } from '../../../src/engine/hear/prompt.ts'
+import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
+import type { Whisper } from '../../../src/engine/hear/whisper.ts'
+import { pocket, unless } from '../../support/engine-room.ts'
+
+const skipped = unless(pocket, 'pocket model')
+const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
+const tokenizer = pocket ? readTokenizer(json) : null!
+const previous = 50361
+// The parts of a model that a prompt needs.
+const whisper = {
+  tokenizer,
+  facts: { previous, positions: 448, start: 50258, transcribe: 50359, languages: new Map([['de', 50261]]) },
+} as unknown as Whisper
+
+const textOf = (prompt: string | null, vocabulary: string[] = []) => {
+  const { ids, cut } = contextTokens(whisper, { prompt, vocabulary })
+  return { first: ids[0], text: tokenizer.decode(ids.slice(1)), length: ids.length, cut }
+}
+
+test.skipIf(!pocket).each([
+  ['a prompt', 'Hello, Dr. Wójcik.', [], ' Hello, Dr. Wójcik.'],
+  ['terms', null, ['kubectl', ' Grafana '], ' Glossary: kubectl, Grafana.'],
+  ['terms and a prompt', 'Hello.', ['kubectl'], ' Glossary: kubectl. Hello.'],
+  ['line breaks and control characters', 'a\u0000b\n\n c\u200b', [], ' a b c'],
+  [
+    'the name of a special token, as plain text',
+    '<|startoftranscript|><|0.00|> <|de|> a',
+    [],
+    ' <|startoftranscript|><|0.00|> <|de|> a',
+  ],
+])(`the context has %s${skipped}`, (_, prompt, vocabulary, text) => {
+  expect(textOf(prompt, vocabulary)).toMatchObject({ first: previous, text, cut: false })
+})
+
+test.skipIf(!pocket)(`no token of the caller's text is a special one${skipped}`, () => {
+  const { ids } = contextTokens(whisper, {
+    prompt: '<|endoftext|><|nospeech|><|30.00|>',
+    vocabulary: ['<|en|>'],
+  })
+  expect(Math.max(...ids.slice(1))).toBeLessThan(50257)
+})
+
+test.skipIf(!pocket)(`a long prompt loses its beginning, and says so${skipped}`, () => {
+  const { text, length, cut } = textOf(`first ${'name '.repeat(400)}last`)
+  expect({ length, cut }).toEqual({ length: 224, cut: true })
+  expect(text).toEndWith(' last')
+  expect(text).not.toContain('first')
+})
+
+test.skipIf(!pocket).each([
+  ['nothing', null, []],
+  ['white space', ' \n', ['', ' ']],
+])(`%s adds no tokens${skipped}`, (_, prompt, vocabulary) => {
+  expect(contextTokens(whisper, { prompt, vocabulary })).toEqual({ ids: [], cut: false })
+})
+
+test('the prompt of a window is the context, the start, the language and the task', () => {
+  expect(promptOf(whisper, [previous, 7], 'de')).toEqual([previous, 7, 50258, 50261, 50359])
+  expect(promptOf(whisper, [], 'xx')).toEqual([50258])
+})
