@@ -34,7 +34,7 @@ const line: string[][] = [
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
 /** Rooms with entry files. Other rooms may import only these files of the room. */
-const doors: Record<string, string[]> = {
+const entryFiles: Record<string, string[]> = {
   engine: [
     'protocol',
     'supervisor',
@@ -92,15 +92,15 @@ test('there is no import cycle, types included', () => {
 })
 
 test('a room with entry files is imported only through them', () => {
-  expect(files.flatMap(pastTheDoors)).toEqual([])
+  expect(files.flatMap(pastTheEntries)).toEqual([])
   const bad = parse('src/jobs/x.ts', "import { decode } from '../engine/decoder.ts'\ndecode()")
-  expect(pastTheDoors(bad)).toEqual(['src/jobs/x.ts imports src/engine/decoder.ts'])
+  expect(pastTheEntries(bad)).toEqual(['src/jobs/x.ts imports src/engine/decoder.ts'])
 })
 
 test('every entry file and every pair of neighbours is used', () => {
   const used = new Set(files.flatMap(entered).map(({ room, name }) => `${room}/${name}`))
-  const given = Object.entries(doors).flatMap(([room, names]) => names.map(name => `${room}/${name}`))
-  expect(given.filter(door => !used.has(door))).toEqual([])
+  const given = Object.entries(entryFiles).flatMap(([room, names]) => names.map(name => `${room}/${name}`))
+  expect(given.filter(entry => !used.has(entry))).toEqual([])
   const pairs = files.flatMap(file =>
     loadedBy(file).map(target => `${roomOf(file.path)} -> ${roomOf(target)}`),
   )
@@ -175,9 +175,9 @@ function againstTheEngine(file: SourceFile): string[] {
     .map(target => `${file.path} imports ${target}`)
 }
 
-function pastTheDoors(file: SourceFile): string[] {
+function pastTheEntries(file: SourceFile): string[] {
   return entered(file)
-    .filter(({ room, name }) => !doors[room]?.includes(name))
+    .filter(({ room, name }) => !entryFiles[room]?.includes(name))
     .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
@@ -188,7 +188,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
       room: roomOf(target),
       name: target.split('/').slice(2).join('/').replace(/\.ts$/, ''),
     }))
-    .filter(({ room }) => room !== roomOf(file.path) && doors[room] !== undefined)
+    .filter(({ room }) => room !== roomOf(file.path) && entryFiles[room] !== undefined)
 }
 
 /** Returns the files whose values a file imports. */

@@ -83,7 +83,7 @@ test('a job reports its progress in seconds, from 0 on and never backwards', asy
   expect(reported).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 })
 
-test('a transcript says which model made it, with its warnings', async () => {
+test('a transcript contains the name of its model and its warnings', async () => {
   expect(await run(open('well'))).toMatchObject({ model: 'fake', warnings: [] })
   await engine?.close()
   const prepare = async () => ({ folder, name: 'pocket', voices, notice: null })
@@ -93,7 +93,7 @@ test('a transcript says which model made it, with its warnings', async () => {
   })
 })
 
-test('a worker does one job after the other', async () => {
+test('a worker runs one job at a time', async () => {
   const opened = open('slow')
   const [first, second] = await Promise.all([run(opened), run(opened)])
   expect(first.full_transcript).toBe(second.full_transcript)
@@ -146,7 +146,7 @@ test('a job that the worker refuses is not retried', async () => {
   })
 })
 
-test('a report that answers no order is ignored', async () => {
+test('a report without a matching order is ignored', async () => {
   expect((await run(open('rubbish'))).full_transcript).toStartWith('heard by')
 })
 
@@ -209,7 +209,7 @@ test('the state shows the download of the model, then that the engine is ready',
   })
 })
 
-test('the wanted model replaces the built-in one when it can be downloaded', async () => {
+test('the default model replaces the built-in one when it is installed', async () => {
   const wanted = join(folder, 'wanted')
   const answers = [
     { folder, name: 'pocket', voices, notice: 'good for a try' },
@@ -236,7 +236,7 @@ test('the wanted model replaces the built-in one when it can be downloaded', asy
   expect(second.full_transcript).not.toBe(first.full_transcript)
 })
 
-test('the wanted model is tried even while the built-in one cannot be loaded', async () => {
+test('the default model is tried even while the built-in one cannot be loaded', async () => {
   const wanted = { folder: join(folder, 'wanted'), name: 'base', voices, notice: null }
   const answers = [{ folder, name: 'pocket', voices, notice: 'good for a try' }]
   const opened = open('loads-wanted', { retryMs: 1, prepare: async () => answers.shift() ?? wanted })
@@ -244,7 +244,7 @@ test('the wanted model is tried even while the built-in one cannot be loaded', a
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
 })
 
-/** Timers that run when the test says so. */
+/** Timers that expire when the test calls `elapse`. */
 function steeredTimers() {
   const set: { ms: number; run: () => void }[] = []
   const after = (ms: number, run: () => void) => {
@@ -274,7 +274,7 @@ test('workers without a job end after the idle time, and the next job starts the
   expect(timers.set.length).toBe(1)
 })
 
-test('a job stops the idle time, which starts again when it ends', async () => {
+test('a job cancels the idle timer, which restarts when the job ends', async () => {
   const timers = steeredTimers()
   const opened = open('slow', { after: timers.after }, { idleUnloadMs: 1000 })
   await ready(opened)
@@ -300,7 +300,7 @@ test('a job that is cancelled while the engine loads again leaves a worker for t
   expect((await run(opened)).full_transcript).toStartWith('heard by')
 })
 
-test('without a setting the workers are kept', async () => {
+test('without an idle time the workers are kept', async () => {
   const timers = steeredTimers()
   const opened = open('well', { after: timers.after })
   await run(opened)

@@ -12,7 +12,7 @@ test.each([
   expect(transcribeProgress(seconds, total)).toBe(sentence)
 })
 
-test('a download without a known length shows only what has arrived', () => {
+test('a download of unknown length shows only the bytes that were received', () => {
   expect(downloadProgress(2_000_000, null)).toBe('Downloading, 1.9 MB')
   expect(downloadProgress(2_000_000, 4_000_000)).toBe('Downloading, 1.9 MB of 3.8 MB')
 })

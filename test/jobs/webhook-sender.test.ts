@@ -234,7 +234,7 @@ test('an event that was attempted but not sent when the process died is sent aga
   expect(receiver.received).toHaveLength(3)
 })
 
-test('an event is sent once while the database does not take the record of it', async () => {
+test('an event is sent once even if the database cannot record it at first', async () => {
   const service = await startTestService(home)
   const { promise: answer, resolve: answerNow } = Promise.withResolvers<Response>()
   const receiver = startReceiver(() => answer)

@@ -18,7 +18,7 @@ test.each([
   ['two layers of 20 heads', 2, 20, 20, 1],
   ['four layers of 2 heads', 4, 2, 4, 2],
   ['32 layers of 16 heads', 32, 16, 24, 16],
-])('a model of other dimensions takes heads of its upper layers: %s', (_, layers, heads, count, lowest) => {
+])('a model of other dimensions uses heads of its upper layers: %s', (_, layers, heads, count, lowest) => {
   const found = alignmentHeadsOf(layers, heads, 52_000)
   expect(found.length).toBe(count)
   expect(new Set(found.map(String)).size).toBe(count)

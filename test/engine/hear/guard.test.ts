@@ -38,12 +38,12 @@ test.each([
     'Burmese',
     'ဒီမနက် ကျွန်တော် ဈေးကိုသွားပြီး လတ်ဆတ်တဲ့ ဟင်းသီးဟင်းရွက်တွေ ဝယ်ခဲ့တယ်။ ဒီနှစ် မိုးနည်းလို့ ခရမ်းချဉ်သီးတွေ အရမ်းဈေးကြီးနေတယ်လို့ ဆိုင်ရှင်က ပြောတယ်။ ဒါပေမဲ့ ခရမ်းချဉ်သီး နှစ်ကီလို ဝယ်ခဲ့တယ်။',
   ],
-])('plain text in %s is good, and is judged again when it repeats itself', (_, text) => {
+])('plain text in %s is good, and is decoded again when it repeats itself', (_, text) => {
   expect(judge({ ...fine, text })).toBe('good')
   expect(judge({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
 })
 
-test('a loop of Chinese text is judged again', () => {
+test('a loop of Chinese text is decoded again', () => {
   expect(judge({ ...fine, text: '谢谢大家的收看。'.repeat(12) })).toBe('again')
 })
 

@@ -53,7 +53,7 @@ test.each([
 test.each([
   ['it is the speech after a frame', 1000, [[31.5, 38]]],
   ['it is empty after the last word', 1310, null],
-])('the rest of a window: %s', (_, frame, expected) => {
+])('the speech after a frame of a window: %s', (_, frame, expected) => {
   const rest = restOf(window, frame)
   expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(expected)
 })

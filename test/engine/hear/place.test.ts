@@ -41,7 +41,7 @@ function speech(from: number, to: number) {
 const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
-test('a word lies in the recording where its speech is, after a pause that was cut out too', () => {
+test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
   // Ten seconds are between the two pieces. The window keeps half a second of them.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)

@@ -52,7 +52,7 @@ test.skipIf(!pocket).each([
   [' สวัสดี', [220, 13715, 7643, 5981, 13715, 9345, 6033]],
   [' 👍🏽 ok', [36276, 235, 4222, 237, 121, 3133]],
   ['  two  spaces\n', [220, 732, 220, 7673, 198]],
-])(`%p has the tokens that tiktoken gives it, and they decode to it${skipped}`, (text, ids) => {
+])(`%p has the same tokens as in tiktoken, and they decode to it${skipped}`, (text, ids) => {
   expect(tokenizer.encode(text)).toEqual(ids)
   expect(tokenizer.decode(ids)).toBe(text)
 })

@@ -83,7 +83,7 @@ test('offline, a model that is configured by name is not downloaded, and one lin
   expect(hub.asked).toEqual([])
 })
 
-test('a damaged model is not downloaded again by itself: its fault is told with the command', async () => {
+test('a damaged model is not downloaded again: the error names the fault and the command to run', async () => {
   const folder = await install('tiny')
   await Bun.write(join(folder, 'config.json'), '{')
   await expect(prepare({ model: 'tiny' })).rejects.toThrow(
@@ -98,14 +98,14 @@ test('the model in use is found without a download, and a missing one is reporte
   expect(hub.asked).toEqual([])
 })
 
-test('a built-in model serves under its own name, by its folder too, and has its own voice models', async () => {
+test('a built-in model keeps its name when it is chosen by its folder, and has its own voice models', async () => {
   const named = await prepare({ model: 'pocket' })
   expect(named).toMatchObject({ name: 'pocket', folder: pocket, voices: { profile: { threshold: 0.55 } } })
   expect(await prepare({ model: pocket })).toEqual(named)
   expect(hub.asked).toEqual([])
 })
 
-test('a model folder serves under its own name; a folder without a model, and no folder, are refused', async () => {
+test('a model folder is used under its own name; a folder without a model and a missing folder are refused', async () => {
   const folder = await install('mine')
   expect(await prepare({ model: folder })).toEqual({
     folder,

@@ -131,7 +131,7 @@ test('padding before the start of a row changes nothing', () => {
   expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
 })
 
-test('the attention of each named head is a share of the frames', () => {
+test('the attention of each requested head sums to 1 over the frames', () => {
   const { attention } = feed(crossOf(), tokens, emptyCache(0), 0)
   for (let row = 0; row < attentionHeads.length * tokens.length; row++) {
     const shares = attention.subarray(row * frames, (row + 1) * frames)
