@@ -55,3 +55,14 @@ test.skipIf(missing || !president)(
   },
   60_000,
 )
+
+test.skipIf(missing)(
+  `weights in the compact form run on the CPU, whatever the device${skipped}`,
+  async () => {
+    const asked = { folder: folder!, voices: { problem: 'none' }, device: 'cuda', threads: 2 } as const
+    const { models, facts } = await openModel(asked)
+    models.whisper.close()
+    const notes = ['weights in the compact form run on the CPU, not on cuda']
+    expect(facts).toMatchObject({ device: 'cpu', variant: 'compact', notes })
+  },
+)
