@@ -17,9 +17,9 @@ export type TranscribeInput = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
-  /** Text as it could stand before the recording: names, style, punctuation. */
+  /** Text that could precede the recording: names, style, punctuation. */
   prompt: string | null
-  /** Terms that may be said in the recording. */
+  /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
 }
 

@@ -84,7 +84,10 @@ export async function transcribe(
 
 const cutWarning = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
-/** Scores over the vocabulary for each position of the prompts take this many rows of memory at most. */
+/**
+ * The maximum of prompt positions in all rows of a batch, because the decoder returns scores over the vocabulary for
+ * each position.
+ */
 const positionsMax = 1000
 
 function rowsWith({ rows }: LoadedModels, context: readonly number[]): number {

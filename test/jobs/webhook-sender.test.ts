@@ -216,7 +216,7 @@ test('an event that was attempted but not sent when the process died is sent aga
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // What a kill after the attempt leaves.
+  // The state of the database after a kill between the attempt and its record.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

@@ -4,7 +4,7 @@
 import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** Model frames of the window. */
+/** A range of model frames in the window. */
 type Frames = { from: number; to: number }
 
 export function estimatedTimes(

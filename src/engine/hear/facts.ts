@@ -15,7 +15,7 @@ export type Facts = {
   end: number
   transcribe: number | null
   noTimestamps: number
-  /** Begins the text that was said before; null when the model was not trained with such text. */
+  /** The id of the token before earlier text; null when the model was not trained with such text. */
   previous: number | null
   noSpeech: number | null
   /** The id of the first time token, <|0.00|>. The next 1500 are 0.02 s apart. */

@@ -22,7 +22,7 @@ export type HearOptions = {
   recording: Recording
   /** If null, the language is detected in this block. */
   language: string | null
-  /** The tokens of what the caller says of the recording. */
+  /** The tokens of the caller's context. */
   context: readonly number[]
   listener: Listener
 }

@@ -1,25 +1,25 @@
-// The tokens that a window's text follows: what the caller says of the recording, and the language.
+// Builds the prompt of a window: the tokens of the caller's context, and the language.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'
 
-/** What the caller says of the recording. */
+/** The context that a caller supplies for a recording. */
 export type Context = {
-  /** Text as it could stand before the recording: names, style, punctuation. */
+  /** Text that could precede the recording: names, style, punctuation. */
   prompt: string | null
-  /** Terms that may be said in the recording. */
+  /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
 }
 
 export type ContextTokens = {
   ids: number[]
-  /** Whether the beginning was left out because the text is too long. */
+  /** True if some of the text was left out: it is too long, or the model accepts no such text. */
   cut: boolean
 }
 
 /**
- * Returns the caller's text as tokens: the terms, then the prompt. At most half of the model's positions are for such
- * text.
+ * Returns the context as tokens: the terms, then the prompt. The context has at most half of the model's positions;
+ * its beginning is cut off.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')
@@ -37,9 +37,9 @@ function plain(text: string): string {
 }
 
 /**
- * Returns the prompt, without the text of the previous window. Windows with such a prompt cannot be decoded in one
- * batch, and errors propagate to the next window. On ten minutes, the pocket model has a word error rate of 5.9 %
- * without that text and 13.8 % with it.
+ * Returns the prompt of a window. It does not contain the text of the previous window: windows that depend on each
+ * other cannot be decoded in one batch, and errors would propagate. On ten minutes, the pocket model has a word error
+ * rate of 5.9 % without that text and 13.8 % with it.
  */
 export function promptOf({ facts }: Whisper, context: readonly number[], language: string): number[] {
   const { start, transcribe, languages } = facts

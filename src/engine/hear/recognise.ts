@@ -48,7 +48,7 @@ export type RecogniseOptions = {
   whisper: Whisper
   decoder: Decoder
   prompt: readonly number[]
-  /** The prompt of all attempts but the first one: text of the caller may have misled the model. */
+  /** The prompt of all attempts except the first one: the caller's context may have misled the model. */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean

@@ -13,7 +13,7 @@ export type SpeechSpan = Span & {
 
 /** The thresholds of Silero VAD and the times of faster-whisper, in frames of 32 ms. */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/** Added to both ends of a span. */
+/** The padding at both ends of a span, in samples. */
 const speechPad = 0.2 * sampleRate
 
 /**
@@ -22,7 +22,7 @@ const speechPad = 0.2 * sampleRate
  */
 export class SpeechSpans {
   private frame = 0
-  /** First frame of the open span; -1 when none is open. */
+  /** The first frame of the open span; -1 when no span is open. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []

@@ -27,7 +27,7 @@ export function readTokenizer(json: string): Tokenizer {
   }
   return {
     encode: text =>
-      // Cut inside their names, special tokens are plain text.
+      // Splits the names of special tokens, so that the library encodes them as plain text.
       text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
     decode,
     special: name => specials.get(name) ?? null,

@@ -134,7 +134,7 @@ export class Recording {
     this.length += samples.length
   }
 
-  /** Copies a span into `target`, from index `at` on. Parts of the span that were removed are left out. */
+  /** Copies a span into `target`, from index `at` on. Sound that was removed is not copied. */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)
