@@ -23,7 +23,7 @@ export async function wholeJob(
   const started = performance.now()
   const server = Bun.spawn([...command, 'serve', '--port', '0', '--data-dir', join(place, 'data')], {
     cwd: place,
-    env: { STENO_MODEL: 'pocket', STENO_LOG: 'json', ...env },
+    env: { STENO_MODEL: 'pocket', STENO_LOG: 'json', STENO_RATE_LIMITS: 'off', ...env },
     stdout: 'pipe',
     stderr: 'ignore',
   })
