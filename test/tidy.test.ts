@@ -51,7 +51,7 @@ const entryFiles: Record<string, string[]> = {
 
 /** The layers inside the engine, by the same rule. */
 const engineLine: string[][] = [
-  ['audio', 'protocol'],
+  ['audio', 'confine', 'protocol'],
   ['onnx'],
   ['network'],
   ['models'],

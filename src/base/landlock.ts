@@ -36,13 +36,14 @@ export function landlockVersion(): number {
 }
 
 /**
- * Denies access to all files except these paths and the content of these folders. If any path may be read, device
- * operations (ioctl) remain allowed. Returns false where the kernel has no Landlock.
+ * Denies access to all files except these paths and the content of these folders. If there is any such path,
+ * folders can still be listed, and device operations (ioctl) remain allowed. Returns false where the kernel has no Landlock.
  */
 export function restrictTo({ read: readable = [], write: writable = [] }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
-  const handled = read | change | (readable.length === 0 ? right.device : 0)
+  const isAll = readable.length === 0 && writable.length === 0
+  const handled = isAll ? read | change | right.device : (read | change) & ~right.readFolder
   const known =
     version >= 5 ? -1 : version >= 3 ? ~right.device : version === 2 ? right.move * 2 - 1 : right.move - 1
   // An older kernel refuses a structure that is larger than its own.

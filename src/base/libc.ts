@@ -5,6 +5,7 @@ import { dlopen, ptr } from 'bun:ffi'
 /** The number of each call on x64 and on arm64. A single number is the same on both. */
 const numbers = {
   prctl: [157, 167],
+  capset: [126, 91],
   prlimit: [302, 261],
   lseek: [8, 62],
   socket: [41, 198],

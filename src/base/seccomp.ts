@@ -192,9 +192,13 @@ function rulesOf(groups: readonly CallGroup[]): Rule[] {
   const has = (group: CallGroup) => groups.includes(group)
   return [
     { call: [16, 29], argument: 1, not: terminalInput },
-    // Otherwise the process could cancel the signal that kills it when its parent ends.
-    { call: [157, 167], argument: 0, not: [setParentDeathSignal] },
-    ...(has('programs') ? [{ call: [56, 220], argument: 0, flags: cloneThread } as const] : []),
+    ...(has('programs')
+      ? [
+          { call: [56, 220], argument: 0, flags: cloneThread } as const,
+          // Otherwise the process could cancel the signal that kills it when its parent ends.
+          { call: [157, 167], argument: 0, not: [setParentDeathSignal] } as const,
+        ]
+      : []),
     ...(has('signals')
       ? [
           { call: [234, 131], argument: 0, only: [process.pid] } as const,

@@ -8,6 +8,7 @@ import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
 import { seconds } from './audio.ts'
+import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, transcribe } from './transcribe.ts'
@@ -24,6 +25,7 @@ export async function engine(): Promise<void> {
   for await (const order of orders()) {
     if (order.kind === 'load') {
       dieWithParent(order.parent)
+      confineEngine(order)
       durationMsMax = order.durationMsMax
       try {
         const loaded = await openModel(order)

@@ -72,6 +72,8 @@ export type Order =
   | {
       kind: 'load'
       parent: number
+      /** The data folder of a server, which the worker must not read as a whole. */
+      dataDir: string | null
       folder: string
       voices: VoiceChoice
       device: Config['device']

@@ -149,6 +149,7 @@ class Supervisor implements Engine {
   async #startWorker(model: ChosenModel): Promise<boolean> {
     const worker = new Worker(model, this.#settings, {
       ...this.#options,
+      dataDir: this.#settings.dataDir,
       onExit: exited => this.#replaceIdleWorker(exited),
     })
     this.#workers.add(worker)

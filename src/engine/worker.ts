@@ -26,6 +26,8 @@ export class CannotLoad extends Error {}
 export type WorkerOptions = {
   /** The command of the child process; tests replace it. */
   command?: string[]
+  /** The data folder of a server. The worker cannot read its secrets. */
+  dataDir?: string
   /** The timeout of loading. */
   loadMs?: number
   /** The timeout of a job that reports no progress. */
@@ -41,6 +43,7 @@ export class Worker {
   /** The number of jobs that were sent to it. */
   jobs = 0
   readonly #settings: EngineSettings
+  readonly #dataDir: string | null
   readonly #loadMs: number
   readonly #stallMs: number
   readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
@@ -52,6 +55,7 @@ export class Worker {
     this.model = model
     this.threads = settings.threads ?? Math.max(1, Math.floor(allowedCores() / (settings.workers ?? 1)))
     this.#settings = settings
+    this.#dataDir = options.dataDir ?? null
     this.#loadMs = options.loadMs ?? limits.engineLoadMs
     this.#stallMs = options.stallMs ?? limits.engineStallMs
     this.#child = Bun.spawn(options.command ?? selfCommand('engine'), {
@@ -80,7 +84,16 @@ export class Worker {
     const { folder, voices, name } = this.model
     const { device, durationMsMax } = this.#settings
     const { threads } = this
-    const order: Order = { kind: 'load', parent: process.pid, folder, voices, device, threads, durationMsMax }
+    const order: Order = {
+      kind: 'load',
+      parent: process.pid,
+      dataDir: this.#dataDir,
+      folder,
+      voices,
+      device,
+      threads,
+      durationMsMax,
+    }
     return this.#request(order, this.#loadMs, (report, resolve, reject) => {
       if (report.kind === 'loaded') resolve(report.facts)
       if (report.kind === 'cannotLoad')

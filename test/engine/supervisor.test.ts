@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -331,11 +331,14 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has the lowest priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
+    // The engine reads the media in the data folder, and not what is beside it.
+    const media = join(folder, 'media')
+    mkdirSync(media, { recursive: true })
     const opened = open('', real())
     const input = job({ path: join(clips ?? '', 'doctor.flac'), durationMs: 4083, language: 'en' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
 
-    const rubbish = join(folder, 'rubbish.mp3')
+    const rubbish = join(media, 'rubbish.mp3')
     await Bun.write(rubbish, 'no sound in here')
     await expect(run(opened, job({ path: rubbish }))).rejects.toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')

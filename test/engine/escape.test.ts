@@ -1,0 +1,84 @@
+// What an engine's process can do of what it has no need of.
+
+import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { missingProtections } from '../../src/base/sandbox.ts'
+import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const isWhole = process.platform === 'linux' && missingProtections().length === 0
+const secrets = ['secret.key', 'steno.db', 'steno.db-wal', 'mail/a.eml']
+const others = ['media/a', 'uploads/a', 'models/base/config.json', 'native/a.so']
+
+function makeDataFolder(): string {
+  const folder = join(temporaryFolder(), 'data')
+  for (const name of [...secrets, ...others]) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), 'bytes')
+  }
+  return folder
+}
+
+test('all paths but the secrets of the data folder', () => {
+  const folder = makeDataFolder()
+  const paths = pathsWithoutSecrets(folder)
+  for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)
+  for (const name of secrets) expect(paths.some(path => join(folder, name).startsWith(`${path}`))).toBe(false)
+  expect(paths).toContain('/usr')
+})
+
+test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor the server', async () => {
+  const folder = makeDataFolder()
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      '-e',
+      `import { spawnSync } from 'node:child_process'
+       import * as fs from 'node:fs'
+       import { connect } from 'node:net'
+       import { confineEngine } from ${JSON.stringify(join(import.meta.dir, '../../src/engine/confine.ts'))}
+       const [folder, server, port] = process.argv.slice(-3)
+       confineEngine({ dataDir: folder, device: 'cpu' })
+       const outcomes = {}
+       const attempt = (name, work) => {
+         try { work(); outcomes[name] = true } catch { outcomes[name] = false }
+       }
+       for (const name of ${JSON.stringify([...secrets, ...others])})
+         attempt('read ' + name, () => fs.readFileSync(folder + '/' + name))
+       attempt('read the environment of the server', () => fs.readFileSync('/proc/' + server + '/environ'))
+       attempt('open memory', () => fs.closeSync(fs.openSync('/proc/' + server + '/mem', 'r')))
+       attempt('signal the server', () => process.kill(Number(server), 0))
+       attempt('write', () => fs.writeFileSync(folder + '/media/a', 'x'))
+       attempt('create', () => fs.writeFileSync(folder + '/new', 'x'))
+       attempt('remove', () => fs.unlinkSync(folder + '/media/a'))
+       attempt('rename', () => fs.renameSync(folder + '/steno.db', folder + '/gone'))
+       const started = spawnSync(process.execPath, ['-e', 'process.exit(7)'], { stdio: 'ignore' })
+       outcomes['start a program'] = started.status === 7
+       outcomes.connect = await new Promise(resolve =>
+         connect(Number(port), '127.0.0.1').on('connect', () => resolve(true)).on('error', () => resolve(false)))
+       console.log(JSON.stringify(outcomes))`,
+      folder,
+      `${process.pid}`,
+      `${server.port}`,
+    ],
+    { stdout: 'pipe', stderr: 'inherit' },
+  )
+  const read = (names: string[], may: boolean) => Object.fromEntries(names.map(name => [`read ${name}`, may]))
+  expect(JSON.parse(await child.stdout.text())).toEqual({
+    ...read(secrets, false),
+    ...read(others, true),
+    'read the environment of the server': false,
+    'open memory': false,
+    'signal the server': false,
+    write: false,
+    create: false,
+    remove: false,
+    rename: false,
+    'start a program': true,
+    connect: false,
+  })
+  expect(readFileSync(join(folder, 'media/a'), 'utf8')).toBe('bytes')
+  expect(readdirSync(folder)).not.toContain('new')
+})
