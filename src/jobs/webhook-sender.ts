@@ -99,6 +99,10 @@ export class WebhookSender {
     const { db } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
+      if (listDueEvents(db, jobId).length === 0) return
+      // Not part of the attempt: an event whose flush fails stays due.
+      await db.durable()
+      // Read after the wait: a deletion during it keeps the body in the event.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       if (!this.#unrecorded.has(due.id)) {
@@ -123,7 +127,6 @@ export class WebhookSender {
       if (body === null) return
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
       const { webhookUrl, accountId } = job
-      await db.durable()
       const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
         deliver(webhookUrl, body, { accountId, signingSecret, nowMs: db.now(), signal }),
       )

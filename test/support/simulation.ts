@@ -1,0 +1,358 @@
+// A simulator: the real code of jobs, ledger and webhooks runs with a clock, a network, an engine and callers that a
+// seed steers. Each step of the simulation settles one pending operation, acts for a caller, or makes a fault: a kill,
+// a power cut, a locked database, a failed flush, a clock that is set. One seed is one order of events.
+
+import { Database } from 'bun:sqlite'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/account.ts'
+import { createKey } from '../../src/accounts/key.ts'
+import { deposit } from '../../src/accounts/ledger.ts'
+import { priceOf } from '../../src/accounts/price.ts'
+import { openSecrets, type Secrets } from '../../src/base/seal.ts'
+import { openUptime } from '../../src/base/uptime.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { type Db, databasePath, openDb, refusalOf } from '../../src/db/db.ts'
+import { ApiError, JobFailure } from '../../src/errors.ts'
+import { makeMediaFolders, removeLeftovers } from '../../src/jobs/media-files.ts'
+import { Runner } from '../../src/jobs/runner.ts'
+import { submitJob } from '../../src/jobs/submit.ts'
+import { WebhookSender } from '../../src/jobs/webhook-sender.ts'
+import { limits } from '../../src/limits.ts'
+import { steeredEngine, transcriptOf } from './engine.ts'
+import { speech, statedMedia } from './media.ts'
+import { type Random, seeded } from './random.ts'
+
+const stepsMax = 120
+const quietStepsMax = 3000
+const depositCents = 10_000
+const sweepEveryMs = 60_000
+/** In memory where there is such a folder: a flush to a disk takes most of the time of a seed. */
+const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+/** Gives the invariants that this seed broke. */
+export async function simulate(seed: number): Promise<string[]> {
+  const world = new World(seed)
+  try {
+    await world.run()
+    return world.broken()
+  } finally {
+    world.close()
+  }
+}
+
+type Operation = { resolve: () => void; reject: (reason: unknown) => void }
+type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
+type Copy = { number: number; path: string }
+type Caller = { accountId: string; keyId: string }
+
+class World {
+  readonly #random: Random
+  readonly #folder = mkdtempSync(join(fastFolder, 'steno-simulation-'))
+  readonly #config: Config
+  readonly #secrets: Secrets
+  readonly #callers: Caller[]
+  /** What the process waits for. A kill drops all of it. */
+  #pending: Operation[] = []
+  #life: Life
+  #lock: Database | null = null
+  #copies = 0
+  /** The files as a power cut leaves them. */
+  #durable: Copy = { number: 0, path: '' }
+  #wallMs = 1_800_000_000_000
+  #monotonicMs = 0
+  #isQuiet = false
+  /** What callers were told: the jobs whose submission, or cancel, was answered with 200. */
+  readonly #accepted = new Map<string, Caller>()
+  readonly #cancelled = new Set<string>()
+  /** Webhooks in the order in which they came. */
+  readonly #told: string[] = []
+
+  constructor(seed: number) {
+    this.#random = seeded(seed)
+    this.#config = readConfig({ STENO_DATA_DIR: this.#folder })
+    makeMediaFolders(this.#folder)
+    this.#secrets = openSecrets(this.#folder)
+    const db = openDb(this.#folder)
+    this.#callers = ['ana', 'ben'].map(name => {
+      const account = createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })
+      if (!account) throw new Error('no account was made')
+      deposit(db, account.id, depositCents)
+      const key = createKey(db, this.#secrets, account.id, { name: null })
+      if (!key) throw new Error('no key was made')
+      return { accountId: account.id, keyId: key.id }
+    })
+    db.checkpoint()
+    db.close()
+    this.#keepDurable(this.#copyFiles())
+    this.#life = this.#start()
+  }
+
+  async run(): Promise<void> {
+    for (let step = 0; step < stepsMax; step++) {
+      this.#step()
+      await drained()
+    }
+    // Without faults all work comes to its end.
+    this.#isQuiet = true
+    this.#unlock()
+    this.#restart('kill')
+    for (let step = 0; step < quietStepsMax; step++) {
+      await drained()
+      const operation = this.#takePending()
+      if (operation) operation.resolve()
+      else if (step % 2 === 0) this.#sweep()
+      else if (this.#isDone()) return
+    }
+  }
+
+  close(): void {
+    this.#unlock()
+    this.#life.db.close()
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  #step(): void {
+    const dice = this.#random.below(100)
+    if (dice < 55) this.#takePending()?.resolve()
+    else if (dice < 70) void this.#submit()
+    else if (dice < 76) void this.#cancel()
+    else if (dice < 80) this.#delete()
+    else if (dice < 88) this.#sweep()
+    else if (dice < 90) this.#takePending()?.reject(new JobFailure('DOWNLOAD_FAILED'))
+    else if (dice < 93) this.#lockOrUnlock()
+    else if (dice < 95) this.#wallMs += this.#random.pick([3_600_000, -172_800_000])
+    else if (dice < 97) this.#monotonicMs += 86_400_000
+    else this.#restart(this.#random.pick(['kill', 'power cut']))
+  }
+
+  /** An operation of the outside, or of the disk: it ends when the simulation says so. */
+  #operation(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const operation = { resolve, reject }
+      this.#pending.push(operation)
+      signal?.addEventListener('abort', () => {
+        this.#pending = this.#pending.filter(each => each !== operation)
+        reject(signal.reason)
+      })
+    })
+  }
+
+  #takePending(): Operation | null {
+    const [operation] = this.#pending.splice(this.#random.below(this.#pending.length), 1)
+    return operation ?? null
+  }
+
+  #start(): Life {
+    const uptime = openUptime(() => this.#monotonicMs, { stepMsMax: 2 * sweepEveryMs })
+    const db = openDb(this.#folder, { clock: () => this.#wallMs, uptime, busyMs: 0 })
+    db.durable = () => this.#flush()
+    const webhooks = new WebhookSender({
+      db,
+      secrets: this.#secrets,
+      monotonic: () => this.#monotonicMs,
+      deliver: async (_url, body) => {
+        await this.#operation().catch(() => {})
+        const { transcription_id, event } = JSON.parse(body) as Record<string, string>
+        this.#told.push(`${transcription_id} ${event}`)
+        await this.#operation().catch(() => {})
+        return { kind: 'delivered', status: 200 }
+      },
+      onOutcome: () => {},
+    })
+    const runner = new Runner({ ...this.#outside(), db, config: this.#config, webhooks, onEnd: () => {} })
+    removeLeftovers(db, this.#folder)
+    runner.resume()
+    webhooks.resume()
+    return { db, runner, webhooks }
+  }
+
+  #outside() {
+    const engine = steeredEngine({ capacity: 2 })
+    engine.transcribe = async (input, { signal, onSeconds }) => {
+      await this.#operation(signal)
+      onSeconds(1)
+      await this.#operation(signal)
+      return transcriptOf(input, 'Hello there.')
+    }
+    return {
+      engine,
+      media: {
+        inspect: async (path: string, options: { signal: AbortSignal }) => {
+          await this.#operation(options.signal)
+          return statedMedia.inspect(path, options)
+        },
+      },
+      download: async (_url: string, path: string, { signal }: { signal: AbortSignal }) => {
+        writeFileSync(path, 'torn')
+        await this.#operation(signal)
+        const bytes = speech(1 + this.#random.below(3000))
+        writeFileSync(path, bytes)
+        return { bytes: bytes.length }
+      },
+    }
+  }
+
+  /** What was in the files when the flush began survives a power cut once the flush has ended. */
+  async #flush(): Promise<void> {
+    const copy = this.#copyFiles()
+    await this.#operation()
+    this.#keepDurable(copy)
+  }
+
+  #copyFiles(): Copy {
+    const number = ++this.#copies
+    const path = join(this.#folder, `copy-${number}`)
+    copyDatabase(databasePath(this.#folder), path)
+    return { number, path }
+  }
+
+  /** Flushes may end in another order than they began. */
+  #keepDurable(copy: Copy): void {
+    if (copy.number > this.#durable.number) this.#durable = copy
+  }
+
+  #restart(how: 'kill' | 'power cut'): void {
+    this.#unlock()
+    this.#pending = []
+    this.#life.db.close()
+    if (how === 'power cut') copyDatabase(this.#durable.path, databasePath(this.#folder))
+    this.#life = this.#start()
+  }
+
+  #lockOrUnlock(): void {
+    if (this.#lock) this.#unlock()
+    else {
+      this.#lock = new Database(databasePath(this.#folder))
+      this.#lock.run('begin immediate')
+    }
+  }
+
+  #unlock(): void {
+    this.#lock?.run('rollback')
+    this.#lock?.close()
+    this.#lock = null
+  }
+
+  async #submit(): Promise<void> {
+    const { db, runner } = this.#life
+    const caller = this.#random.pick(this.#callers)
+    const submission = { url: 'https://media.test/a.mp3', webhook_url: 'https://hooks.test/' }
+    await refusable(async () => {
+      const id = submitJob(db, caller, submission, this.#config)
+      runner.start(id)
+      await db.durable()
+      this.#accepted.set(id, caller)
+    })
+  }
+
+  async #cancel(): Promise<void> {
+    const { db, runner } = this.#life
+    const [id, caller] = this.#random.pick([...this.#accepted]) ?? []
+    if (!id || !caller) return
+    await refusable(async () => {
+      runner.cancel(caller.accountId, id)
+      await db.durable()
+      this.#cancelled.add(id)
+    })
+  }
+
+  #delete(): void {
+    const [id, caller] = this.#random.pick([...this.#accepted]) ?? []
+    if (id && caller) void refusable(async () => this.#life.runner.delete(caller.accountId, id))
+  }
+
+  #sweep(): void {
+    this.#monotonicMs += this.#isQuiet ? 1 : 1000
+    const { runner } = this.#life
+    for (const sweep of [() => runner.writeEnds(), () => runner.failStuckJobs(), () => runner.pump()])
+      void refusable(async () => sweep())
+  }
+
+  #isDone(): boolean {
+    const left = this.#life.db.find<{ count: number }>(
+      `select (select count(*) from jobs where completed_at is null)
+         + (select count(*) from webhook_events where sent_at is null) as count`,
+    )
+    return left?.count === 0
+  }
+
+  /** Every promise to callers, against the database and the webhooks. */
+  broken(): string[] {
+    const jobs = this.#life.db.list<JobFacts>(
+      `select jobs.id, state, error_code as errorCode, started_at as startedAt, duration_ms as durationMs,
+         count(*) filter (where kind = 'reserve') as reserves,
+         count(*) filter (where kind in ('settle', 'release')) as ends,
+         coalesce(sum(units) filter (where kind = 'settle'), 0) as settled
+       from jobs left join ledger on job_id = jobs.id group by jobs.id`,
+    )
+    const known = new Map(jobs.map(job => [job.id, job]))
+    const lost = [...this.#accepted.keys()].filter(id => !known.has(id)).map(id => `${id} is gone`)
+    const uncancelled = [...this.#cancelled]
+      .filter(id => known.get(id)?.errorCode !== 'CANCELLED')
+      .map(id => `${id} was cancelled, and is ${known.get(id)?.state}`)
+    return [...lost, ...uncancelled, ...jobs.flatMap(job => this.#brokenOf(job)), ...this.#brokenMoney(jobs)]
+  }
+
+  #brokenOf({ id, state, errorCode, startedAt, durationMs, reserves, ends, settled }: JobFacts): string[] {
+    const price = state === 'completed' ? priceOf(durationMs ?? 0, this.#config.pricePerHourCents) : 0
+    const expected = [
+      ...(startedAt === null ? [] : [`${id} transcription.processing`]),
+      `${id} transcription.${state}`,
+    ]
+    const told = [...new Set(this.#told.filter(each => each.startsWith(id)))]
+    const rules: [boolean, string][] = [
+      [state === 'completed' || state === 'failed', `is ${state}`],
+      [[null, 'CANCELLED', 'DOWNLOAD_FAILED'].includes(errorCode), `failed as ${errorCode}`],
+      [reserves === ends, `has ${reserves} reserves and ${ends} ends`],
+      [settled === price, `was charged ${settled}, not ${price}`],
+      [told.join() === expected.join(), `sent ${told.join()}, not ${expected.join()}`],
+    ]
+    return rules.filter(([holds]) => !holds).map(([, what]) => `${id} ${what}`)
+  }
+
+  #brokenMoney(jobs: JobFacts[]): string[] {
+    const settled = jobs.reduce((sum, job) => sum + job.settled, 0)
+    const sums = this.#life.db.find<{ balance: number; reserved: number }>(
+      'select sum(balance_units) as balance, sum(reserved_units) as reserved from accounts',
+    )
+    const due = this.#callers.length * depositCents * limits.unitsPerCent - settled
+    if (sums?.balance === due && sums.reserved === 0) return []
+    return [`the balance is ${sums?.balance}, not ${due}, and ${sums?.reserved} is reserved`]
+  }
+}
+
+type JobFacts = {
+  id: string
+  state: string
+  errorCode: string | null
+  startedAt: number | null
+  durationMs: number | null
+  reserves: number
+  ends: number
+  settled: number
+}
+
+/** Copies the file and its write-ahead log, over what is there. */
+function copyDatabase(from: string, to: string): void {
+  rmSync(`${to}-shm`, { force: true })
+  for (const side of ['', '-wal']) {
+    rmSync(`${to}${side}`, { force: true })
+    if (existsSync(`${from}${side}`)) copyFileSync(`${from}${side}`, `${to}${side}`)
+  }
+}
+
+/** Does what may be refused: an answer to the caller other than 200. */
+async function refusable(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof JobFailure || refusalOf(error))) throw error
+  }
+}
+
+/** Resolves when all that can go on has gone on. Nothing else of the process is asynchronous. */
+async function drained(): Promise<void> {
+  for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))
+}
