@@ -3,11 +3,13 @@
 import type { AVChannelOrder } from 'node-av/constants'
 import type { Frame, SoftwareResampleContext } from 'node-av/lib'
 import { sampleRate } from '../wire.ts'
+import { Downmix } from './downmix.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 
 /** A frame with more output samples than this (four minutes) has a wrong sample rate. */
 const frameSamplesMax = 4_000_000
 const frontCenter = 4n
+const frontPair = 3n
 
 export class Resampler {
   readonly #ffmpeg: FFmpeg
@@ -16,6 +18,9 @@ export class Resampler {
   #room = 0
   #view: Float32Array = new Float32Array(0)
   #context: SoftwareResampleContext | null = null
+  /** Two for stereo, which is mixed here, and otherwise one. */
+  #channels = 1
+  readonly #downmix = new Downmix()
 
   constructor(ffmpeg: FFmpeg, emit: (samples: Float32Array) => void) {
     this.#ffmpeg = ffmpeg
@@ -57,12 +62,19 @@ export class Resampler {
     context.alloc()
     // Scales the mix so that all channels at full level do not clip.
     context.setOption('rematrix_maxval', 1)
+    this.#useChannels(frame.channels === 2 && order !== this.#ffmpeg.AV_CHANNEL_ORDER_AMBISONIC ? 2 : 1)
     this.#makeRoom(1)
     const configured = context.configFrame(this.#out, frame)
     if (configured >= 0 && this.#mix(context, frame.channels, order) >= 0 && context.init() >= 0)
       return context
     context.free()
     return null
+  }
+
+  #useChannels(channels: number): void {
+    if (channels === this.#channels) return
+    this.#channels = channels
+    this.#room = 0
   }
 
   /** Sets a channel layout on a frame that has none, as in plain WAV. FFmpeg cannot convert it otherwise. */
@@ -80,7 +92,7 @@ export class Resampler {
    * omnidirectional.
    */
   #mix(context: SoftwareResampleContext, channels: number, order: AVChannelOrder): number {
-    if (order === this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE) return 0
+    if (order === this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE || this.#channels === 2) return 0
     const firstAlone = order === this.#ffmpeg.AV_CHANNEL_ORDER_AMBISONIC
     const gains = Array.from({ length: channels }, (_, i) => (firstAlone ? Number(i === 0) : 1 / channels))
     return context.setMatrix(gains, channels)
@@ -93,24 +105,25 @@ export class Resampler {
       this.#out.format = this.#ffmpeg.AV_SAMPLE_FMT_FLT
       this.#out.sampleRate = sampleRate
       const order = this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE
-      this.#out.channelLayout = { nbChannels: 1, order, mask: frontCenter }
+      const mask = this.#channels === 2 ? frontPair : frontCenter
+      this.#out.channelLayout = { nbChannels: this.#channels, order, mask }
       this.#out.nbSamples = this.#room
       if (this.#out.getBuffer() < 0) throw new Error('no memory for the output frame')
       const bytes = this.#out.data?.[0]
       if (!bytes) throw new Error('the output frame has no buffer')
-      this.#view = new Float32Array(bytes.buffer, bytes.byteOffset, this.#room)
+      this.#view = new Float32Array(bytes.buffer, bytes.byteOffset, this.#room * this.#channels)
     }
     // A conversion sets nbSamples to the number of samples written. This resets it.
     this.#out.nbSamples = this.#room
   }
 
   #pass(): void {
-    const samples = this.#view.subarray(0, this.#out.nbSamples)
+    const samples = this.#view.subarray(0, this.#out.nbSamples * this.#channels)
     for (let i = 0; i < samples.length; i++) {
       const sample = samples[i]!
       // A float file may hold any value. One NaN would spread through the whole model.
       if (!(sample >= -1 && sample <= 1)) samples[i] = sample > 1 ? 1 : sample < -1 ? -1 : 0
     }
-    this.#emit(samples)
+    this.#emit(this.#channels === 2 ? this.#downmix.mix(samples) : samples)
   }
 }
