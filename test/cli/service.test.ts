@@ -134,7 +134,7 @@ test('an unusable data folder is reported, with the setting that selects another
     expect(code).toBe(1)
     expect(out + err).toMatch(/the data folder cannot be used: .*; STENO_DATA_DIR names another/)
   }
-})
+}, 60_000)
 
 test('a backup of a running server is restored into an empty folder', async () => {
   const data = join(folder, 'backed-up')
