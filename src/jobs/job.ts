@@ -24,6 +24,8 @@ export type Job = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
+  prompt: string | null
+  vocabulary: string[]
   webhookUrl: string | null
   fileBytes: number | null
   durationMs: number | null
@@ -46,13 +48,19 @@ type JobRequest = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
+  prompt: string | null
+  vocabulary: readonly string[]
   webhookUrl: string | null
 }
 
-type JobRow = Omit<Job, 'diarize' | 'align'> & { diarize: number; align: number }
+type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary'> & {
+  diarize: number
+  align: number
+  vocabulary: string | null
+}
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, webhook_url as webhookUrl,
+  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
@@ -62,15 +70,16 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,
       accountId,
       diarize: Number(request.diarize),
       align: Number(request.align || request.diarize),
+      vocabulary: request.vocabulary.length > 0 ? JSON.stringify(request.vocabulary) : null,
       progress: defaultProgress.created,
       now: db.now(),
       uptime: db.uptime(),
@@ -97,8 +106,9 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-function fromRow({ diarize, align, ...row }: JobRow): Job {
-  return { ...row, diarize: diarize === 1, align: align === 1 }
+function fromRow({ diarize, align, vocabulary, ...row }: JobRow): Job {
+  const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
+  return { ...row, diarize: diarize === 1, align: align === 1, vocabulary: terms }
 }
 
 type Failure = { code: JobErrorCode; message?: string }
@@ -240,7 +250,10 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
     if (job.deletedAt !== null) return null
     if (!isTerminal(job.state)) throw new ApiError('CONFLICT', 'Cancel the transcription before deleting it.')
     db.run('delete from transcripts where job_id = $id', { id })
-    db.run('update jobs set deleted_at = $now where id = $id', { id, now: db.now() })
+    db.run('update jobs set deleted_at = $now, prompt = null, vocabulary = null where id = $id', {
+      id,
+      now: db.now(),
+    })
     return job
   })
 }

@@ -229,8 +229,8 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<End
       diarize: job.diarize,
       speakerCount: job.speakerCount,
       align: job.align,
-      prompt: null,
-      vocabulary: [],
+      prompt: job.prompt,
+      vocabulary: job.vocabulary,
     },
     {
       signal,

@@ -55,6 +55,8 @@ export function submitJob(
       diarize: submission.diarize ?? false,
       speakerCount: submission.speaker_count ?? null,
       align: submission.align ?? true,
+      prompt: submission.prompt ?? null,
+      vocabulary: submission.vocabulary ?? [],
       webhookUrl: submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null,
     })
   })

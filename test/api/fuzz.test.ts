@@ -94,6 +94,8 @@ const fields = [
   'diarize',
   'speaker_count',
   'align',
+  'prompt',
+  'vocabulary',
   'webhook_url',
   'email',
   'password',

@@ -82,6 +82,15 @@ steered('diarize turns align on', async () => {
   expect(await ana.job(id)).toMatchObject({ diarize: true, speaker_count: 2, align: true })
 })
 
+steered('the prompt and the vocabulary go to the engine', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const context = { prompt: 'Hello, Dr. Wójcik.', vocabulary: ['kubectl', 'Grafana'] }
+  await ana.transcribe(speech(5), context)
+  const { input } = await service.engine.given(1)
+  expect(input).toMatchObject(context)
+})
+
 steered('a cancel releases the reserve, and a second cancel gets the same answer', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana', { credit: 500 })
@@ -196,6 +205,10 @@ const refusals: [string, object, string][] = [
     { url: 'https://a.example/x.mp3', diarize: true, speaker_count: '2' },
     'speaker_count',
   ],
+  ['a prompt of 1,001 characters', { url: 'https://a.example/x.mp3', prompt: 'a'.repeat(1001) }, 'prompt'],
+  ['101 terms', { url: 'https://a.example/x.mp3', vocabulary: Array(101).fill('a') }, 'vocabulary'],
+  ['a term of 81 characters', { url: 'https://a.example/x.mp3', vocabulary: ['a'.repeat(81)] }, 'vocabulary'],
+  ['a vocabulary as a string', { url: 'https://a.example/x.mp3', vocabulary: 'a' }, 'vocabulary'],
   ['diarize as a string', { url: 'https://a.example/x.mp3', diarize: 'yes' }, 'diarize'],
   [
     'a webhook over plain http',

@@ -82,6 +82,7 @@ test('a database is migrated once, and one of a newer version is refused', () =>
     { name: '001_init' },
     { name: '002_media_of_account' },
     { name: '003_sent_events' },
+    { name: '004_prompt' },
   ])
   db.run("insert into migrations values ('999_later', 0)")
   expect(() => open()).toThrow('newer steno')

@@ -4,6 +4,7 @@ import { openDb } from '../../src/db/db.ts'
 import {
   completeJob,
   createJob,
+  deleteJob,
   failJob,
   findJob,
   queueJob,
@@ -73,7 +74,15 @@ test('a job that has ended does not change when it is ended again', () => {
   expect(findJob(db, id)).toEqual(ended)
 })
 
-function newJob() {
+test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
+  const id = newJob({ prompt: 'Hello.', vocabulary: ['kubectl'] })
+  failJob(db, id, { code: 'CANCELLED' })
+  expect(findJob(db, id)).toMatchObject({ prompt: 'Hello.', vocabulary: ['kubectl'] })
+  deleteJob(db, accountId, id)
+  expect(findJob(db, id)).toMatchObject({ prompt: null, vocabulary: [] })
+})
+
+function newJob(context = { prompt: null as string | null, vocabulary: [] as string[] }) {
   return createJob(db, accountId, {
     keyId,
     sourceUrl: 'https://media.example/a.mp3',
@@ -83,6 +92,7 @@ function newJob() {
     diarize: false,
     speakerCount: null,
     align: true,
+    ...context,
     webhookUrl: null,
   })
 }

@@ -85,6 +85,22 @@ export const transcribeRequest = Type.Object(
     align: Type.Optional(
       nullable(Type.Boolean({ description: 'times for each word; always on with diarize' })),
     ),
+    prompt: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: limits.promptLengthMax,
+          description: 'text as it could stand before the recording: names, style, punctuation',
+        }),
+      ),
+    ),
+    vocabulary: Type.Optional(
+      nullable(
+        Type.Array(Type.String({ maxLength: limits.vocabularyTermLengthMax }), {
+          maxItems: limits.vocabularyTermsMax,
+          description: `terms that may be said, at most ${limits.vocabularyTermsMax} of ${limits.vocabularyTermLengthMax} characters`,
+        }),
+      ),
+    ),
     webhook_url: Type.Optional(
       nullable(
         Type.String({ maxLength: limits.urlLengthMax, description: 'the address that events are sent to' }),
