@@ -75,14 +75,12 @@ export async function transcribe(
   return {
     ...transcript,
     warnings: [
-      ...(context.cut ? [cutWarning] : []),
+      ...(context.warning ? [context.warning] : []),
       ...warningOfMissed(missedSeconds),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
   }
 }
-
-const cutWarning = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
  * The maximum of prompt positions in all rows of a batch, because the decoder returns scores over the vocabulary for

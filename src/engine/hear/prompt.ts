@@ -13,8 +13,13 @@ export type Context = {
 
 export type ContextTokens = {
   ids: number[]
-  /** True if some of the text was left out: it is too long, or the model accepts no such text. */
-  cut: boolean
+  /** A sentence for the caller when some or all of the text is left out; otherwise null. */
+  warning: string | null
+}
+
+const warnings = {
+  tooLong: 'The prompt and vocabulary are too long for the model: their beginning was left out.',
+  unsupported: 'The model accepts no prompt and no vocabulary: they were left out.',
 }
 
 /**
@@ -25,10 +30,14 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   const terms = vocabulary.map(plain).filter(term => term !== '')
   const parts = [terms.length > 0 ? `Glossary: ${terms.join(', ')}.` : '', plain(prompt ?? '')]
   const text = parts.filter(part => part !== '').join(' ')
-  if (facts.previous === null || text === '') return { ids: [], cut: text !== '' }
+  if (text === '') return { ids: [], warning: null }
+  if (facts.previous === null) return { ids: [], warning: warnings.unsupported }
   const tokens = tokenizer.encode(` ${text}`)
   const most = Math.floor(facts.positions / 2) - 1
-  return { ids: [facts.previous, ...tokens.slice(-most)], cut: tokens.length > most }
+  return {
+    ids: [facts.previous, ...tokens.slice(-most)],
+    warning: tokens.length > most ? warnings.tooLong : null,
+  }
 }
 
 /** Removes control characters and line breaks. */

@@ -16,8 +16,8 @@ const whisper = {
 } as unknown as Whisper
 
 const textOf = (prompt: string | null, vocabulary: string[] = []) => {
-  const { ids, cut } = contextTokens(whisper, { prompt, vocabulary })
-  return { first: ids[0], text: tokenizer.decode(ids.slice(1)), length: ids.length, cut }
+  const { ids, warning } = contextTokens(whisper, { prompt, vocabulary })
+  return { first: ids[0], text: tokenizer.decode(ids.slice(1)), length: ids.length, warning }
 }
 
 test.skipIf(!pocket).each([
@@ -32,7 +32,7 @@ test.skipIf(!pocket).each([
     ' <|startoftranscript|><|0.00|> <|de|> a',
   ],
 ])(`the context has %s${skipped}`, (_, prompt, vocabulary, text) => {
-  expect(textOf(prompt, vocabulary)).toMatchObject({ first: previous, text, cut: false })
+  expect(textOf(prompt, vocabulary)).toMatchObject({ first: previous, text, warning: null })
 })
 
 test.skipIf(!pocket)(`no token of the caller's text is a special one${skipped}`, () => {
@@ -44,8 +44,9 @@ test.skipIf(!pocket)(`no token of the caller's text is a special one${skipped}`,
 })
 
 test.skipIf(!pocket)(`a long prompt loses its beginning, and says so${skipped}`, () => {
-  const { text, length, cut } = textOf(`first ${'name '.repeat(400)}last`)
-  expect({ length, cut }).toEqual({ length: 224, cut: true })
+  const { text, length, warning } = textOf(`first ${'name '.repeat(400)}last`)
+  expect(length).toBe(224)
+  expect(warning).toContain('too long for the model')
   expect(text).toEndWith(' last')
   expect(text).not.toContain('first')
 })
@@ -54,7 +55,14 @@ test.skipIf(!pocket).each([
   ['nothing', null, []],
   ['white space', ' \n', ['', ' ']],
 ])(`%s adds no tokens${skipped}`, (_, prompt, vocabulary) => {
-  expect(contextTokens(whisper, { prompt, vocabulary })).toEqual({ ids: [], cut: false })
+  expect(contextTokens(whisper, { prompt, vocabulary })).toEqual({ ids: [], warning: null })
+})
+
+test('a model that accepts no earlier text gets none, and the warning says so', () => {
+  const without = { ...whisper, facts: { ...whisper.facts, previous: null } } as Whisper
+  const { ids, warning } = contextTokens(without, { prompt: 'Ann', vocabulary: [] })
+  expect(ids).toEqual([])
+  expect(warning).toContain('accepts no prompt')
 })
 
 test('the prompt of a window is the context, the start, the language and the task', () => {
