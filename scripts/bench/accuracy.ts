@@ -1,5 +1,8 @@
-// Measures word errors, languages and word times of every clip with a reference text. Compares with the transformers.js
-// pipeline and the same weights. steno detects the language; transformers.js cannot, so it receives it.
+// Counts the word errors of every clip with a reference text, and checks the detected language and the word
+// times.
+// Compares steno with the transformers.js pipeline on the same weights.
+// steno detects the language. The transformers.js pipeline cannot detect the language, so it receives the
+// right one.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the pocket model.
 // STENO_BENCH_SAY=1: prints every text to stderr.
@@ -25,10 +28,17 @@ const threads = 2
 const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
-/** The table has one total for each `group`. */
+/**
+ * A clip with its reference `truth`. The benchmark prints one sum for each `group` of clips, `short` or
+ * `long`. `path` is a file of raw samples.
+ */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
-/** Of the `paired` words, `near` have a time within 0.2 s of the reference. */
+/**
+ * The result of one program for one clip. `errors` counts the word errors among `of` reference words.
+ * `paired` counts the words whose time is compared with the reference. `near` counts those paired words whose
+ * time is at most 0.2 s off. `language` is the detected language; null means that no language was detected.
+ */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 
 async function run(): Promise<string[][]> {

@@ -1,5 +1,5 @@
-// Measures requests per second of the API with a thousand and with a million stored jobs. Compares with a minimal
-// Elysia server.
+// Measures the requests per second of steno's API, first with a thousand stored jobs, then with a million.
+// Compares with a minimal Elysia server.
 
 import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
@@ -24,7 +24,10 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** Ids of stored jobs, evenly spread. */
+/**
+ * Ids of stored jobs that the requests name, evenly spread over time. `read`: completed jobs. `failed`:
+ * failed jobs.
+ */
 type Stored = { read: string[]; failed: string[] }
 
 async function withJobs(jobs: number, hello: Ready): Promise<string[][]> {
@@ -74,7 +77,9 @@ function spread(ids: string[]): string[] {
   return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
 
-/** Measures both servers alternately, so that a machine that becomes slower affects both. */
+/**
+ * Measures steno and the Elysia server alternately. A machine that becomes slower then affects both servers.
+ */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []
   const theirs: Measured[] = []
@@ -100,7 +105,10 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
   ]
 }
 
-/** Stores ended jobs, each with a transcript of one minute. Every tenth job has failed. */
+/**
+ * Stores ended jobs. Every tenth job has failed. Each completed job that a request reads has a transcript of
+ * one minute.
+ */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const body = Buffer.from(JSON.stringify(transcript()))
   const stored: Stored = { read: [], failed: [] }
@@ -127,7 +135,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isAsked) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only jobs that are read get a transcript: a million transcripts would only fill the disk.
+        // Only the jobs that a request reads get a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         db.run('insert into transcripts (job_id, body) values ($id, $body)', { id, body })
       }

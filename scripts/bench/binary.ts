@@ -1,5 +1,5 @@
-// Measures the built program: first the very first start in an empty folder, which unpacks its files, up to the
-// transcript of a ten-second clip; then later starts.
+// Measures the built program from its start to the transcript of a clip of ten seconds. The first start runs
+// in an empty folder and unpacks the carried files. The next start finds these files unpacked.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,9 @@
-// Callers work while the server is killed, its disk filled, its database locked, its clock set and its process
-// stopped. In the end every accepted job must have ended once, and every unit of money and every event be there.
-// STENO_BENCH_KILLS sets the number of kills; a full disk needs root, for a small file system of its own.
+// Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its
+// database is locked, its clock is set.
+// Afterwards the benchmark checks that every accepted job has ended once, and that no money and no event is
+// lost.
+// STENO_BENCH_KILLS sets the number of kills. The full disk needs root, because the benchmark mounts a small
+// file system.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
@@ -25,7 +28,10 @@ const seed = Number(process.env.STENO_BENCH_SEED ?? 7)
 const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
-/** Shorter than a suspend, so that one that counts towards a timeout is noticed. */
+/**
+ * The timeout of each state of a job. It is shorter than `suspendMs`, so a job fails if the server counts
+ * suspended time.
+ */
 const timeoutSeconds = 6
 const suspendMs = 8000
 const faultMs = 1500
@@ -142,13 +148,13 @@ const faults: Record<Fault, (server: Server, room: Room) => Promise<void>> = {
   },
 }
 
-/** Takes what room is left, again and again: the server may remove something meanwhile. */
+/** Writes until the disk is full. Large writes come first, then small writes. */
 function fillDisk(file: number): void {
   for (const bytes of [2 ** 20, 2 ** 12]) {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // Full.
+      // The disk is full.
     }
   }
 }
@@ -161,10 +167,10 @@ class Server {
   #clockStepMs = 0
   #starts = 0
   url = ''
-  /** The states of the jobs that a kill interrupted. */
+  /** Maps each state to the number of jobs that a kill interrupted in this state. */
   readonly interrupted = new Map<string, number>()
   worstHealthMs = 0
-  /** Exits that no fault asked for. */
+  /** The number of exits that no fault caused. */
   crashes = 0
 
   constructor(room: Room) {
@@ -195,7 +201,7 @@ class Server {
     this.#child = child
     void this.#restartAfterCrash(child)
     const { value } = await child.stdout.getReader().read()
-    // It did not start: its exit counts as a crash, and it is started again.
+    // Without output the server did not start. The exit counts as a crash, and the server is started again.
     if (value) this.url = new TextDecoder().decode(value).trim()
   }
 
@@ -237,7 +243,7 @@ class Server {
   }
 }
 
-/** Receives webhooks, and serves a media file after a random moment. */
+/** Starts a server that receives webhooks, and that serves a media file after a random delay. */
 function startOrigin(received: Received[], random: Random) {
   const server = Bun.serve({
     port: 0,
@@ -309,7 +315,7 @@ type Row = {
   releases: number
 }
 
-/** What came of the jobs, and what must hold. */
+/** Counts the results. Each count below the row `must be 0:` is an error of the server if it is not 0. */
 function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Received[]): string[][] {
   const jobs = readAll<Row>(
     room,
@@ -323,7 +329,7 @@ function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Re
   const count = (matches: (job: Row) => boolean) => `${jobs.filter(matches).length}`
   const isCompleted = ({ state }: Row) => state === 'completed'
   const failed = jobs.filter(job => job.state === 'failed' && !cancelled.has(job.id))
-  // A download that meets a full disk fails; its caller is told, and pays nothing.
+  // A download to a full disk fails with INTERNAL_ERROR. Its job is not charged.
   const noRoom = failed.filter(job => job.sourceUrl !== null && job.errorCode === 'INTERNAL_ERROR')
   const strange = failed.filter(job => !noRoom.includes(job))
   return [

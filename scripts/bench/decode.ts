@@ -1,4 +1,5 @@
-// Decodes an hour of mp3 and of m4a with the child and with ffmpeg's command line. Ten hours show the memory.
+// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a. Compares the media child with
+// ffmpeg's command line. Files of ten hours show whether the memory of the child grows.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import type { MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 
-/** A mix of tones and noise, because speech resembles neither alone. Gives the decoders realistic work. */
+/** A mix of tones and noise, which gives the decoders realistic work: speech contains both. */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
 const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }
 const hours = 10
@@ -60,7 +61,7 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // Twice the limit: ten hours, plus the padding at the end of every hour.
+  // Twice the default limit: ten hours, and the padding that the encoder adds at the end of every hour.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = { operation, parent: process.pid, priority: 0, ...bounds, durationMsMax }
   return measure([...selfCommand('media'), JSON.stringify(order)], path)

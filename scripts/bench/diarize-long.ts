@@ -1,7 +1,7 @@
-// Diarizes ten minutes, two hours and ten hours of two speakers: CPU time must grow linearly with the length, and
-// memory must stay constant. Compares with recognition of the same sound.
+// Diarizes ten minutes, two hours and ten hours of two speakers. The CPU time must grow linearly with the
+// length. The memory must stay constant. Compares with the cost of recognising the same sound.
 //
-// STENO_BENCH_MINUTES: other lengths, such as `10,120`.
+// STENO_BENCH_MINUTES: other lengths in minutes, such as `10,120`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

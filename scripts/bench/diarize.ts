@@ -1,5 +1,6 @@
-// Scores diarization against the reference, on the clips of the project, and on other clips if they exist. The word
-// score covers the words that the pocket model recognised correctly; each has the speaker that its turn assigned.
+// Scores diarization against the reference, on the project's clips, and on other clips if their files exist.
+// The last column counts words with the correct speaker. It covers only the words that the pocket model
+// recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'
@@ -79,7 +80,7 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
   return diarization.finish(null).turns
 }
 
-/** Returns the share of words with the correct speaker, among the words that were recognised correctly. */
+/** Returns the share of the correctly recognised words that have the correct speaker. */
 async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
   const order = {
     path,

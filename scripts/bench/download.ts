@@ -1,5 +1,5 @@
-// Downloads a gigabyte with the guarded download and with curl, over plain http and TLS. Measures time, CPU and memory
-// of each.
+// Downloads a gigabyte with steno's guarded download and with curl, over plain http and over https. Measures
+// the time, the CPU time and the memory of each program.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'

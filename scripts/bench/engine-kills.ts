@@ -1,5 +1,5 @@
-// Runs fifty jobs in a row through the supervisor, and kills its child in each third of them. Every job must end with
-// the same words, and the memory of the children and of this process must not grow.
+// Runs fifty jobs in a row through the supervisor, and kills the engine's child process during three of the
+// jobs. Every job must end with the same words. The memory of the child and of this process must not grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
@@ -31,7 +31,8 @@ async function run(): Promise<string[][]> {
   try {
     for (let job = 1; job <= jobs; job++) {
       const onSeconds = () => {
-        // Kills the worker at the first progress report of the job, once per job.
+        // Kills the child at the first progress report of a job that `killedAt` lists. Each such job is
+        // killed only once.
         if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
       }
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }

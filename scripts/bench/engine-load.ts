@@ -1,5 +1,5 @@
-// Measures the latency of the API while the engine works on all cores: two hundred requests a second in the usual mix,
-// with a long job running and without one.
+// Measures the latency of the API at two hundred requests a second. Compares an idle engine with an engine
+// that works on all cores.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
@@ -10,7 +10,9 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/** Ten minutes each, so that the engine is busy until the end of the measurement. */
+/**
+ * The number of jobs, ten minutes of sound each. The engine is then busy until the end of the measurement.
+ */
 const jobs = 12
 
 async function run(): Promise<string[][]> {
@@ -80,7 +82,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   return {
     get,
     post,
-    /** Polls until the response satisfies the condition. Gives up after a minute. */
+    /** Polls `path` until `isIt` returns true for the response. Throws an error after a minute. */
     async until(path: string, isIt: (answer: Answer) => boolean): Promise<void> {
       for (const end = performance.now() + 60_000; performance.now() < end; ) {
         if (isIt(await get(path))) return

@@ -1,8 +1,9 @@
-// Measures the cost of a window with Whisper's real dimensions, random weights and a fixed number of tokens. Also
-// measures the share of ONNX Runtime, the cost through the sessions of the npm package, and the additional cost of
-// diarization.
+// Measures the cost of one window for Whisper models with real dimensions, random weights and a fixed number
+// of tokens.
+// Also measures the time inside ONNX Runtime, the cost with the npm package's sessions, and the additional
+// cost of diarization.
 //
-// STENO_BENCH_SIZES: the sizes to measure, such as `tiny,base`.
+// STENO_BENCH_SIZES: the model sizes to measure, such as `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,7 @@ import { sizes, writeRandomModel } from './support/random-model.ts'
 export const bench = { name: 'engine: real dimensions, random weights', run }
 
 const wanted = (process.env.STENO_BENCH_SIZES ?? Object.keys(sizes).join()).split(',')
-/** The text of about 30 s of speech. */
+/** The number of tokens in the text of about 30 s of speech. */
 const tokens = 100
 /** Number of windows that are decoded together. */
 const rows = 8

@@ -1,6 +1,7 @@
-// Runs the whole pipeline on the longest clip with a reference text. Compares with the transformers.js pipeline and
-// whisper.cpp, with the same weights and two threads each. Compare the CPU time: other programs on the machine affect
-// the wall time.
+// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text.
+// Compares steno with the transformers.js pipeline and whisper.cpp, with the same weights. Each program has
+// two threads; whisper.cpp also runs with one thread.
+// Other programs on the machine affect the wall time, so compare the CPU time.
 //
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
@@ -91,7 +92,10 @@ async function transformers(folder: string, sound: string, language: string): Pr
   return { ...spent, text: texts.join(' ') }
 }
 
-/** Measures the whole process, because whisper-cli loads the weights in a few milliseconds. */
+/**
+ * Measures the whole process of whisper-cli. Its load time is included: it is only a few milliseconds.
+ * Returns null if the operator has not named the program and its weights.
+ */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env
   if (!program || !model) return null

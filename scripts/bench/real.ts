@@ -1,10 +1,11 @@
-// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. The programs run in
-// turn, each two times. Compare the CPU time: other programs on the machine affect the wall time.
+// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. Each
+// program runs twice, in turn with the other programs.
+// Other programs on the machine affect the wall time, so compare the CPU time.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
 // STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
 // STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
-// STENO_BENCH_OPENAI: the same weights as openai/whisper's file, such as base.pt.
+// STENO_BENCH_OPENAI: the file of the same weights in the format of openai/whisper, such as base.pt.
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
 // STENO_BENCH_SAY=1: prints every text to stderr.

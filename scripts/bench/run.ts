@@ -1,5 +1,7 @@
-// Runs every benchmark in this folder and prints its table: `bun scripts/bench/run.ts [name …] [--json FILE]`. `--docs
-// FOLDER` writes all tables into one page, with a chart of speed by length of the file.
+// Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
+// scripts/bench/run.ts [name …] [--json FILE]`.
+// `--json FILE` also writes the results to the file. `--docs FOLDER` writes all tables into one page, with a
+// chart of the speed by the length of the file.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -9,7 +11,7 @@ import { reasonOf } from '../../src/base/reason.ts'
 import { formatSize } from '../../src/base/units.ts'
 import { chart, type Series } from './support/chart.ts'
 
-/** The first row is the table header. */
+/** A benchmark. `run` returns the rows of the printed table; the first of them is the header. */
 export type Bench = { name: string; run: () => Promise<string[][]> }
 
 const { values, positionals } = parseArgs({
@@ -39,8 +41,8 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a separate process. A child inherits the peak memory of its parent, so one benchmark would raise
- * the measured peak of the next.
+ * Runs a benchmark in a separate process. On Linux, a child inherits the peak memory of its parent. So
+ * without a separate process, one benchmark would raise the measured peak of the next benchmark.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')
@@ -67,7 +69,10 @@ async function writeDocs(folder: string): Promise<void> {
   await Bun.write(join(folder, 'speed.svg'), chart('Times real time, by length', note, [...long, ...told]))
 }
 
-/** Converts a table with the columns `minutes` and `CPU s` to a line of the chart. */
+/**
+ * Converts the results of the benchmark `name` to one line of the chart. The results must have the columns
+ * `minutes` and `CPU s`.
+ */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = results[name] ?? []
   const [minutes, cpu] = [head.indexOf('minutes'), head.indexOf('CPU s')]

@@ -1,4 +1,5 @@
-// Many seeds of the simulator. STENO_BENCH_SEEDS sets how many, STENO_BENCH_SEED the first one.
+// Runs the simulator with many seeds, and reports each seed with which the service breaks a rule.
+// STENO_BENCH_SEEDS sets the number of seeds. STENO_BENCH_SEED sets the first seed.
 
 import { simulate } from '../../test/support/simulation.ts'
 

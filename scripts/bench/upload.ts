@@ -1,4 +1,5 @@
-// Uploads 5 GB to a signed address. Measures the growth of the server's memory, and the speed.
+// Uploads 5 GB to a signed address, or less if the disk is too small. Then uploads four files at once, each a
+// tenth of that size. Measures the speed, and the growth of the server's memory.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,7 @@ async function measure(name: string, sizes: number[]): Promise<string[]> {
   const data = prepareData()
   const server = await serve(data)
   try {
-    // A small upload first, so that the cost of the first request is not counted.
+    // One small upload comes first, so that the cost of the first request is not measured.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
     const start = performance.now()

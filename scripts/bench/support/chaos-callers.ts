@@ -1,16 +1,17 @@
-// Callers that submit jobs to a server that fails, and ask again until they have an answer.
+// Callers that submit and cancel jobs on a server that fails. They repeat each request until the server
+// answers it.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
 
 export type Callers = {
-  /** The ids of all jobs that were answered with 200. */
+  /** The ids of all jobs whose request was answered with status 200. */
   accepted: Set<string>
-  /** The ids whose cancel was answered with 200. */
+  /** The ids of all jobs whose cancel request was answered with status 200. */
   cancelled: Set<string>
-  /** Answers that no fault explains. */
+  /** Responses that no fault explains. */
   wrong: string[]
-  /** Resolves when each caller has an answer to its last request, or has waited too long for it. */
+  /** Resolves when each caller has a response to its last request, or when `giveUp` is aborted. */
   stop(): Promise<void>
 }
 
@@ -18,7 +19,10 @@ type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; g
 // biome-ignore lint/suspicious/noExplicitAny: a bench looks into whatever came back
 type Answer = { status: number; body: any }
 
-/** A refusal that the same request does not meet again: the server lacks disk or lock, or has the request under way. */
+/**
+ * Statuses after which the same request is repeated. 409: an equal request is in flight. 500 and 503: a fault
+ * of the server. 507: the disk is full.
+ */
 const passing = new Set([409, 500, 503, 507])
 const retryPauseMs = 20
 
@@ -48,7 +52,7 @@ export function startCallers(place: Place, random: Random, count: number): Calle
   }
 }
 
-/** Gives the id of the accepted job. */
+/** Submits a job, and returns the id of the accepted job. */
 async function submit(place: Place, random: Random, wrong: string[]): Promise<string> {
   const headers = { 'Idempotency-Key': crypto.randomUUID() }
   for (;;) {
@@ -57,7 +61,7 @@ async function submit(place: Place, random: Random, wrong: string[]): Promise<st
     const body = { ...source, webhook_url: place.webhookUrl }
     const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
     if (answer.status === 200) return answer.body.id
-    // An upload expires when the clock is set forward.
+    // An upload expires when the clock is set forward. A new upload is then used.
     if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
   }
 }
@@ -75,7 +79,7 @@ async function upload(place: Place, random: Random, wrong: string[]): Promise<st
   }
 }
 
-/** False when the job had ended. */
+/** Cancels a job. Returns false if the job had already ended. */
 async function cancel(place: Place, id: string, wrong: string[]): Promise<boolean> {
   for (;;) {
     const { status, body } = await insist(place, 'POST', `/v1/transcribe/${id}/cancel`)
@@ -111,7 +115,7 @@ async function untilAnswered(giveUp: AbortSignal, send: () => Promise<Response>)
       const isFinal = answer.body?.error?.message?.includes('is already')
       if (isFinal || !passing.has(answer.status)) return answer
     } catch {
-      // The server was killed.
+      // The connection failed, because the server was killed.
     }
     await Bun.sleep(retryPauseMs)
   }

@@ -1,5 +1,5 @@
-// A service in a process of its own, for a bench that breaks it. Every step of a job takes a random moment, and the
-// parent process may set its wall clock.
+// A service in a separate process for the chaos benchmark, with a simulated engine. Each step of a job takes
+// a random time. The parent process sends the offset of the clock in milliseconds.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

@@ -1,4 +1,5 @@
-// Draws the speed of files of different lengths: one line per series, over a logarithmic axis.
+// Draws the speed of programs by the length of the file: one line per series, over a logarithmic axis of
+// minutes.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

@@ -1,4 +1,5 @@
-// Runs a child process whose last line of output is a JSON document, and returns that document.
+// Runs a script of this folder as a child process. The last line of its output is a JSON document, which is
+// returned.
 
 import { join } from 'node:path'
 

@@ -1,23 +1,31 @@
-// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score is
-// exact: it is computed over the intervals between all segment boundaries.
+// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The
+// score is exact, because it is computed over the intervals between all segment boundaries, not over frames.
 
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
-  /** Scored seconds of speech in the reference. Speech of two speakers at once counts twice. */
+  /**
+   * Seconds of speech in the reference that are scored. A second in which two speakers talk counts as two
+   * seconds.
+   */
   speech: number
   missed: number
   false: number
   confused: number
-  /** The sum of missed, false and confused speech, divided by `speech`. */
+  /** The diarization error rate: the sum of `missed`, `false` and `confused` seconds, divided by `speech`. */
   rate: number
-  /** The mean Jaccard distance between each speaker of the reference and the matched one. */
+  /**
+   * The Jaccard error rate: the mean Jaccard distance between each reference speaker and the matched speaker.
+   */
   jaccard: number
-  /** Maps each speaker of the reference to a speaker of the hypothesis. */
+  /** Maps each speaker of the reference to a speaker that diarization found. */
   matched: Map<string, string>
 }
 
-/** Computes the score. `collar` seconds before and after every boundary of the reference are not scored. */
+/**
+ * Scores the segments `said` by diarization against the reference `truth`. The `collar` seconds before and
+ * after every boundary of the reference are not scored.
+ */
 export function score(truth: readonly Segment[], said: readonly Segment[], collar = 0.25): Score {
   const pieces = piecesOf(truth, said, collar)
   const names = namesOf(truth)
@@ -93,8 +101,8 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
 }
 
 /**
- * The Hungarian method: returns for each row the column that maximises the total, or -1 where there are too few
- * columns.
+ * Applies the Hungarian method. Returns one column for each row, so that the sum of the chosen values of
+ * `gain` is maximal. The value -1 means that too few columns exist and this row gets no column.
  */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length

@@ -1,4 +1,5 @@
-// A child process of the benchmarks: diarization alone, on a file of samples that is repeated `repeat` times.
+// A child process of the benchmarks. Runs only diarization, on a file of samples whose content is repeated
+// `repeat` times.
 
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'

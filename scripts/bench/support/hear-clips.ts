@@ -1,4 +1,5 @@
-// A child process of the benchmarks: the engine's pipeline on files of samples, with language detection.
+// A child process of the benchmarks. Transcribes several files of samples with the engine, with language
+// detection and without diarization.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'

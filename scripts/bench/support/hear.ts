@@ -1,5 +1,6 @@
-// A child process of the benchmarks: runs the engine's pipeline on a file of samples, repeated `repeat` times, and
-// measures its cost. The times inside ONNX Runtime cover only the encoder and the decoder.
+// A child process of the benchmarks. Transcribes a file of samples whose content is repeated `repeat` times,
+// and measures the cost. `bareWallMs` and `bareCpuMs` cover only the encoder and the decoder inside ONNX
+// Runtime.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
@@ -26,7 +27,7 @@ export type HearOrder = {
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** Time inside the runs of the encoder and the decoder. */
+  /** Wall time and CPU time inside ONNX Runtime, for the encoder and the decoder. */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -83,7 +84,10 @@ function clock() {
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 }
 }
 
-/** Adds up the time of the encoder and the decoder. Both are recognised by their first input. */
+/**
+ * Measures the time of each run of the encoder and of the decoder, and sums it up. The name of the first
+ * input tells these runs from the runs of other models.
+ */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }
   const prepare = Session.prototype.run

@@ -1,5 +1,5 @@
-// A load generator in a separate process: raw keep-alive sockets, each with one request in flight. Prints its
-// measurements. Fetch would need more CPU than the measured server.
+// A load generator in a separate process. It uses raw keep-alive sockets, each with one request in flight,
+// and prints its measurements. `fetch` is not used, because it needs more CPU time than the measured server.
 
 export type Load = {
   port: number
@@ -7,8 +7,9 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The request rate. Latency is measured from the time at which a request was due. Without a rate, requests are sent
-   * as fast as the server answers.
+   * The requests per second over all connections. Latency is then measured from the time at which a request
+   * was due. If `perSecond` is absent, each connection sends its next request as soon as the response
+   * arrives.
    */
   perSecond?: number
 }
@@ -65,7 +66,7 @@ async function generate({ port, connections, seconds, requests, perSecond }: Loa
         else setTimeout(send, dueAt - now)
 
         function send(): void {
-          // A timer may fire slightly early.
+          // A timer may fire slightly early. The latency is then measured from the actual time.
           dueAt = Math.min(dueAt, performance.now())
           socket.write(request)
         }

@@ -1,5 +1,5 @@
-// Runs a command and measures its whole process tree: CPU time, wall time, and the peak of the resident memory, summed
-// over the tree.
+// Runs a command and measures its process tree: the CPU time, the wall time, and the peak memory. The peak
+// memory is the highest sum of the resident memory of all processes in the tree.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -26,7 +26,7 @@ export async function measure(
   const status = await child.exited
   clearInterval(sampler)
   if (status !== 0) throw new Error(`${command[0]} failed: ${err.trim().split('\n').at(-1)}`)
-  // The usage of a child includes that of its own children.
+  // `resourceUsage` of a child includes the CPU time of the child's own children.
   const usage = child.resourceUsage()
   if (!usage) throw new Error(`${command[0]} has no resource usage`)
   return { cpuMs: Number(usage.cpuTime.total) / 1000, wallMs: performance.now() - before, peakBytes, out }

@@ -1,5 +1,7 @@
-// A child process of the benchmarks: the encoder and decoder of a model at a fixed number of tokens. Uses the engine's
-// own binding, or the sessions of the npm package, where the decoder's cache passes through JavaScript.
+// A child process of the benchmarks. Measures the encoder and the decoder of a model at a fixed number of
+// tokens.
+// `npm` selects the sessions of the npm package, in which the decoder's cache passes through JavaScript.
+// Otherwise the engine's own binding is measured.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -18,8 +20,9 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * CPU milliseconds: the encoder for one window, the decoder for all tokens of all rows, and the time inside the
- * decoder's runs.
+ * CPU times in milliseconds. `encodeMs`: the encoder for one window. `decodeMs`: the decoder for all tokens
+ * of all rows. `bareMs`: the part of `decodeMs` inside ONNX Runtime; it is 0 for the npm package, where it is
+ * not measured.
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

@@ -1,4 +1,5 @@
-// The programs of the benchmark of real speech, as whole processes: steno, and those that the operator named.
+// The programs that the benchmark of real speech compares: steno, and the programs that the operator names in
+// the environment. Each program runs as a whole process.
 
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -7,14 +8,17 @@ import { measure, type Spent } from './measure.ts'
 import type { Sound } from './real-speech.ts'
 import type { TimedWord } from './score.ts'
 
-/** `words` has a list for each sound; it is null where the program gives no word times. */
+/**
+ * The result of one run. `words` has one list of words for each sound. `words` is null if the program gives
+ * no word times.
+ */
 export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
-  /** False where the operator has not named it. */
+  /** False if the operator has not named the program in the environment. The program is then skipped. */
   here: boolean
-  /** How often it runs. */
+  /** The number of measured runs. */
   rounds: number
   hear(sounds: readonly Sound[]): Promise<Answer>
 }
@@ -37,7 +41,10 @@ export function fasterWhisper(): Program {
   }
 }
 
-/** The reference for the words. It runs once, because it takes the longest. */
+/**
+ * Runs openai/whisper. Its word times are the reference for the word times of the other programs. It runs
+ * only once, because it is the slowest program.
+ */
 export function openaiWhisper(): Program {
   const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
   return {

@@ -1,5 +1,7 @@
-// Writes Whisper models with real dimensions and random weights, in the layout that onnx-community publishes: an
-// encoder, and a decoder with two branches, with and without a cache. Their text is noise, but their cost is realistic.
+// Writes Whisper models with real dimensions and random weights. Their text is noise, but their cost is
+// realistic.
+// The layout is that of onnx-community: one encoder, and one decoder with two branches. One branch has a
+// cache, and the other branch has none.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +17,10 @@ export const sizes: Record<string, Size> = {
 
 const [mels, frames, positions, vocabulary, headSize] = [80, 1500, 448, 51_865, 64]
 
-/** Writes a model. `like` is a folder with a model, whose settings and tokenizer are copied. */
+/**
+ * Writes a model with the dimensions `size`. `like` is the folder of an existing model: its settings and its
+ * tokenizer are copied. `int8` selects 8-bit weights.
+ */
 export async function writeRandomModel(
   folder: string,
   like: string,
@@ -103,7 +108,10 @@ class Layers {
     return bias ? graph.add('Add', [product, weights.floats(`${name}.b`, [to])]) : product
   }
 
-  /** Quantizes the activations in each run, and the weights once, as the published 8-bit models do. */
+  /**
+   * Adds a matrix product in 8 bits, as the published 8-bit models do. The activations are quantized in each
+   * run, the weights only once.
+   */
   private quantized(name: string, input: string, from: number, to: number): string {
     const { graph, weights } = this
     const parts = ['q', 's', 'z'].map(each => `${name}.${each}.${Math.random()}`)
@@ -129,7 +137,9 @@ class Layers {
     })
   }
 
-  /** Reshapes [batch, length, width] to [batch, heads, length, 64]. */
+  /**
+   * Splits the width among the attention heads: [batch, length, width] becomes [batch, heads, length, 64].
+   */
   split(input: string): string {
     const shaped = this.graph.add('Reshape', [input, this.graph.integers(0, 0, this.size.heads, headSize)])
     return this.graph.add('Transpose', [shaped], { perm: [0, 2, 1, 3] })

@@ -1,5 +1,6 @@
-// Real speech with known text: 50 utterances of LibriSpeech test-other, joined in the order of their paths with pauses of
-// digital silence, and one by one.
+// Real speech with known text: 50 utterances of LibriSpeech test-other. One sound set has a file for each
+// utterance. The other set has one file of all utterances, in the order of their paths, with pauses of
+// digital silence.
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -7,7 +8,10 @@ import { wavFile } from '../../../test/support/compose-speech.ts'
 import { firstOf } from '../../../test/support/engine-room.ts'
 import { seeded } from '../../../test/support/random.ts'
 
-/** Outside of the utterances the sound is digital silence. Times are seconds. */
+/**
+ * A sound file with its reference text. `utterances` holds the times of the utterances in seconds. The sound
+ * between two utterances is digital silence.
+ */
 export type Sound = { path: string; text: string; utterances: { from: number; to: number }[] }
 export type SoundSet = { name: string; seconds: number; sounds: Sound[] }
 
@@ -17,7 +21,7 @@ const rate = 16_000
 const pauseSeconds = { min: 0.4, max: 1.6 }
 const seed = 4
 
-/** Writes the WAV files into the folder. Returns null where the utterances are missing. */
+/** Writes the WAV files of both sound sets into the folder. Returns null if the utterances are missing. */
 export async function realSpeech(folder: string): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')
   if (!from) return null

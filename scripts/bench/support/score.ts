@@ -1,4 +1,5 @@
-// Scores transcripts of real speech: word errors, words over digital silence, and word times against another program.
+// Scores transcripts of real speech: word errors, words over digital silence, and the difference of word
+// times from those of another program.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
 import type { Sound } from './real-speech.ts'
@@ -7,7 +8,7 @@ export type TimedWord = { word: string; start: number; end: number }
 
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
-/** A word may cover this much of a pause. */
+/** A word counts as a word over silence if it covers more than this much of one pause. */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
 
@@ -23,7 +24,7 @@ export function wordErrors(truth: string, heard: string): Errors {
   }
 }
 
-/** Counts the words that cover more than 0.3 s of one pause. */
+/** Counts the words that cover more than `silenceSecondsMax` of one pause. */
 export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWord[]): number {
   const ends = [0, ...utterances.map(({ to }) => to)]
   const pauses = ends.map((from, index) => ({
@@ -35,7 +36,10 @@ export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWor
   ).length
 }
 
-/** Counts the words that end before they start, or start before the end of the word before. */
+/**
+ * Counts the words that end before their own start, and the words that start before the end of the previous
+ * word.
+ */
 export function wordsOutOfOrder(words: readonly TimedWord[]): number {
   const tolerance = 1e-6
   return words.filter(
@@ -43,7 +47,10 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
   ).length
 }
 
-/** Of the words that both programs heard, counts those that start within 0.2 s of each other. */
+/**
+ * Compares the start times of the words that both programs recognised. `of` counts these words. `near` counts
+ * those of them whose two start times differ by at most 0.2 s.
+ */
 export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
   const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))
   const { pairs } = compareWords(plain(theirs), plain(ours))

@@ -1,4 +1,5 @@
-// A child process of the benchmarks: the plain transformers.js pipeline on several files of samples, one after another.
+// A child process of the benchmarks. Transcribes several files of samples with the plain transformers.js
+// pipeline, one file after another.
 
 import { basename, dirname } from 'node:path'
 import { env, pipeline } from '@huggingface/transformers'
