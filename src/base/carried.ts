@@ -1,5 +1,5 @@
-// Files that native code opens by path. In a checkout they are in the project folder. The binary unpacks its own copies
-// once.
+// Finds the carried files: the files that native code opens by their path. A checkout has these files in the
+// project folder. The binary contains copies, and unpacks the copies once.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,7 +12,10 @@ const folderVariable = 'STENO_NATIVE_DIR'
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
-/** Returns the path on disk of a file or folder of the project, or null in a build that does not contain it. */
+/**
+ * Returns the path on disk of the file or folder at `path` in the project. Returns null if this build does
+ * not contain the file or folder.
+ */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
   const isThere = Object.keys(carried.files).some(name => name === path || name.startsWith(`${path}/`))
@@ -23,22 +26,25 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Sets the folder into which the binary unpacks: `serve` may receive its data folder by a flag. */
+/**
+ * Sets the folder into which the binary unpacks its files. The command `serve` calls this function, because
+ * a flag may name another data folder.
+ */
 export function setDataDir(dataDir: string): void {
   process.env[folderVariable] = join(dataDir, 'native')
 }
 
 /**
- * Returns the environment that a child needs to find the unpacked files. A child inherits neither environment nor
- * working folder.
+ * Returns the environment variables with which a child process finds the unpacked files. A child process
+ * inherits no environment and no working folder. A checkout unpacks nothing, so it needs no variable.
  */
 export function unpackedEnvironment(): Record<string, string> {
   return carried === null ? {} : nativeEnvironment()
 }
 
 /**
- * Like unpackedEnvironment, for a child that also needs the CUDA provider. In a checkout the provider is in this folder
- * too.
+ * Returns the same variable as `unpackedEnvironment`, in a checkout too. It is for a child process that
+ * loads the CUDA provider: the provider is always in this folder.
  */
 export function nativeEnvironment(): Record<string, string> {
   if (carried !== null) unpackedFolder(carried)
@@ -49,7 +55,7 @@ function unpackedFolder(files: Embedded): string {
   return unpack(nativeHome(), files, folder => log.info('unpacking', { folder }))
 }
 
-/** Returns the folder of native files, unpacked or downloaded. */
+/** Returns the folder that holds the unpacked native files and the downloaded CUDA provider. */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(resolve(process.env.STENO_DATA_DIR || './steno-data'), 'native')
 }

@@ -15,8 +15,8 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
 }
 
 /**
- * Returns the name nearest to the given one: the first that contains it, otherwise the one with the smallest edit
- * distance.
+ * Returns the first of `names` that contains `given`. If no name contains it, returns the name with the
+ * smallest edit distance to `given`. Returns null if `names` is empty.
  */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()

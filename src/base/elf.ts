@@ -19,7 +19,8 @@ export function neededLibraries(path: string): string[] {
     const at = dynamic.from + index * dynamicEntryBytes
     return { tag: file.readBigInt64LE(at), value: unsigned64(file, at + 8) }
   })
-  // The dynamic section gives the memory address of the string table. This converts it to an offset in the file.
+  // The dynamic section gives the memory address of the string table. The code below converts the address to
+  // an offset in the file.
   const address = entries.find(({ tag }) => tag === stringTableTag)?.value ?? 0
   const holder = segments.find(
     segment =>

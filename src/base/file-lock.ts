@@ -1,10 +1,13 @@
-// Inter-process locks: an exclusive SQLite transaction on a dedicated file. The operating system releases the lock when
-// the process ends for any reason.
+// A lock between processes: an exclusive SQLite transaction on a separate file. The operating system
+// releases the lock when the process ends for any reason.
 
 import { Database } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'
 
-/** Returns the function that releases the lock, or null when the lock is already held. */
+/**
+ * Takes the lock and returns the function that releases it. Returns null if another process already holds
+ * the lock.
+ */
 export function lockFile(path: string): (() => void) | null {
   const file = new Database(touchPrivate(path))
   try {

@@ -3,8 +3,8 @@
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
- * Converts ISO 8601 to milliseconds since 1970. A time without a zone is UTC; a date is its midnight. Returns null for
- * any other text.
+ * Converts an ISO 8601 text to milliseconds since 1970. A time without a zone is read as UTC. A date without
+ * a time is read as midnight at the start of that date. Returns null for any other text.
  */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =

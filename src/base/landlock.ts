@@ -1,5 +1,6 @@
-// Landlock: a process restricts its own access to files, TCP and other processes. The restriction covers the calling
-// thread, and the threads and processes that it starts.
+// Landlock: with this Linux feature a process restricts its own access to files, TCP and other processes.
+// The restriction applies to the calling thread, and to the threads and processes that the calling thread
+// starts later.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, openSync, statSync } from 'node:fs'
@@ -10,7 +11,7 @@ const right = {
   writeFile: 1 << 1,
   readFile: 1 << 2,
   readFolder: 1 << 3,
-  /** Removing and creating the entries of a folder. */
+  /** The rights to create and to remove the entries of a folder. */
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,
@@ -18,26 +19,30 @@ const right = {
 }
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
-/** The rights that apply to a file, not to a folder. */
+/** The rights that the kernel accepts for a single file. The other rights are valid only for a folder. */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
-/** TCP: binding and connecting. Scope: abstract sockets of other processes, and signals to them. */
+/**
+ * All bits of two further restrictions. For TCP the bits are: binding and connecting. For other processes
+ * they are: connecting to their abstract sockets, and sending signals to them.
+ */
 const all = 0b11n
 
 export type Paths = {
   read?: string[]
-  /** Paths that may be changed. They cannot be read unless they are also in `read`. */
+  /** Paths that the process may write to. It cannot read them unless `read` lists them too. */
   write?: string[]
 }
 
-/** Returns the version of Landlock in this kernel, or 0 when it has none. */
+/** Returns the version of Landlock in this kernel. Returns 0 if the kernel has no Landlock. */
 export function landlockVersion(): number {
   const askVersion = 1
   return Math.max(0, systemCall('landlockCreateRuleset', 0, 0, askVersion))
 }
 
 /**
- * Denies access to all files except these paths and the content of these folders. If there is any such path,
- * folders can still be listed, and device operations (ioctl) remain allowed. Returns false where the kernel has no Landlock.
+ * Denies access to all files, except the files in these lists and the content of the folders in these lists.
+ * If both lists are empty, listing folders and device operations (ioctl) are denied too; otherwise both
+ * remain allowed. Returns false if the kernel has no Landlock or refuses the restriction.
  */
 export function restrictTo({ read: readable = [], write: writable = [] }: Paths): boolean {
   const version = landlockVersion()
@@ -46,7 +51,7 @@ export function restrictTo({ read: readable = [], write: writable = [] }: Paths)
   const handled = isAll ? read | change | right.device : (read | change) & ~right.readFolder
   const known =
     version >= 5 ? -1 : version >= 3 ? ~right.device : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // An older kernel refuses a structure that is larger than its own.
+  // The size of the structure in bytes. An older kernel refuses a structure that is larger than its own.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(

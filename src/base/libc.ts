@@ -2,7 +2,10 @@
 
 import { dlopen, ptr } from 'bun:ffi'
 
-/** The number of each call on x64 and on arm64. A single number is the same on both. */
+/**
+ * The number of each system call. A pair has the number on x64 and the number on arm64. A single number is
+ * valid on both.
+ */
 const numbers = {
   prctl: [157, 167],
   capset: [126, 91],
@@ -35,7 +38,10 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
   return Number(library.syscall(given, a, b, c, d, e))
 }
 
-/** Sets a resource limit of this process. A process cannot raise its hard limit, so a lower one is kept. */
+/**
+ * Sets the soft and the hard value of a resource limit of this process. `which` is the number of the
+ * resource. A process cannot raise its hard value, so neither new value exceeds the present hard value.
+ */
 export function limitResource(which: number, soft: number, hard = soft): void {
   const limits = new BigUint64Array(2)
   if (systemCall('prlimit', 0, which, 0, ptr(limits)) !== 0) throw new Error(`getrlimit ${which} failed`)
@@ -45,7 +51,7 @@ export function limitResource(which: number, soft: number, hard = soft): void {
   if (systemCall('prlimit', 0, which, ptr(limits)) !== 0) throw new Error(`setrlimit ${which} failed`)
 }
 
-/** Sets the offset of an open file. */
+/** Sets the position in an open file to `offset` bytes from its start. */
 export function seek(file: number, offset: number): void {
   const fromStart = 0
   if (systemCall('lseek', file, offset, fromStart) < 0) throw new Error('lseek failed')

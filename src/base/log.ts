@@ -1,4 +1,5 @@
-// The log: one line per event, with a name and fields. It never contains a key, a signed address or a transcript.
+// The log on stderr: each line has a time, a name and fields. No line contains a key, a signed address or a
+// transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = 'info' | 'warn' | 'error'
@@ -6,7 +7,10 @@ type Format = 'pretty' | 'json' | 'silent'
 
 let format: Format = 'silent'
 
-/** The log is silent until the server sets a format: other commands print only their own output. */
+/**
+ * Sets the format of the log. Before this call the log prints nothing. Only the server calls this function,
+ * so other commands print only their own output.
+ */
 export function setLogFormat(chosen: Format): void {
   format = chosen
 }
@@ -17,7 +21,10 @@ export const log = {
   error: (event: string, fields: Fields = {}) => write('error', event, fields),
 }
 
-/** Returns the log fields of an unexpected error, with its stack. Responses to callers never contain these. */
+/**
+ * Returns the log fields of an unexpected error: its message and its stack. A response to a caller never
+ * contains these fields.
+ */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }
 }

@@ -1,4 +1,5 @@
-// Counters, gauges and histograms in the text format of Prometheus. Every metric is declared in the table below.
+// Counters, gauges and histograms in the text format of Prometheus. The constant `declared` lists every
+// metric.
 
 type Kind = 'counter' | 'gauge' | 'histogram'
 
@@ -25,14 +26,20 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /** Looks one series up. A caller that adds to it often keeps the result. */
+  /**
+   * Returns the counter of one metric with these labels. A caller that adds to the counter often keeps it,
+   * and so avoids the search.
+   */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram
   text(): string
 }
 
 type Value = { value: number }
-/** Each bucket counts the values above the previous bound and up to its own bound. */
+/**
+ * `bound` is the upper limit of a bucket. A bucket counts the values up to its own bound that are above the
+ * bound of the previous bucket.
+ */
 type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 
 export function openMetrics(): Metrics {

@@ -5,11 +5,14 @@ import { systemCall } from './libc.ts'
 const prSetParentDeathSignal = 1
 const sigkill = 9
 
-/** Asks the kernel to kill this process when its parent ends. Only Linux has this call. */
+/**
+ * Asks the kernel to kill this process when its parent ends. `parent` is the process id of the parent. Only
+ * Linux has this system call.
+ */
 export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // The parent may have ended before the call.
+  // The parent may have ended before the system call. This process then has another parent.
   if (process.ppid !== parent) process.exit(1)
 }

@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs'
 
 /**
- * Reads from an offset of an open file, without moving its position. The result is shorter than `length` at the end of
- * the file.
+ * Reads `length` bytes from the offset `at` of an open file. The position in the file stays unchanged. The
+ * result is shorter if the file ends earlier.
  */
 export function readAt(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)

@@ -1,5 +1,5 @@
-// The sandbox: a process gives up its rights before it handles untrusted data. Where the kernel lacks a protection, the
-// process keeps the right.
+// The sandbox: a process gives up its rights before it handles untrusted data. If the kernel does not
+// support a protection, the process keeps the rights that this protection would remove.
 
 import { ptr } from 'bun:ffi'
 import { landlockVersion, type Paths, restrictTo } from './landlock.ts'
@@ -8,29 +8,36 @@ import { canDenyCalls, denyCalls } from './seccomp.ts'
 
 const setDumpable = 4
 const setNoNewPrivileges = 38
-/** CAP_DAC_OVERRIDE: root reads the files of every user. */
+/** The capability CAP_DAC_OVERRIDE: with it root reads and writes the files of every user. */
 const anyFile = 0b10
 
-/** Leaves this process only its open files, its memory and its threads. */
+/** Takes all rights from this process, except the use of its open files, its memory and its threads. */
 export function giveUpEverything(): void {
   dropPrivileges({ kept: 0 })
   restrictTo({})
   denyCalls('everything')
 }
 
-/** Leaves this process these paths, programs and signals to its children. It gets no connection to another machine. */
+/**
+ * Leaves this process access to these paths, the right to start programs, and signals to its own children.
+ * The process cannot connect to another machine.
+ */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges({ kept: anyFile })
   restrictTo(paths)
   denyCalls(['inspection', 'kernel'])
 }
 
-/** Root loses its capabilities, and no program that is started has more. */
+/**
+ * Takes all capabilities from this process, except the bits in `kept`. A program that this process starts
+ * cannot gain more.
+ */
 function dropPrivileges({ kept }: { kept: number }): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
-  // Effective, permitted, inheritable, each in two parts. A process without capabilities gets none by this call.
+  // The six numbers are the effective, permitted and inheritable capabilities: first their lower 32 bits,
+  // then their upper 32 bits. A process without capabilities gains none by this call.
   systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0])))
 }
 
@@ -39,7 +46,7 @@ export function hideFromOthers(): void {
   systemCall('prctl', setDumpable, 0)
 }
 
-/** Returns the protections that are not available: the kernel or the container does not support them. */
+/** Returns the names of the protections that the kernel or the container does not support. */
 export function missingProtections(): string[] {
   return [...(landlockVersion() > 0 ? [] : ['Landlock']), ...(canDenyCalls() ? [] : ['seccomp'])]
 }

@@ -1,4 +1,5 @@
-// Schema types that TypeBox lacks. They contain plain JSON Schema, ready for the OpenAPI document.
+// Schema types that the library TypeBox lacks. Each schema is also valid JSON Schema, so the OpenAPI
+// document can contain it.
 
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
@@ -6,6 +7,6 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))
 
-/** A string enum. */
+/** A schema for a string that is one of `choices`. */
 export const oneOf = <const Choice extends string>(choices: readonly Choice[], options: SchemaOptions = {}) =>
   Type.Unsafe<Choice>({ ...options, [Kind]: 'OneOf', type: 'string', enum: choices })

@@ -1,4 +1,5 @@
-// The secret of a data folder. It encrypts signing secrets, and signs upload addresses and cursors.
+// The secret of a data folder. Keys that are derived from it encrypt the signing secrets of webhooks, and
+// sign upload addresses and cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { Draft } from './whole-file.ts'
 export type Secrets = {
   seal(text: string): string
   open(sealed: string): string
-  /** Signs a text. The signature is valid for this purpose only. */
+  /** Signs a text. A signature is valid only for the `purpose` for which it was made. */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }
@@ -22,7 +23,10 @@ export function secretPath(dataDir: string): string {
   return join(dataDir, 'secret.key')
 }
 
-/** Reads the secret of the data folder, or creates it. Several processes may do this at the same time. */
+/**
+ * Reads the secret of the data folder. Creates the secret if the folder has none. Several processes may call
+ * this function at the same time.
+ */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
   if (!existsSync(path)) createSecret(path)
@@ -62,7 +66,8 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
-  // If another process was faster, place() does nothing, and the secret of that process is used.
+  // If another process created the secret first, place() does nothing. This process then uses the secret of
+  // the other process.
   draft.place()
 }
 

@@ -1,12 +1,13 @@
-// A seccomp filter of system calls, for a process that handles untrusted data. It denies the listed calls to every
-// thread, permanently. A denied call fails with EPERM, and the process continues.
+// A seccomp filter of system calls, for a process that handles untrusted data. The filter denies the listed
+// calls to every thread of the process, permanently. A denied call fails with EPERM, or with ENOSYS where
+// stated, and the process continues.
 
 import { ptr } from 'bun:ffi'
 import { systemCall } from './libc.ts'
 
 /**
- * The number of a call on x64 and on arm64. Null if a machine does not have the call. A single number is the same on
- * both.
+ * The number of a system call on x64 and its number on arm64. The second number is null if arm64 does not
+ * have the call. A single number is valid on both.
  */
 type Numbers = number | readonly [x64: number, arm64: number | null]
 type Machine = 'x64' | 'arm64'
@@ -71,7 +72,7 @@ const calls = {
     fork: [57, null],
     vfork: [58, null],
   },
-  /** Sockets, including open ones. */
+  /** Creating sockets, and using sockets that are already open. */
   network: {
     socket: [41, 198],
     socketpair: [53, 199],
@@ -87,7 +88,7 @@ const calls = {
     recvmsg: [47, 212],
     recvmmsg: [299, 243],
   },
-  /** Signals to other processes, their priorities and their queues. */
+  /** Signals to other processes, their priorities, and memory and queues that processes share. */
   signals: {
     kill: [62, 129],
     tkill: [200, 130],
@@ -109,7 +110,7 @@ const calls = {
     msgget: [68, 186],
     mq_open: [240, 180],
   },
-  /** Memory and descriptors of other processes. */
+  /** Access to the memory and the file descriptors of other processes. */
   inspection: {
     ptrace: [101, 117],
     process_vm_readv: [310, 270],
@@ -120,7 +121,7 @@ const calls = {
     kcmp: [312, 272],
     perf_event_open: [298, 241],
   },
-  /** The kernel itself, and parts of it with a history of vulnerabilities. */
+  /** Changes to the kernel itself, and parts of the kernel in which many vulnerabilities were found. */
   kernel: {
     bpf: [321, 280],
     userfaultfd: [323, 282],
@@ -171,23 +172,28 @@ const calls = {
 export type CallGroup = keyof typeof calls
 
 /**
- * A call that is denied only for some values of one argument; arguments are counted from 0. It is allowed with the
- * values of `only`, or without those of `not`.
+ * A rule for a call that is denied for some values of one argument and allowed for the other values.
+ * `argument` is the index of this argument, counted from 0. With `only`, the call is allowed for the listed
+ * values and denied for all others. With `not`, the call is denied for the listed values and allowed for all
+ * others.
  */
 type Rule = { call: Numbers; argument: number } & (
   | { only: readonly number[] }
   | { not: readonly number[] }
-  /** The call is allowed when one of these bits is set. */
+  /**
+   * With `flags`, the call is allowed if the argument has at least one of these bits, and denied if it has
+   * none.
+   */
   | { flags: number }
 )
 
 const af = { unix: 1, netlink: 16 }
 const cloneThread = 0x10000
 const setParentDeathSignal = 1
-/** TIOCSTI and TIOCLINUX: both can insert input into the terminal. */
+/** The ioctl requests TIOCSTI and TIOCLINUX. Both can insert input into the terminal. */
 const terminalInput = [0x5412, 0x541c]
 
-/** Returns the rules for calls that are denied only for some arguments. */
+/** Returns the rules for the calls that are denied only for some values of an argument. */
 function rulesOf(groups: readonly CallGroup[]): Rule[] {
   const has = (group: CallGroup) => groups.includes(group)
   return [
@@ -195,7 +201,7 @@ function rulesOf(groups: readonly CallGroup[]): Rule[] {
     ...(has('programs')
       ? [
           { call: [56, 220], argument: 0, flags: cloneThread } as const,
-          // Otherwise the process could cancel the signal that kills it when its parent ends.
+          // Without this rule the process could cancel the signal that kills it when its parent ends.
           { call: [157, 167], argument: 0, not: [setParentDeathSignal] } as const,
         ]
       : []),
@@ -211,17 +217,20 @@ function rulesOf(groups: readonly CallGroup[]): Rule[] {
 
 const eperm = 1
 const enosys = 38
-/** Calls from this number on are newer than this list. They fail with ENOSYS, as on an older kernel. */
+/**
+ * System calls with this number or a higher one are newer than the lists above. They fail with ENOSYS, as
+ * they do on a kernel that does not have them.
+ */
 const firstUnknown = 470
 const clone3 = 435
 /** The first call number of the x32 ABI, a second interface of x64. */
 const x32 = 0x40000000
 
-/** Offsets of the fields in the data that a filter receives. */
+/** Offsets, in bytes, of the fields in the data that the filter receives about a call. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, ifAnyBit: 0x45, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
-/** The architecture of a call. */
+/** The constants by which the kernel names the architecture of a call. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number]
@@ -233,13 +242,16 @@ export function canDenyCalls(): boolean {
   return machineOf(process.arch) !== null && systemCall('seccomp', askForAnswer, 0, ptr(failing)) === 0
 }
 
-/** Denies the calls of these groups to all threads, permanently. Returns false if the kernel does not support it. */
+/**
+ * Denies the calls of these groups to all threads, permanently. Returns false if the kernel does not support
+ * seccomp filters.
+ */
 export function denyCalls(chosen: readonly CallGroup[] | 'everything'): boolean {
   const groups = chosen === 'everything' ? (Object.keys(calls) as CallGroup[]) : chosen
   const machine = machineOf(process.arch)
   if (!machine) return false
   const program = filterProgram(groups, machine)
-  // struct sock_fprog: the number of instructions, and their address.
+  // The structure sock_fprog holds the number of instructions, and the address of the instructions.
   const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
   const setFilter = 1
   const onAllThreads = 1
@@ -263,7 +275,8 @@ function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Arr
     ...denied
       .filter(number => number !== null)
       .flatMap(number => unless(instruction.ifEqual, number, verdict.fail(eperm))),
-    // The arguments of clone3 are in memory, which a filter cannot read. After ENOSYS libc creates threads with clone.
+    // The arguments of clone3 are in memory, and a filter cannot read memory. When clone3 fails with ENOSYS,
+    // libc creates threads with clone.
     ...(groups.includes('programs') ? unless(instruction.ifEqual, clone3, verdict.fail(enosys)) : []),
     ...rulesOf(groups).flatMap(rule => ruleProgram(rule, numberOf(rule.call))),
     answer(verdict.allow),
@@ -279,7 +292,9 @@ function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Arr
   return bytes
 }
 
-/** Returns the instructions for one call. Any other call skips them. */
+/**
+ * Returns the instructions that apply one rule. The filter skips these instructions for every other call.
+ */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)
@@ -296,7 +311,10 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   ]
 }
 
-/** Returns `given` as the verdict if the test is true. Otherwise execution continues. */
+/**
+ * Returns the instructions that end the filter with the verdict `given` if the test is true. If the test is
+ * false, the filter continues with the next instruction.
+ */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]
 }

@@ -1,14 +1,18 @@
-// A fair semaphore: keys take turns, and no key may hold so many slots that the next key has to wait.
+// A fair semaphore: waiting keys take turns, and no key may hold so many slots that another key finds no
+// free slot. A key is a text that names a caller, such as an account id.
 
 export type Semaphore = {
-  /** Runs the work when a slot is free. Rejects with the reason of the signal when it is aborted while waiting. */
+  /**
+   * Calls `work` when `key` gets a slot, and returns its result. If `signal` is aborted before that, rejects
+   * with the reason of the signal.
+   */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * The maximum ratio of slots that one key holds to slots that stay free. A single key gets three quarters of all slots,
- * a second one three quarters of the remaining slots, and so on. Running work is never interrupted, so the free slots
- * are the reserve for the next key.
+ * The maximum ratio between the slots that one key holds and the slots that stay free. The first key gets
+ * three quarters of all slots. The second key gets three quarters of the remaining slots, and so on. Running
+ * work is never interrupted, so the next key needs these free slots.
  */
 const heldPerFree = 3
 
@@ -17,7 +21,10 @@ type Waiting = Set<() => void>
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** Keys with waiting work, in order of their turn. The key that was served last is at the end. */
+  /**
+   * The keys that have waiting work, in the order of their turns. The key that got a slot last is at the
+   * end.
+   */
   const queues = new Map<string, Waiting>()
 
   function mayTake(key: string): boolean {
@@ -59,7 +66,10 @@ export function openSemaphore(slots: number): Semaphore {
     while (serveNext());
   }
 
-  /** Assigns a slot to the first key in the queue that may take one. Returns false when there is none. */
+  /**
+   * Assigns a slot to the first waiting key that may take one. Returns false if no waiting key may take a
+   * slot.
+   */
   function serveNext(): boolean {
     if (free === 0) return false
     for (const [key, queue] of queues) {

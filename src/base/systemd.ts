@@ -1,11 +1,15 @@
-// Notifies systemd that the service is ready, alive or stopping. Without systemd nothing is sent.
+// Notifies systemd that the service is ready, alive or stopping. If systemd did not start the service,
+// nothing is sent.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'
 import { systemCall } from './libc.ts'
 
 export type Systemd = {
-  /** Reports that the service is ready. Then sends a heartbeat at half the interval of the watchdog. */
+  /**
+   * Reports that the service is ready. After that, sends a heartbeat twice in each interval of the watchdog
+   * of systemd.
+   */
   ready(): void
   stopping(): void
 }
@@ -28,7 +32,10 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
   }
 }
 
-/** Uses system calls, because Bun has no datagram sockets with a path. A message that cannot be sent is lost. */
+/**
+ * Sends a message with system calls, because Bun has no datagram sockets with a path. An error is ignored:
+ * the message is then lost.
+ */
 function send(path: string, state: string): void {
   const unix = 1
   const datagram = 2
@@ -45,7 +52,10 @@ function send(path: string, state: string): void {
   }
 }
 
-/** Returns a struct sockaddr_un. A name that begins with @ is an abstract socket: its first byte is zero. */
+/**
+ * Returns the bytes of the structure sockaddr_un for a path. A path that begins with @ names an abstract
+ * socket: the first byte of its name is zero.
+ */
 export function addressOf(path: string): Uint8Array {
   const family = [1, 0]
   const name = new TextEncoder().encode(path.replace(/^@/, '\0'))

@@ -1,4 +1,4 @@
-// Unpacks files once, into a folder that is named by their hash.
+// Unpacks the files of the binary once, into a folder whose name is their hash.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,10 @@ import { Draft, removeOldDrafts } from './whole-file.ts'
 
 type Files = { hash: string; files: Record<string, string> }
 
-/** Returns the folder below `home` that contains the files. `onStart` is called before they are written. */
+/**
+ * Returns the folder below `home` that contains the files. If the folder does not exist yet, calls `onStart`
+ * and then writes the files.
+ */
 export function unpack(home: string, { hash, files }: Files, onStart: (folder: string) => void): string {
   const folder = join(home, hash)
   if (existsSync(folder)) {
@@ -22,7 +25,8 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR names another place`,
     )
   }
-  // Removes only the folders of this function. The folder of the CUDA provider is beside them.
+  // Removes only the folders that this function created for other hashes. The same place holds the folder of
+  // the CUDA provider, which must stay.
   for (const name of readdirSync(home)) {
     if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
       rmSync(join(home, name), { recursive: true, force: true })
@@ -38,6 +42,7 @@ function write(folder: string, files: Record<string, string>): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, readFileSync(inside), { mode: 0o700 })
   }
-  // If another process was faster, place() does nothing: its files are the same.
+  // If another process wrote the folder first, place() does nothing, because the files of both processes are
+  // the same.
   draft.place()
 }

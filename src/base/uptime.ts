@@ -1,8 +1,9 @@
-// The clock of timeouts: its time passes only while the process runs.
+// A clock for timeouts: its time passes only while the process runs.
 
 /**
- * Returns a clock in milliseconds since the start. It must be read at least every `stepMsMax`. A longer step of the
- * monotonic clock means that the machine or the process was suspended; it counts as `stepMsMax`.
+ * Returns a function that reads the clock, in milliseconds since the clock was opened. The caller must read
+ * the clock at least once every `stepMsMax`. If more time has passed since the last reading, the machine or
+ * the process was suspended, and only `stepMsMax` is counted.
  */
 export function openUptime(monotonic: () => number, { stepMsMax }: { stepMsMax: number }): () => number {
   let uptime = 0

@@ -1,5 +1,5 @@
-// Atomic creation of files and folders: each is written as a draft beside its target, and renamed or linked when it is
-// complete.
+// Atomic creation of files and folders. A file or folder is first written as a draft beside its target. When
+// the draft is complete, it is renamed or linked to the target.
 
 import {
   closeSync,
@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a path for one draft of this file or folder. It contains no process id: processes in two containers with one
- * shared folder may have the same id.
+ * Returns a new path for a draft of this file or folder. The path contains no process id, because two
+ * containers that share a folder may have processes with the same id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`
@@ -27,7 +27,10 @@ export function isDraft(name: string): boolean {
   return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name)
 }
 
-/** Removes the drafts that killed processes left in a folder. A recent draft may still be in use. */
+/**
+ * Removes the old drafts in a folder, which killed processes have left. Keeps a recent draft, because a
+ * process may still be writing it.
+ */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
     const path = join(folder, name)
@@ -38,8 +41,8 @@ export function removeOldDrafts(folder: string): void {
 }
 
 /**
- * A draft of a file or folder. Declare it with `using`, write to `path`, then call `place` or `replace`. Otherwise the
- * draft is removed at the end of the block.
+ * A draft of a file or folder. A caller declares it with `using`, writes to `path`, then calls `place` or
+ * `replace`. Without that call the draft is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string
@@ -50,11 +53,14 @@ export class Draft implements Disposable {
     this.path = draftPath(target)
   }
 
-  /** Moves the draft to its target. Returns false if the target is a file, or a folder that is not empty. */
+  /**
+   * Moves the draft to its target. Returns false and moves nothing if the target is a file, or a folder that
+   * is not empty.
+   */
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // A link fails if the target exists. A rename fails if the target is a folder with content.
+      // Linking fails if the target exists. Renaming a folder fails if the target is a folder with content.
       if (isFolder) renameSync(this.path, this.#target)
       else linkSync(this.path, this.#target)
     } catch (error) {
@@ -65,7 +71,7 @@ export class Draft implements Disposable {
     return true
   }
 
-  /** Moves the draft to its target, and replaces a file or folder there. */
+  /** Moves the draft to its target. Replaces a file or folder that is already there. */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)
@@ -92,13 +98,16 @@ export function replaceFolder(path: string, target: string): void {
       renameSync(path, target)
       return
     } catch (error) {
-      // Another process placed its folder in between. Tries again.
+      // Between the two renames another process has created the target again. The loop starts again.
       if (!isTaken(error)) throw error
     }
   }
 }
 
-/** Syncs all content before the rename. Otherwise a power cut could leave the name with empty files. */
+/**
+ * Syncs all content to the disk before the rename. Without this a power cut could leave empty files at the
+ * target. Returns true if `path` is a folder.
+ */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()
   if (isFolder) for (const name of readdirSync(path)) syncAll(join(path, name))

@@ -1,5 +1,5 @@
-// Extracts single files from a zip archive on disk, in constant memory. Size and CRC are checked. Encrypted archives
-// and archives above 4 GB are refused.
+// Extracts single files from a zip archive on disk, in constant memory. Checks the size and the CRC of each
+// file. Refuses an archive above 4 GB.
 
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
@@ -13,7 +13,7 @@ export type ZipEntry = {
   packed: number
   crc: number
   deflated: boolean
-  /** Offset of the file's own header. */
+  /** The offset in the archive at which the header of this file begins. */
   at: number
 }
 
@@ -65,7 +65,10 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
   return entries
 }
 
-/** Extracts one file of the archive to `target`. Throws when its size or CRC is wrong; `target` is then invalid. */
+/**
+ * Extracts one file of the archive to `target`. Throws if its size or CRC is wrong; `target` is then
+ * incomplete or damaged.
+ */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)
   let size = 0
@@ -85,7 +88,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
 
-/** Returns the offset at which the bytes of an entry begin. */
+/** Returns the offset in the archive at which the content of `entry` begins. */
 function contentOf(path: string, entry: ZipEntry): number {
   const file = openSync(path, 'r')
   try {

@@ -1,10 +1,11 @@
-// Checks that an IP address may be reached: the public internet, and the networks that the operator has allowed.
+// Checks that this program may connect to an IP address. It may connect to the public internet, and to the
+// networks that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
-/** Unicast ranges that do not belong to the public internet. */
+/** Ranges of addresses that do not belong to the public internet. */
 const special = {
   ipv4: netsOf([
     '0.0.0.0/8', // this network; the kernel takes 0.0.0.0 for itself
@@ -33,17 +34,23 @@ const special = {
 }
 
 /**
- * The range that holds every public IPv6 address. Loopback, link-local, unique local and site-local addresses are
- * outside.
+ * The range that contains every public IPv6 address. Loopback, link-local, unique local and site-local
+ * addresses are outside this range.
  */
 const globalIpv6 = netsOf(['2000::/3'])
 
-/** Returns true if a connection to this address is allowed. Returns false for a text that is not an IP address. */
+/**
+ * Returns true if a connection to this address is allowed. `own` are the addresses of this machine: they are
+ * denied unless `allowNets` contains them. Returns false for a text that is not an IP address.
+ */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
 }
 
-/** The addresses of this machine. A firewall that closes its ports does not see a connection that it makes to itself. */
+/**
+ * Returns the addresses of this machine. A firewall that closes the ports of this machine does not stop a
+ * connection from the machine to itself.
+ */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
   return netsOf(all.map(({ address }) => plainAddress(address)))
@@ -58,20 +65,26 @@ function isPublic(address: string): boolean {
   return globalIpv6.has(plain) && !special.ipv6.has(plain)
 }
 
-/** Whether the address is in these networks, also behind NAT64. */
+/**
+ * Returns true if these networks contain the address, or the IPv4 address behind it if it is a NAT64
+ * address.
+ */
 export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)
   const behind = behindNat64(plain)
   return nets.has(plain) || (behind !== null && nets.has(behind))
 }
 
-/** Returns the IP address in a URL, or null when the host is a name. */
+/** Returns the IP address in a URL. Returns null if the host is a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? null : host
 }
 
-/** Returns the IPv4 address behind a NAT64 address: the last 32 bits of an address in 64:ff9b::/96. */
+/**
+ * Returns the IPv4 address that a NAT64 address stands for: the last 32 bits of an address in 64:ff9b::/96.
+ * Returns null for any other address.
+ */
 function behindNat64(address: string): string | null {
   if (isIP(address) !== 6) return null
   const groups = groupsOf(address)

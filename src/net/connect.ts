@@ -1,5 +1,6 @@
-// Opens a socket to a host that may be reached. The name is resolved once, and the connection uses the addresses that
-// were checked. A DNS answer that changes in between (DNS rebinding) has no effect.
+// Opens a socket to a host, if connections to the address of the host are allowed. The host name is resolved
+// once. The checked addresses are then used for the connection, so a DNS answer that changes later (DNS
+// rebinding) has no effect.
 
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -13,9 +14,9 @@ const systemNames = openNames()
 export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** Trusted CA certificates. They replace those of the system. */
+  /** The trusted CA certificates. They replace the certificates of the system. */
   ca?: string | undefined
-  /** Allows plain http only to addresses in allowNets. */
+  /** If true, plain http is allowed only to addresses in `allowNets`. */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined
   answerTimeoutMs?: number | undefined
@@ -27,7 +28,10 @@ export type NoConnection =
 
 export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
 
-/** Rejects only with the reason of the signal. Every other failure is returned as a NoConnection. */
+/**
+ * Opens the socket. Returns every failure as a NoConnection. Rejects only if `signal` is aborted, with its
+ * reason.
+ */
 export async function connect(
   url: URL,
   options: ConnectOptions,
@@ -48,7 +52,10 @@ export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly 
   )
 }
 
-/** Returns null when the name is unknown, or when `stop` is aborted first. */
+/**
+ * Returns the addresses of the host in a URL. Returns null if the name is unknown, or if `stop` is aborted
+ * first.
+ */
 export async function addressesOf(
   url: URL,
   resolve: Resolve = systemNames,
@@ -83,7 +90,10 @@ async function open(
   return url.protocol === 'https:' ? encrypt(socket, url, options.ca, stop) : socket
 }
 
-/** Happy Eyeballs (RFC 8305): tries the next address when one fails or is slow. The first connection wins. */
+/**
+ * Tries the addresses as Happy Eyeballs (RFC 8305) does: it tries the next address when an attempt fails or
+ * is slow. Returns the first socket that connects, or null if none connects.
+ */
 async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
   const attempts = new Set<Socket>()
   const waiting = [...addresses]
@@ -124,7 +134,7 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // SNI allows no IP address. The certificate is still checked against it.
+    // SNI does not allow an IP address. The certificate is still checked against the address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -148,7 +158,7 @@ function tlsCause(error: Error & { code?: string }): TlsCause {
   return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
 }
 
-/** Returns the result of the promise, or null when `stop` is aborted first. */
+/** Returns the result of `promise`. Returns null if `stop` is aborted first. */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
   if (stop.aborted) return null
   const stopped = Promise.withResolvers<null>()

@@ -1,5 +1,5 @@
-// Decodes a Content-Encoding that the request did not ask for: some object stores send files compressed, as they store
-// them.
+// Decodes the Content-Encoding of a body. The request does not ask for an encoding, but some object stores
+// send files in the compressed form in which they are stored.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
@@ -19,10 +19,12 @@ const decoders: Record<string, () => Transform> = {
   zstd: createZstdDecompress,
 }
 
-/** The body is not valid in its Content-Encoding. */
+/** The error for a body that is not valid in its Content-Encoding. */
 export class Undecodable extends Error {}
 
-/** Opens a sink that decodes the bytes and writes them. Returns null for an unknown encoding. */
+/**
+ * Opens a sink that decodes the bytes and passes them to `write`. Returns null if the encoding is unknown.
+ */
 export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return { push: write, end: async () => {}, abandon: () => {} }
@@ -31,7 +33,8 @@ export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Prom
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // Backpressure: a transform calls back when its output has been read, so a compression bomb cannot fill the memory.
+    // Backpressure: `written` resolves only when the decoded output has been read. A compression bomb
+    // therefore cannot fill the memory.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()

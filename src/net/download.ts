@@ -1,5 +1,5 @@
-// Downloads to a file: streamed, limited in size, and resumed after an interruption. The file gets its name only when
-// it is complete.
+// Downloads to a file: the download is streamed, limited in size, and resumed after an interruption. The
+// file gets its final name only when it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -24,7 +24,10 @@ export type DownloadOptions = ConnectOptions & {
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Throws a JobFailure that names the cause, or the reason of the signal. */
+/**
+ * Downloads the file at `address` to `path`. Throws a JobFailure that names the cause. If the signal is
+ * aborted, throws the reason of the signal.
+ */
 export async function download(
   address: string,
   path: string,
@@ -38,7 +41,10 @@ export async function download(
   return { bytes }
 }
 
-/** Syncs the file asynchronously. Draft.place() would sync too, but it blocks the event loop. */
+/**
+ * Downloads into the file at `path`. Syncs the file asynchronously: Draft.place() syncs too, but it blocks
+ * the event loop.
+ */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -50,14 +56,19 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
   }
 }
 
-/** State that is kept from one attempt to the next. */
+/** State that all attempts of one download share. */
 type Progress = {
   bytes: number
   total: number | null
-  /** The ETag or Last-Modified of the file. A later attempt resumes only if it has not changed. */
+  /**
+   * The ETag or Last-Modified of the file, or null if it has neither. A later attempt resumes only if this
+   * value is still the same.
+   */
   version: string | null
   begun: boolean
-  /** Bytes of all attempts, and the time that was spent reading their bodies. */
+  /**
+   * `receivedBytes` are the bytes that all attempts received. `receivedMs` is the time for which they read.
+   */
   receivedBytes: number
   receivedMs: number
 }
@@ -90,7 +101,10 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   }
 }
 
-/** Sends one request for the file, or for its missing part. Throws when a retry cannot help. */
+/**
+ * Sends one request for the file, or for the part of the file that is still missing. Throws if a retry
+ * cannot help.
+ */
 async function attempt(
   file: FileHandle,
   address: string,
@@ -131,7 +145,8 @@ async function attempt(
 }
 
 /**
- * Returns the direct address of the file. Throws for a share link that leads to no file, before any request is sent.
+ * Returns the direct address of the file. Throws for a share link that leads to no file; no request is sent
+ * in this case.
  */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
@@ -144,7 +159,10 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
   throw new JobFailure('URL_NOT_ACCESSIBLE', causeOf(failure))
 }
 
-/** A server error is retried only after the download has begun. */
+/**
+ * Handles an answer with an error status. Returns a result that leads to a retry only if the download has
+ * already begun; otherwise throws.
+ */
 async function refused(
   answer: Answer,
   file: FileHandle,
@@ -160,7 +178,7 @@ async function refused(
   throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
 }
 
-/** Returns true if the answer is the missing part of the same file. */
+/** Returns true if the answer contains the missing part of the same file. */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   return (
@@ -181,7 +199,8 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // The length of an encoded body is not the length of the file, and a part of it cannot be decoded alone.
+  // Both values are null for an encoded body: its length is not the length of the file, and a part of it
+  // cannot be decoded alone.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }
@@ -221,11 +240,14 @@ async function store(
     decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
-  // A server may send a shorter range than requested.
+  // A server may send a shorter range than the request asked for.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
-/** Returns true if the average rate is too low. Otherwise a server that drips could hold a download slot for ever. */
+/**
+ * Returns true if the average rate of the download is too low. Without this check a very slow server could
+ * hold a download slot for ever.
+ */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (
     receivedMs >= limits.downloadRateAfterMs &&
@@ -253,7 +275,10 @@ function rangeOf(answer: Answer): { start: number; total: number | null } | null
   return { start: Number(start), total: total === '*' ? null : Number(total) }
 }
 
-/** Returns the value for If-Range: a strong ETag, or Last-Modified. */
+/**
+ * Returns the value for the header If-Range: a strong ETag, or Last-Modified if there is no ETag. Returns
+ * null if there is neither.
+ */
 function versionOf(answer: Answer): string | null {
   const { etag } = answer.headers
   if (etag !== undefined) return etag.startsWith('"') ? etag : null

@@ -1,5 +1,6 @@
-// Sends one request over a given socket and reads its answer: no connection pool, no proxy, no decoding, no redirects.
-// It uses node:http because Bun's fetch always obeys HTTP_PROXY and opens its own connections.
+// Sends one request over a given socket and reads its answer. It uses no connection pool and no proxy, does
+// not decode the body, and does not follow redirects. It uses node:http, because the fetch of Bun always
+// obeys HTTP_PROXY and opens its own connections.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,19 +19,25 @@ export type Answer = {
   headers: IncomingHttpHeaders
   /** The address that answered, without credentials. */
   url: URL
-  /** Passes the body to `take` chunk by chunk. The next chunk is read only when `take` has finished. */
+  /**
+   * Passes the body to `take`, one chunk after another. The next chunk is read only when `take` has
+   * finished. A download without enough progress ends as `stall` defines.
+   */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
-  /** Closes the connection; the remaining body is not read. */
+  /** Closes the connection. The remaining body is not read. */
   close(): void
 }
 
-/** Fewer than `bytesMin` bytes within `stallMs` are a stall. */
+/** A body is stalled if fewer than `bytesMin` bytes arrive within `stallMs`. */
 export type Stall = { stallMs: number; bytesMin: number }
 export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
-/** Rejects only with the reason of the signal. */
+/**
+ * Sends the request. Returns a timeout or a broken connection as NoAnswer. Rejects only if `signal` is
+ * aborted, with its reason.
+ */
 export async function exchange(
   socket: Socket,
   url: URL,
@@ -45,8 +52,9 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // The lenient parser accepts bare line feeds, folded headers, and Content-Length beside chunked encoding, as
-    // browsers do. Request smuggling is impossible, because each connection carries one answer.
+    // The lenient parser accepts three deviations, as browsers do: bare line feeds, folded headers, and
+    // Content-Length together with chunked encoding. Request smuggling is impossible, because each
+    // connection carries only one answer.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
@@ -61,7 +69,8 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // readBody reports errors that occur after the headers. An error event without a listener would end the process.
+  // `readBody` reports the errors that occur after the headers. This empty listener is needed, because an
+  // error event without a listener would end the process.
   response.on('error', () => {})
   return {
     kind: 'answer',

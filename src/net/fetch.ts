@@ -1,5 +1,5 @@
-// Requests to addresses that callers supply. Each hop of a redirect is checked by the IP address of its connection. A
-// network failure is returned as a named result, not thrown.
+// Requests to addresses that callers supply. The IP address of every connection is checked, also after a
+// redirect. A network failure is returned as a named result, not thrown.
 
 import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
@@ -17,14 +17,15 @@ export type FetchFailure =
 
 export type Call = HttpRequest & {
   redirectsMax: number
-  /** Rewrites the address, and the target of each redirect, before the request is sent. */
+  /** Rewrites the address before the request is sent. Also rewrites the target of each redirect. */
   rewrite?: (url: URL) => URL
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request and follows its redirects with the same method and body. Rejects only with the reason of the signal.
+ * Sends a request and follows its redirects with the same method and body. Returns every network failure.
+ * Rejects only if `signal` is aborted, with its reason.
  */
 export async function fetchGuarded(
   address: string,
@@ -66,7 +67,10 @@ export function isWeb(url: URL): boolean {
   return url.protocol === 'http:' || url.protocol === 'https:'
 }
 
-/** Some share links, for example SharePoint's, set a cookie with the redirect and require it at the target. */
+/**
+ * Stores the cookies that `url` has set. Some share links, for example those of SharePoint, set a cookie in
+ * the redirect and require it at the target.
+ */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
   cookies.set(url.origin, jar)
@@ -103,7 +107,10 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Node decodes header bytes as Latin-1, but a Location in raw UTF-8 is common. */
+/**
+ * Decodes a header again as UTF-8. Node decodes header bytes as Latin-1, but many servers send a Location in
+ * raw UTF-8.
+ */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? header : decoded

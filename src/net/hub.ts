@@ -1,9 +1,9 @@
-// Client of the model hub (Hugging Face), or of a mirror with the same API.
+// A client of the hub (Hugging Face), or of a mirror with the same API.
 
 import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
-  /** `https://huggingface.co`, or HF_ENDPOINT. */
+  /** The address of the server: `https://huggingface.co`, or the value of HF_ENDPOINT. */
   endpoint: string
   token: string | null
 }
@@ -11,7 +11,7 @@ export type Hub = {
 export type HubFile = {
   path: string
   size: number
-  /** The hash that the hub publishes: SHA-256 for a large file, the git object name for a small one. */
+  /** The hash that the hub publishes: SHA-256 for a large file, or the git object name for a small file. */
   hash: { kind: 'sha256' | 'git'; value: string }
 }
 
@@ -22,7 +22,7 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** Returns the commit that a branch or a tag points to. */
+/** Returns the hash of the commit to which a branch or a tag points. */
 export async function findRevision(
   hub: Hub,
   repository: string,
@@ -74,7 +74,7 @@ export function openFile(
 function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
   return {
     signal,
-    // The hub publishes sizes and hashes of uncompressed bytes.
+    // The hub publishes the sizes and hashes of uncompressed files, so the body must not be compressed.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',
   }

@@ -1,5 +1,5 @@
-// Resolves host names over sockets on the event loop. getaddrinfo would use the thread pool that file writes need too:
-// two name servers that never answered blocked every upload.
+// Resolves host names over sockets on the event loop. The system function getaddrinfo would use the thread
+// pool, which file writes need too: two name servers that never answered blocked every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -7,11 +7,14 @@ import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
-/** Returns all addresses of a name. Rejects, or returns an empty list, when the name does not exist. */
+/**
+ * Returns all addresses of a name. If the name does not exist, the function rejects or returns an empty
+ * list.
+ */
 export type Resolve = (name: string) => Promise<string[]>
 
 export type NameOptions = {
-  /** Name servers. They replace those in /etc/resolv.conf. */
+  /** The addresses of name servers. They replace the servers in /etc/resolv.conf. */
   servers?: string[]
   hostsFile?: string
   /** Maximum number of concurrent look-ups. */
@@ -20,12 +23,12 @@ export type NameOptions = {
   now?: () => number
 }
 
-/** Resolves a name for an account. Look-ups without an account share one turn. */
+/** Resolves a name for an account. All look-ups without an account count as one account. */
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Reads the hosts file, then asks name servers. Accounts take turns. Concurrent look-ups of one name by one account are
- * sent once.
+ * Returns a function that reads the hosts file, then asks the name servers. Accounts take turns. If one
+ * account looks up a name several times at once, only one query is sent.
  */
 export function openNames({
   servers,
@@ -55,7 +58,10 @@ export function openNames({
   }
 }
 
-/** A negative cache: names without addresses. Each is kept for `unknownNameMs`; the oldest is evicted first. */
+/**
+ * A negative cache: it holds names that have no address. Each name is kept for `unknownNameMs`. When the
+ * cache is full, the oldest name is removed.
+ */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()
   return {
@@ -69,7 +75,7 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
   }
 }
 
-/** Returns an empty list when the name is unknown, or when no server answers in time. */
+/** Asks the name servers. Returns an empty list if the name is unknown, or if no server answers in time. */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
@@ -79,7 +85,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate: the list is cut off after a few, and a machine may have only one of the two.
+  // The result alternates between IPv4 and IPv6 addresses. The caller tries only the first few addresses,
+  // and a machine may support only IPv4 or only IPv6.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -94,7 +101,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Reads the file each time: it is small, and an operator may change it. */
+/** Reads the hosts file at each call: the file is small, and an operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

@@ -1,11 +1,11 @@
-// Lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`, and the normal form
-// of an address.
+// Parses lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`.
+// Also converts an address to its normal form.
 
 import { BlockList, isIP } from 'node:net'
 
 export type Nets = { has(address: string): boolean; empty: boolean }
 
-/** Returns null when a part is neither an address nor a CIDR. */
+/** Parses a list of networks. Returns null if an entry is neither an address nor a CIDR range. */
 export function parseNets(text: string): Nets | null {
   const list = new BlockList()
   const parts = text
@@ -23,8 +23,8 @@ export function parseNets(text: string): Nets | null {
 }
 
 /**
- * Removes the zone of an address, and converts an IPv4-mapped IPv6 address such as `::ffff:192.0.2.7` to IPv4. A
- * dual-stack socket reports IPv4 peers in this form.
+ * Removes the zone of an address, such as `%eth0`. Also converts an IPv4-mapped IPv6 address such as
+ * `::ffff:192.0.2.7` to IPv4, because a dual-stack socket reports IPv4 peers in the mapped form.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -34,7 +34,10 @@ export function plainAddress(address: string): string {
   return isMapped ? lastIpv4(groups) : bare
 }
 
-/** Returns the eight groups of a valid IPv6 address. The URL parser reads every spelling. */
+/**
+ * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser converts every spelling of an
+ * address to one form.
+ */
 export function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = [], tail = []] = canonical

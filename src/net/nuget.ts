@@ -1,4 +1,5 @@
-// Client of a NuGet source, the public one or a mirror: finds the address and the hash of a package.
+// A client of a NuGet server, either the public one or a mirror. It finds the download address, the size and
+// the hash of a package.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

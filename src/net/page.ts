@@ -1,4 +1,4 @@
-// Recognises a web page by its first bytes. The Content-Type is only a hint.
+// Recognises a web page by its first bytes. The Content-Type is only an additional hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -9,11 +9,14 @@ import { isSignIn } from './share-links.ts'
 export type PageFilter = {
   push(bytes: Uint8Array): Promise<void>
   end(): Promise<void>
-  /** Throws when the bytes so far are a web page. */
+  /** Throws if the bytes that have arrived so far are a web page. */
   refusePage(): void
 }
 
-/** Buffers the first bytes until it is certain that they are not a web page. */
+/**
+ * Opens a filter that buffers the first bytes until it is certain that they are not a web page. It then
+ * passes all bytes to `write`.
+ */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
   let passed = false
@@ -49,7 +52,7 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** The tags by which browsers recognise HTML. A space or the end of the tag must follow. */
+/** The tags by which browsers recognise HTML. A white space, `/` or `>` must follow the name of the tag. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
@@ -66,8 +69,8 @@ function asksForPassword(page: Uint8Array): boolean {
 }
 
 /**
- * Returns null for binary data: bytes with a control character that no text contains. A media file has one within a few
- * bytes.
+ * Decodes the bytes to text. Returns null for binary data, that is, bytes with a control character that no
+ * text contains. A media file has a control character of this kind within its first few bytes.
  */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

@@ -1,20 +1,25 @@
-// Converts share links of cloud storage, which lead to a preview page, to the address of the file.
+// Converts share links of cloud storage to the direct address of the file. A share link itself leads to a
+// preview page.
 
 export type NoFile = 'folder' | 'own-app'
 type Row = {
   host: RegExp
   path?: RegExp
-  /** Returns the direct address, or the reason why there is none. Null leaves the address unchanged. */
+  /**
+   * Returns the direct address, or the reason why there is no direct address. Returns null if the address
+   * needs no change.
+   */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, unless the path names a file in the folder.
+  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, unless the path also names a file in
+  // the folder.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: confirm=t skips the warning that a file is too large for the virus scan.
+  // Google Drive: the parameter confirm=t skips the warning that a file is too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -31,7 +36,8 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: the letter in the path is the type of the shared item; f is a folder.
+  // OneDrive and SharePoint: one letter in the path gives the type of the shared item. The letter f means a
+  // folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
   { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },
@@ -46,7 +52,7 @@ const rows: Row[] = [
     to: url => withQuery(url, { download: '1' }),
   },
 
-  // Box, also on the subdomain of a company.
+  // Box: the host may also be the subdomain of a company.
   {
     host: /(^|\.)box\.com$/,
     path: /^\/s\/(\w+)\/?$/,
@@ -54,7 +60,8 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud on any host. A folder is sent as an archive, which is later refused because it is not media.
+  // Nextcloud and ownCloud: the host may have any name. These servers send a folder as an archive. The
+  // program refuses an archive later, because it is not media.
   {
     host: /./,
     path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,
@@ -78,10 +85,10 @@ const rows: Row[] = [
     to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
   },
 
-  // End-to-end encrypted: an anonymous GET cannot read the file.
+  // These services encrypt files end to end, so an anonymous GET request cannot read the file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // A shared photo album is a page with many files.
+  // A shared photo album is a page with many files, so it has no direct address.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
@@ -90,7 +97,10 @@ const signInHosts =
   /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
-/** Returns the address of the file itself. Any other address is returned unchanged. */
+/**
+ * Returns the direct address of the file for a known share link. Returns the reason if the link leads to no
+ * file. Returns any other address unchanged.
+ */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {
     const match = host.test(url.hostname) ? path.exec(url.pathname) : null

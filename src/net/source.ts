@@ -1,25 +1,28 @@
-// Requests to servers that the operator chose, such as the model hub or a NuGet mirror. Unlike in net/fetch.ts, private
-// addresses are allowed.
+// Requests to servers that the operator chose, such as the hub or a NuGet mirror. These requests may go to
+// private addresses; the requests in net/fetch.ts may not.
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The server cannot be reached, refuses the request, or violates its protocol. */
+/** The error of a server that cannot be reached, refuses the request, or violates its protocol. */
 export class SourceError extends Error {}
 
 export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
-  /** Advice that is added to the error for status 401 or 403. */
+  /** Advice for the operator. It is added to the error message if the status is 401 or 403. */
   signInHint?: string
 }
 
 export type Transfer = {
   body: AsyncIterable<Uint8Array>
-  /** True if the body begins at the requested offset, false if at the beginning of the file. */
+  /** True if the body begins at the requested offset. False if the body begins at the start of the file. */
   resumed: boolean
 }
 
-/** Rejects with a SourceError unless the status is 2xx, or with the reason of the signal. */
+/**
+ * Sends a GET request. Rejects with a SourceError if the server cannot be reached or the status is not 2xx.
+ * If the signal is aborted, rejects with the reason of the signal.
+ */
 export async function get(
   address: string,
   { signal, headers = {}, signInHint }: SourceRequest,
@@ -37,7 +40,7 @@ export async function get(
   throw new SourceError(`${address} answered ${answer.status}${hint}`)
 }
 
-/** Requests the bytes of a file from an offset to the end. */
+/** Requests the bytes of a file from `offset` to the end of the file. */
 export async function getFrom(
   address: string,
   offset: number,
