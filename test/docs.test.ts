@@ -13,7 +13,10 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const guide = readFileSync(join(root, 'docs/guide.md'), 'utf8')
 
-/** Commands that are tested elsewhere, with the place. */
+/**
+ * Commands of the docs that this file does not run. Each entry has a pattern and the place where the command
+ * is tested.
+ */
 const elsewhere: [RegExp, string][] = [
   [/^make /, 'what CI and test/program/binary.test.ts run'],
   [/^export KEY=/, 'the key of the test'],
@@ -21,7 +24,7 @@ const elsewhere: [RegExp, string][] = [
   [/^steno runtime pull/, 'test/cli/runtime.test.ts'],
 ]
 
-/** Returns the indented blocks, each without its indentation. */
+/** Returns the indented code blocks of a Markdown text, without their indentation. */
 function blocksOf(text: string): string[] {
   return [...text.matchAll(/(?:^ {4}.*\n|^\n(?= {4}))+/gm)].map(([block]) =>
     block.replace(/^ {4}/gm, '').trim(),
@@ -45,7 +48,8 @@ let key = ''
 
 beforeAll(async () => {
   if (missing) return
-  // The commands use this name. The content decides, so a flac file works under it.
+  // The commands in the docs use the name talk.mp3. The program detects the format from the content, so a
+  // FLAC file with this name works.
   copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
   const started = Bun.spawn(
     [
@@ -95,7 +99,10 @@ async function shell(command: string, environment: Record<string, string> = {}):
 
 const known: Record<string, string> = {}
 
-/** Runs a command. Placeholders such as UPLOAD_URL are replaced with values from previous responses. */
+/**
+ * Runs a command and returns its output. Placeholders such as UPLOAD_URL are replaced with values from
+ * previous responses.
+ */
 async function run(command: string): Promise<string> {
   let text = command.replaceAll('localhost:8080', address)
   for (const [name, value] of Object.entries(known))

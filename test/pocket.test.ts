@@ -1,5 +1,5 @@
-// Checks that the built-in models have the layout of the published models and the promised sizes, so that code which
-// loads them also loads the published ones. test/engine tests their text.
+// Tests that the built-in models have the layout of the published models, so the same code loads both. Also
+// tests their sizes. The tests in test/engine check the text that the models recognise.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -144,7 +144,10 @@ function ports(file: string): { inputs: string[]; outputs: string[] } {
   }
 }
 
-/** Runs a model that has one input and one output with these names, and returns its output. */
+/**
+ * Runs the model in `folder`. `from` is the name of its only input, and `to` the name of its only output.
+ * Returns the output.
+ */
 function give(folder: string, data: Float32Array, dims: number[], [from, to]: readonly [string, string]) {
   const type: ElementType = 'float32'
   const session = openSession(runtime(), join(folder, 'onnx/model.onnx'))

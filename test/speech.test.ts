@@ -1,4 +1,5 @@
-// Checks the test audio itself: it is complete, its reference texts are consistent, and it is small.
+// Tests the test audio itself: every clip is complete, its reference text and times are consistent, and the
+// files are small.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -27,7 +28,8 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // Adjacent words may share a frame, because the synthesizer joins them.
+      // A word may end up to 20 ms after the next word starts, because the speech synthesizer joins adjacent
+      // words.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }
   }

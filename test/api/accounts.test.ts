@@ -105,7 +105,8 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server the link is printed, for the operator.
+  // Without a mail server the service prints the link for the operator. The mock keeps the test's output
+  // clean.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {
@@ -118,7 +119,7 @@ async function signUp(service: TestService, body: object) {
   }
 }
 
-/** Waits for the mails, which are written after the response. */
+/** Waits until `count` mails are in the mail folder. The service writes mails after its response. */
 async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
   const folder = join(dataDir, 'mail')
   const mails = () => new Bun.Glob('*.eml').scanSync({ cwd: folder })

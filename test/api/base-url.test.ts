@@ -1,4 +1,5 @@
-// The address of the service in its answers, for each address that it listens on.
+// Tests which base URL the service puts into its responses. The base URL depends on the address on which the
+// service listens and on the Host header of the request.
 
 import { expect, test } from 'bun:test'
 import { hostname, networkInterfaces } from 'node:os'

@@ -1,4 +1,5 @@
-// Sends random invalid input, from a seed. Every response must be one that the contract allows.
+// Sends random invalid requests; a fixed seed determines them. Checks that the API contract allows every
+// response.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -302,7 +303,10 @@ function headerSafe(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '~').trim()
 }
 
-/** Sends the input and waits for a response or the end of the connection. Stops if the server waits for more input. */
+/**
+ * Sends `rubbish` and closes its side of the connection, so the server cannot wait for more input. Returns
+ * the response, or an empty string if the server closes the connection without one.
+ */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)
   return new Promise(resolve => {

@@ -1,4 +1,5 @@
-// Requests that no HTTP library sends, written to a socket byte by byte.
+// Tests the responses to malformed HTTP requests. No HTTP library sends them, so the test writes them to a
+// socket.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
@@ -55,7 +56,8 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // A response with the wrong shape is refused after the handler. There only the server itself can answer.
+  // The fake engine makes the response of /v1/ready invalid. The shape check after the handler fails, so the
+  // server's own error handler must respond.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },
@@ -69,7 +71,10 @@ steered('an error beyond the routes is answered without a stack', async () => {
 
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
-/** Checks that RateLimit-Policy has the quota of the address, as its first or only quota. */
+/**
+ * Checks the headers that every response has. The RateLimit-Policy header must contain the quota of the IP
+ * address.
+ */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('link')).toContain('rel="service-desc"')

@@ -6,7 +6,8 @@ import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
-// startTestService checks every JSON response, and startReceiver every webhook.
+// These tests need no shape checks of their own. startTestService checks the shape of every JSON response,
+// and startReceiver that of every webhook.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()
@@ -49,7 +50,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
   expect(() => checkEvent({ event: 'transcription.renamed' })).toThrow()
 })
 
-// Elysia ignores a decoding error if the build renames the class of that error.
+// The schema must reject these values before decoding. If a build renames the decoding error's class, Elysia
+// ignores the error.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

@@ -258,7 +258,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // The server looks at the speed of requests every four seconds.
+  // The server checks the speed of requests only every four seconds. The slow PUT takes six seconds, so the
+  // test covers at least one check.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
   const silent = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, 10)
@@ -314,7 +315,7 @@ function put({ upload_url, headers }: Signed, body: string | Uint8Array | Readab
   return fetch(upload_url, { method: 'PUT', headers, body: body as string })
 }
 
-/** A PUT whose bytes are sent by hand. */
+/** Opens a PUT request without its body. The test sends the body in pieces with `send`. */
 function openPut({ upload_url, headers }: Signed, length: number) {
   const url = new URL(upload_url)
   const socket = connect(Number(url.port), url.hostname)
@@ -344,7 +345,7 @@ function streamOf(...chunks: string[]): ReadableStream {
   })
 }
 
-/** Polls in every turn of the event loop. */
+/** Waits until `holds` returns true. Checks once in every turn of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

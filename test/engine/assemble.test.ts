@@ -3,7 +3,10 @@ import { assemble } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
 
-/** Words of half a second, one after another. `/` is a pause of two seconds. */
+/**
+ * Returns the words of a text, half a second each, one directly after another. A `/` in the text is a pause
+ * of two seconds.
+ */
 function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from
   const words: PlacedText[] = []

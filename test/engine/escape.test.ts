@@ -1,4 +1,5 @@
-// What an engine's process can do of what it has no need of.
+// Tests that an engine's child process cannot read secrets, write to the data folder, connect to the server
+// or signal it.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

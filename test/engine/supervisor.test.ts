@@ -244,7 +244,7 @@ test('the default model is tried even while the built-in one cannot be loaded', 
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
 })
 
-/** Timers that expire when the test calls `elapse`. */
+/** Returns fake timers. They expire only when the test calls `elapse`. */
 function steeredTimers() {
   const set: { ms: number; run: () => void }[] = []
   const after = (ms: number, run: () => void) => {
@@ -331,7 +331,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has the lowest priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // The engine reads the media in the data folder, and not what is beside it.
+    // The media folder is inside the data folder. The engine can read files in the media folder, but not the
+    // secrets beside it.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())
@@ -378,7 +379,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Waits until a process has ended, at most until the test times out. */
+/** Waits until the process with this id has ended. Only the timeout of the test limits the wait. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await Bun.sleep(5)
 }

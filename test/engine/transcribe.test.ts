@@ -207,7 +207,7 @@ test.skipIf(missing)(`a recording without samples has an empty transcript${skipp
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/** Checks that times are inside the file, increase, and do not overlap. */
+/** Checks that word and utterance times are inside the file, increase, and do not overlap. */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {

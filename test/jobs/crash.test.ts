@@ -1,4 +1,5 @@
-// Kills the server at moments that a seed selects. No accepted job may be lost or charged twice, and no event lost.
+// Kills the server at random moments that a seed determines. Checks that no accepted job is lost or charged
+// twice, and that no event is lost.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -23,7 +24,10 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = accountKey(folder)
-  /** The view of the callers: the request under each Idempotency-Key, and the job that was created for it. */
+  /**
+   * What the callers know. `sent` holds the request body under each Idempotency-Key; `accepted` holds the id
+   * of the job that was created for the key.
+   */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
 
@@ -42,14 +46,14 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
         }
         server.kill()
       })
-      // A request that the kill interrupted is rejected.
+      // The kill interrupts requests, and their promises reject. The test ignores these errors.
       await Promise.allSettled(load)
     } finally {
       await server.gone()
     }
   }
 
-  // After one more start without a kill, every job ends.
+  // The server starts once more and is not killed. All jobs must end now.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -78,7 +82,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     await server.gone()
   }
 
-  // An event may come again after a kill, but none is lost, and none comes after one that followed it.
+  // A kill may cause an event to be sent twice. No event may be missing, and no processing event may follow a
+  // completed event.
   for (const [, id] of accepted) {
     const events = receiver.received
       .filter(({ body }) => body.transcription_id === id)
@@ -124,7 +129,7 @@ async function serve(folder: string, seed: number) {
   }
 }
 
-/** Creates an upload, sends its bytes, and returns the request that submits it. */
+/** Creates an upload and sends its bytes. Returns the request body that submits a job for this upload. */
 async function prepare(calls: Calls, seconds: number): Promise<object> {
   const { upload_id, upload_url, headers } = (await ask(calls, 'POST', '/v1/upload', { filename: 'a.wav' }))
     .body
@@ -132,7 +137,10 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
   return { upload_id, webhook_url: calls.webhookUrl }
 }
 
-/** Submits each request that has no response yet. Skips a request whose upload was interrupted by the kill. */
+/**
+ * Submits each request that has no response yet. Skips a request without an upload, because the kill
+ * interrupted its preparation.
+ */
 async function askAgain(
   calls: Calls,
   sent: Map<string, object>,

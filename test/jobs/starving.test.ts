@@ -1,4 +1,5 @@
-// One account fills every queue with work that never ends. The job of another account must not have to wait for it.
+// Fills every queue with work of one account that never ends. Checks that the job of another account still
+// ends.
 
 import { afterAll, expect } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -23,7 +23,7 @@ const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, lang
 
 afterAll(() => db.close())
 
-/** The step into each state. Returns true if it moved the job. */
+/** The function that moves a job into each state. It returns true if it moved the job. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, pricePerHourCents: 20 }),
@@ -32,7 +32,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** The steps that move a new job to a state. */
+/** The states into which a new job is moved, one after another, to reach each state. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -50,7 +50,7 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // Only startNextJob moves a job to processing, and only from pending.
+  // Only startNextJob moves a job to processing. It selects only a pending job.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)

@@ -1,4 +1,5 @@
-// The database refuses writes: the disk is full, or another process holds the write lock.
+// Tests jobs and requests while the database refuses writes, because the disk is full or another process
+// holds the write lock.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -8,7 +9,10 @@ import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
-/** Larger than the free space in the pages of a new database. */
+/**
+ * This text is larger than the free space in the pages of a new database, so it cannot be stored when the
+ * disk is full.
+ */
 const longText = 'word '.repeat(50_000)
 
 steered('a transcript that a full disk does not take is kept, and stored by a later sweep', async () => {
@@ -77,7 +81,8 @@ test('while another process holds the write lock, reads go on and writes get 503
     Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
   )
   const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
-  // Only the first write waits.
+  // Only the first of the 40 writes waits for the lock. The others fail at once, so all writes together are
+  // fast.
   expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
   expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
     new Set(['503 SERVICE_UNAVAILABLE']),
@@ -117,7 +122,10 @@ function lockDatabase({ dataDir }: TestService) {
   return { free: () => other.close() }
 }
 
-/** Prevents the database from growing, and fills the free space in its pages. */
+/**
+ * Simulates a full disk: the database file cannot grow, and its free space is filled. `free` ends the
+ * simulation.
+ */
 function fillDisk({ db }: TestService) {
   db.run('create table filler (bytes blob) strict')
   db.run('pragma max_page_count = 1')
@@ -128,7 +136,7 @@ function fillDisk({ db }: TestService) {
   return { free: () => void db.run('pragma max_page_count = 4294967294') }
 }
 
-/** Waits until all due callbacks have run. */
+/** Waits 20 turns of the event loop, so that all due callbacks have run. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve))
 }

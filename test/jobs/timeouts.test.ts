@@ -1,4 +1,5 @@
-// A job fails when it stays in one state for too long. Only the time in which the server runs counts.
+// Tests that a job fails when it stays in one state for too long. Time in which the server does not run must
+// not count.
 
 import { expect } from 'bun:test'
 import { defaults } from '../support/defaults.ts'

@@ -45,7 +45,8 @@ test('every webhook is signed with the key that submitted the job', async () => 
   const ana = service.account('ana')
   await ana.transcribe(speech(5), { webhook_url: receiver.url })
   await receiver.got(1)
-  // The key is revoked while the job runs, but still signs the webhooks of the job.
+  // The key is revoked while the job runs. The webhooks of this job must still be signed with the revoked
+  // key.
   revokeKey(service.db, ana.keyId)
   createKey(service.db, service.secrets, ana.id, { name: 'other' })
   service.engine.finish(await service.engine.given(1))
@@ -195,7 +196,8 @@ test('a job that is deleted while its webhook is busy still sends completed, wit
   await ana.until(id, 'completed')
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
   service.later(0)
-  // Until then its text is on the disk only sealed.
+  // The completed event is not delivered yet. The database file must contain its transcript only in sealed
+  // form.
   expect(readFileSync(databasePath(service.dataDir)).includes('Secret words.')).toBe(false)
   busy = false
   endProcessing(new Response())
@@ -216,7 +218,8 @@ test('an event that was attempted but not sent when the process died is sent aga
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // The state of the database after a kill between the attempt and its record.
+  // Creates the state that a kill leaves when it comes after the delivery of the event, but before `sent_at`
+  // is stored.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

@@ -2,11 +2,14 @@ import { expect, test } from 'bun:test'
 import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-/** One token per word. The ids are the indexes. */
+/** The vocabulary of the test: one token per word. The id of a token is its index in this array. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = tokenizerOf(words)
 
-/** The attention of an ideal head: high at the token's own frames, near zero elsewhere. */
+/**
+ * Returns the attention of an ideal alignment head for one token: high in the frames `from` to `to`, near
+ * zero in all others.
+ */
 function attendTo(frames: number, from: number, to: number): Float32Array {
   return Float32Array.from({ length: frames }, (_, frame) =>
     frame >= from && frame < to ? 1 / (to - from) : 1e-4,
@@ -52,7 +55,8 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // Its first token also attends to the first segment, as first tokens often do.
+  // The first token of `second` also attends to frames before its segment. First tokens of a segment often do
+  // so.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])

@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import { attentionIn } from '../../../src/engine/hear/attention.ts'
 import { noise } from '../../support/sound.ts'
 
-/** The definition, step by step: each frame is standardised over the tokens, then a median filter over seven frames. */
+/**
+ * Computes the definition of `attentionIn` without optimisation. Each frame is standardised over the tokens.
+ * Then each token gets a median filter over seven frames.
+ */
 function plainly(rows: readonly (readonly number[])[]): number[][] {
   const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))
   const mean = columns.map(column => column.reduce((sum, each) => sum + each, 0) / column.length)

@@ -8,7 +8,10 @@ import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** One frame of the log-mel spectrogram by its definition: padded, mirrored, one sum per bin. */
+/**
+ * Computes one frame of the log-mel spectrogram by its definition. The sound is padded to 30 s and mirrored
+ * at both ends. The Fourier transform is one plain sum per frequency bin.
+ */
 function plainFrame(samples: Float32Array, mels: number, frame: number): Float64Array {
   const whole = 480_000
   const at = (index: number) => {
@@ -42,8 +45,8 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The highest value determines the floor. A stationary sound has this value in every frame but the first and the
-  // last.
+  // The floor depends on the highest value of the spectrogram. The 152 frames cover the whole sound, so one of
+  // them contains the highest value.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0
@@ -90,7 +93,7 @@ test('the filters equal those of Whisper', async () => {
   }
 })
 
-/** Reads the numbers of an .npy file: 4-byte floats after a header, whose length is at byte 8. */
+/** Reads the 32-bit floats of an .npy file. The header's length is stored at byte 8. */
 function readFloats(bytes: Buffer): Float32Array {
   const data = bytes.subarray(10 + bytes.readUInt16LE(8))
   return new Float32Array(new Uint8Array(data).buffer)

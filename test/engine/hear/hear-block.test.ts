@@ -7,7 +7,7 @@ import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/** Words with a low compression ratio, unlike those of a loop. */
+/** Random words. Their compression ratio is low, so the engine does not treat them as a loop. */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {
@@ -25,7 +25,7 @@ const facts: Partial<Facts> = {
   alignmentHeads: null,
 }
 
-/** A sentence that is spoken from second `from` to second `to`. */
+/** A sentence that is spoken from second `from` to second `to` of the recording. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
 class WindowFrom extends EncodedWindow {
@@ -35,7 +35,8 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Models that return scripted tokens for each window. The first sample of a window is the second at which it begins.
+ * Returns fake models. A window's first sample holds the second at which the window begins, and the decoder
+ * returns `tokensFrom(second)` for the window. `decoded` lists these seconds for all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: SpeechModels
@@ -80,14 +81,17 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
-/** Returns the tokens of the sentences that begin in a window. */
+/**
+ * Returns the tokens of all sentences that begin at or after `second`. Their time tokens are relative to
+ * `second`.
+ */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
     .filter(({ from }) => from >= second - 0.01)
     .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
 }
 
-/** A recording in which each sample holds the second that it is in. */
+/** Returns a recording in which the value of each sample is its own time in seconds. */
 function recordingOf(seconds: number): Recording {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))
@@ -108,7 +112,8 @@ function hear(models: SpeechModels, spans: [number, number][]) {
   return hearBlock(models, [window], options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Tokens per word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
+// Each case has a language, its tokens in two seconds, and the seconds at which decoded windows begin. Tokens
+// per word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],

@@ -8,12 +8,12 @@ import { tokenizerOf } from '../../support/tokenizer.ts'
 const words = [' one', ' two.', ' three', ' four.', ',']
 const [end, firstTimestamp] = [90, 100]
 const tokenizer = tokenizerOf(words)
-// The parts of a model that placing needs.
+// Only the fields of a model that `placeInRecording` reads.
 const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
 
 const [frames, sampleRate] = [500, 16_000]
 
-/** A hypothesis in which each token attends to one range of frames. */
+/** Returns a hypothesis in which token n attends to the frames of `ranges[n]`. */
 function hypothesis(tokens: number[], ranges: [number, number][]) {
   return {
     tokens,
@@ -32,7 +32,7 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
   }
 }
 
-/** Speech in seconds, without padding. */
+/** Returns a speech span from second `from` to second `to`, without padding. */
 function speech(from: number, to: number) {
   const voice = { from: from * sampleRate, to: to * sampleRate }
   return { ...voice, voice }
@@ -42,7 +42,8 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
-  // Ten seconds are between the two pieces. The window keeps half a second of them.
+  // The recording has a pause of ten seconds between the two spans. The window keeps half a second of this
+  // pause.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -90,7 +91,8 @@ test('the times of words have the order of the text, whatever the attention is',
 test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 4, 2, 1, at(240)]
-  // The comma, and the word after it, attend to the pause as they do in real models.
+  // In real models a comma, or the word after a comma, often attends to the pause. In `commaTakes` the comma
+  // does so; in `wordTakes` the word after the pause does.
   const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
   const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
   for (const [ranges, comma] of [

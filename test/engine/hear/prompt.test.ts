@@ -9,7 +9,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 const previous = 50361
-// The parts of a model that a prompt needs.
+// Only the fields of a model that the prompt code reads.
 const whisper = {
   tokenizer,
   facts: { previous, positions: 448, start: 50258, transcribe: 50359, languages: new Map([['de', 50261]]) },

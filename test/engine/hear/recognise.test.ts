@@ -22,7 +22,10 @@ const facts: Partial<Facts> = {
 }
 const whisper = { facts, tokenizer } as unknown as Whisper
 
-/** The tokens of a row at each attempt. A negative number is a token with a low probability. */
+/**
+ * The fake result of one window. `attempts[n]` holds the tokens of attempt n; a negative number is a token
+ * with a low probability. `noSpeech` is the probability that the window has no speech; 0 if it is missing.
+ */
 type Script = { attempts: number[][]; noSpeech?: number }
 
 class ScriptedWindow extends EncodedWindow {
@@ -33,7 +36,10 @@ class ScriptedWindow extends EncodedWindow {
 
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
-/** A decoder that follows a script for each row, and records the rows and the prompt of each batch. */
+/**
+ * Returns a decoder that follows one script per window. `begun` lists the scripts of each batch, and
+ * `prompts` lists the prompt of each batch.
+ */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
   const begun: number[][] = []
@@ -54,7 +60,8 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // The position of the start contains the probability that there is no speech.
+          // At the position of the start token, the decoder's output contains the probability that there is
+          // no speech.
           if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

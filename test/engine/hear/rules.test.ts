@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { choose, probabilityOf, rulesOf } from '../../../src/engine/hear/rules.ts'
 
-// A vocabulary of ten words (0…9), the end of text (10), four special tokens, then time tokens from 15 on.
+// The vocabulary has ten words (ids 0 to 9), the end of text (10) and four special tokens (11 to 14). Time
+// tokens begin at id 15.
 const [end, first] = [10, 15]
 const facts = {
   vocabulary: first + 1501,

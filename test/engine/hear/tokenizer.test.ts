@@ -8,7 +8,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 
-/** One token for each byte, so that every character of several bytes is split. */
+/** Returns one token id for each byte of the text. A character of several bytes becomes several tokens. */
 function byteIds(text: string): number[] {
   const { model } = JSON.parse(json) as { model: { vocab: Record<string, number> } }
   return Array.from(Buffer.from(text), byte => model.vocab[inVocabulary(Uint8Array.of(byte))] ?? -1)

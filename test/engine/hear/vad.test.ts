@@ -7,7 +7,10 @@ import { readWeights } from '../../../src/engine/onnx/weights.ts'
 import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** Runs the published model frame by frame, as its authors do. */
+/**
+ * Returns the speech probabilities that the published model gives frame by frame, called as its authors call
+ * it.
+ */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())
   const run = session.run(['input', 'state', 'sr'], ['output', 'stateN'])
@@ -30,7 +33,7 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Processes another recording first. The reset must remove all of its state.
+  // Processes another recording first, then resets. The reset must remove all state of the first recording.
   vad.next(tone(1, 300, 0.5))
   vad.reset()
   const probabilities: number[] = []
@@ -43,7 +46,7 @@ function ours(samples: Float32Array, cut: number): number[] {
 const furthest = (one: number[], other: number[]) =>
   Math.max(...one.map((each, index) => Math.abs(each - other[index]!)))
 
-/** Bursts with gaps, so that the probabilities vary. */
+/** Returns bursts of a tone with gaps between them, so that the speech probabilities vary. */
 function bursts(seconds: number): Float32Array {
   const samples = noise(seconds, 0.05)
   for (const [n, value] of tone(seconds, 180, 0.3).entries()) {

@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/hear/warp.ts'
 import { noise } from '../../support/sound.ts'
 
-/** Returns the greatest sum over all monotonic paths within the bands, by brute force. */
+/**
+ * Returns the greatest sum over all monotonic paths, by brute force. In each row a path uses only columns
+ * from `begin` up to but not including `end`.
+ */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
     const band = rows[row]
@@ -49,7 +52,7 @@ test('the path is the optimum over all paths', () => {
 
 test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // Bands that overlap, only touch, or move forward.
+    // Depending on the seed, the bands of adjacent rows are equal, overlap, or only touch.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,

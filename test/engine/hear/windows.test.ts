@@ -6,7 +6,7 @@ import { seeded } from '../../support/random.ts'
 
 const second = 16_000
 const span = (from: number, to: number) => spanOf(from * second, to * second)
-/** A speech span without padding. */
+/** Returns a speech span without padding. `from` and `to` are in samples. */
 const spanOf = (from: number, to: number) => ({ from, to, voice: { from, to } })
 const inSeconds = (each: { from: number; to: number }) => [each.from / second, each.to / second]
 
@@ -73,7 +73,10 @@ test('a long pause is shortened, and times map back to the recording', () => {
   expect(taken.at(-1)).toBe(75 * second - 1)
 })
 
-/** Frames of 32 ms as characters: `s` is speech, `-` is silence, `~` is between the two thresholds. */
+/**
+ * Returns the speech spans, in frames, of a string with one character per frame of 32 ms. `s` is speech, `-`
+ * is silence, and `~` has a probability between the two thresholds of SpeechSpans.
+ */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)
   const probabilities = Float32Array.from(frames, each => ({ s: 0.9, '-': 0.05, '~': 0.42 })[each] ?? 0)

@@ -29,7 +29,10 @@ const wanted = [
   'tokenizer.json',
 ]
 
-/** The bytes of the requests before those for weights. */
+/**
+ * The small files. The store downloads them before the weights. In `breaksAfter`, `wholeSmall` lets their
+ * transfers complete.
+ */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)
 
@@ -132,7 +135,8 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // The hub's listing is correct, but its bytes are wrong in every response.
+  // The hub's list of files has the correct hash of this file. The forger sends wrong bytes for the file in
+  // every response.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

@@ -53,7 +53,10 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/** The output of the encoder for one window, as the decoder accepts it. */
+/**
+ * Runs the encoder on one window. Returns the names and values of its output in the layout of the decoder's
+ * inputs.
+ */
 function crossOf(): { names: string[]; values: Tensor[] } {
   const outputs = ['keys', 'values', 'key_scales', 'value_scales']
   const input = tensor(runtime(), 'float32', mel, [1, mels, 2 * frames])
@@ -77,7 +80,10 @@ function crossOf(): { names: string[]; values: Tensor[] } {
 
 type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
 
-/** Feeds tokens after `cache`, of which the first `start` positions are padding. */
+/**
+ * Runs the decoder on the tokens `given`. `cache` holds the keys and values of earlier positions. The first
+ * `start` positions in `cache` are padding.
+ */
 function feed(
   cross: ReturnType<typeof crossOf>,
   given: readonly number[],

@@ -1,5 +1,5 @@
-// A Whisper model with a few thousand random weights, and its arithmetic in plain loops. It is the reference for the
-// graphs.
+// A small Whisper model with random weights, computed with plain loops. The tests compare the results of the
+// ONNX graphs with its results.
 
 import type { Source } from '../../../src/engine/network/source.ts'
 
@@ -14,7 +14,7 @@ export const small = {
   positions: 40,
 }
 
-/** Channels of different magnitude, as in trained models. */
+/** Returns random weights. One channel has a far greater magnitude than the others, as in trained models. */
 export function smallSource(): Source {
   let state = 7
   const random = () => {
@@ -60,7 +60,7 @@ export function smallSource(): Source {
 
 type Rows = number[][]
 
-/** Returns the scores after each token. */
+/** Returns one list of scores for each token: the scores of all possible next tokens. */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))
@@ -187,7 +187,7 @@ function gelu(value: number): number {
   return 0.5 * value * (1 + erf(value / Math.SQRT2))
 }
 
-/** Abramowitz and Stegun 7.1.26: within 1.5e-7. */
+/** The error function by formula 7.1.26 of Abramowitz and Stegun. Its error is at most 1.5e-7. */
 function erf(value: number): number {
   const t = 1 / (1 + 0.3275911 * Math.abs(value))
   const sum =

@@ -27,7 +27,7 @@ test('C strings live as long as the array of pointers to them', () => {
   const pointers = cStrings(words)
   for (let round = 0; round < 5; round++) {
     Bun.gc(true)
-    // Fills memory that was freed, so that a dangling pointer would read other text.
+    // Overwrites memory that was freed. A dangling pointer would then point to other text.
     Array.from({ length: 20_000 }, () => Buffer.from('another text\0'))
   }
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)

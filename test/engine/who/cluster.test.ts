@@ -4,7 +4,10 @@ import { seeded } from '../../support/random.ts'
 
 const options = { threshold: 0.3, embeddingsMin: 3, expected: null }
 
-/** Embeddings of orthogonal voices, with normal noise of size `spread`. */
+/**
+ * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices are
+ * orthogonal, and `spread` is the size of the normal noise.
+ */
 function embeddings(counts: readonly number[], spread: number, seed = 1): Float32Array[] {
   const { below } = seeded(seed)
   const next = () => below(2 ** 30) / 2 ** 30
@@ -15,14 +18,17 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
   )
 }
 
-/** Returns for each axis whether one of the voices points in its direction. */
+/** Returns one value per axis. The value is true if one of the voices points in the direction of the axis. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
 
 const ascending = (one: number, other: number) => one - other
 
-/** The textbook algorithm: at every step it compares every pair of embeddings of every pair of clusters. */
+/**
+ * Clusters by average linkage with the textbook algorithm, and returns the sizes of the clusters. It merges
+ * the closest two clusters until no mean distance is below `limit`.
+ */
 function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   let clusters = vectors.map(vector => [vector])
   for (;;) {
@@ -73,7 +79,8 @@ test('clustering in blocks finds the same voices, and one that speaks in a singl
 test('an expected number of voices moves the threshold within its range', () => {
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50]) expect(findVoices(two, { ...options, expected }).length).toBe(2)
-  // These voices are too far apart to become one. Nearer voices become one.
+  // The voices of `two` are too far apart to be merged, even if one voice is expected. The voices of `near`
+  // are merged.
   expect(findVoices(two, { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(near, { ...options, expected: null }).length).toBe(2)

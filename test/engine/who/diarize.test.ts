@@ -25,7 +25,10 @@ async function samplesOf(path: string): Promise<Float32Array> {
   return samples
 }
 
-/** Diarizes samples that arrive in pieces, as from a decoder. */
+/**
+ * Returns the turns of a sound that arrives in pieces of `piece` samples. `expected` is the expected number
+ * of speakers; null means unknown.
+ */
 function diarize(samples: Float32Array, { piece = 50_000, expected = null as number | null } = {}) {
   const diarization = new Diarization(openedVoices())
   for (let at = 0; at < samples.length; at += piece) diarization.add(samples.subarray(at, at + piece))
@@ -88,7 +91,7 @@ test.skipIf(missing)(
   30_000,
 )
 
-/** Limits the bandwidth of a sound to that of 8,000 samples a second. */
+/** Removes the high frequencies of a sound, as a telephone with 8,000 samples a second does. */
 function telephone(samples: Float32Array): Float32Array {
   const at = (index: number) => samples[index] ?? 0
   const narrow = Float32Array.from({ length: samples.length / 2 }, (_, index) => {

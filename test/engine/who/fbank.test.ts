@@ -3,7 +3,10 @@ import { bands, framesIn, openFbank } from '../../../src/engine/who/fbank.ts'
 import { runtime } from '../../support/engine-room.ts'
 import { noise } from '../../support/sound.ts'
 
-/** Kaldi's definition step by step, in 64-bit floats and without a Fourier transform. */
+/**
+ * Computes one frame of Kaldi's filter-bank features by their definition: in 64-bit floats, without a fast
+ * Fourier transform.
+ */
 function byDefinition(samples: Float32Array, frame: number): number[] {
   const cut = Array.from(samples.subarray(frame * 160, frame * 160 + 400), value => value * 32_768)
   const mean = cut.reduce((sum, value) => sum + value, 0) / 400
@@ -47,7 +50,8 @@ function largestDifference(samples: Float32Array): number {
 test("features are equal to those of Kaldi's definition", () => {
   const loud = noise(0.2, 0.5, 3)
   expect(largestDifference(loud)).toBeLessThan(1e-3)
-  // A DC offset and a low tone mask a quiet sound. The mean subtraction and the pre-emphasis must remove them.
+  // A DC offset and a low tone hide a quiet sound. The code must remove both, by mean subtraction and
+  // pre-emphasis.
   const deep = Float32Array.from({ length: 3000 }, (_, n) => 0.3 + 0.4 * Math.sin(n / 40) + 1e-3 * loud[n]!)
   expect(largestDifference(deep)).toBeLessThan(0.02)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { assemble } from '../../../src/engine/assemble.ts'
 import { speakersOf } from '../../../src/engine/who/speakers.ts'
 
-/** Words of half a second, one each second from 0 on. */
+/** Returns the words of a text. A word begins at every full second from 0 on, and lasts half a second. */
 const wordsOf = (words: string) =>
   words
     .split(' ')
@@ -34,7 +34,7 @@ test('a stray word within a sentence gets the speaker of the sentence, a sentenc
   expect(speakersOf(answered, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 9, 0)])).toEqual([0, 0, 0, 1, 0, 0, 0])
   const inHindi = wordsOf('क्या यह ठीक है। हाँ। तो हम चलें।')
   expect(speakersOf(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
-  // The model wrote the words of two speakers as one sentence. Each speaker keeps their words.
+  // The model joined the words of two speakers to one sentence. Each word must still get its own speaker.
   expect(speakersOf(wordsOf('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
     0, 0, 0, 1, 1, 1,
   ])

@@ -6,7 +6,10 @@ import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/en
 const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
-/** A recording of frames, each a list of speakers. `speakersOf` returns the speakers of the voices in each view. */
+/**
+ * Returns a segmented recording. `frames[n]` lists the speakers who talk in frame n. `speakersOf(view)`
+ * returns the speaker of each voice of that view.
+ */
 function recordingOf(
   frames: readonly number[][],
   speakersOf: (view: number) => number[],
