@@ -56,6 +56,32 @@ test.skipIf(missing || !president)(
   60_000,
 )
 
+test.skipIf(missing || !president)(
+  `a pause in President Kennedy's sentence belongs to no word${skipped}${unless(president, 'clip of it')}`,
+  async () => {
+    const { utterances } = await hear(president!)
+    const words = utterances.flatMap(utterance => utterance.words)
+    const [americans, ask] = ['Americans,', 'ask'].map(text => words.find(({ word }) => word === text))
+    expect(americans!.end).toBeLessThan(2.5)
+    expect(ask!.start).toBeGreaterThan(3)
+  },
+  60_000,
+)
+
+test.skipIf(missing || !president)(
+  `terms that are not said are not in the text${skipped}${unless(president, 'clip of it')}`,
+  async () => {
+    const vocabulary = ['kubectl', 'Grafana', 'metoprolol']
+    const { full_transcript } = await hear(president!, {
+      vocabulary,
+      prompt: '<|startoftranscript|> Minutes.',
+    })
+    expect(full_transcript).toContain('ask not what your country can do for you')
+    expect(full_transcript).not.toMatch(/kubectl|Grafana|metoprolol|Minutes|Glossary|startof/i)
+  },
+  60_000,
+)
+
 test.skipIf(missing)(
   `weights in the compact form run on the CPU, whatever the device${skipped}`,
   async () => {
