@@ -1,4 +1,5 @@
-// Builds the transcript of the API from the words of a recording: utterances, speakers, times in seconds.
+// Builds the transcript that the API returns, from the words of a recording. It contains the utterances, the
+// labels of the speakers, and times in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence } from '../transcripts/sentence.ts'
@@ -8,23 +9,26 @@ import type { PlacedText } from './hear/place.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turns.ts'
 
-/** The maximum length of an utterance. Longer speech is split even inside a sentence. */
+/** The maximum length of an utterance in samples. A longer utterance is split even inside a sentence. */
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
 
 export type RecordingFacts = {
   language: string
   samples: number
-  /** If false, the word lists of utterances are empty. Their text is the same. */
+  /**
+   * If true, each utterance contains the list of its words. If false, that list is empty; the text is the
+   * same.
+   */
   align: boolean
-  /** Null when diarization was not asked for. */
+  /** The turns of the speakers. Null when the caller did not ask for diarization. */
   turns: readonly Turn[] | null
 }
 
-/** Text with the number of its speaker, from 0. Without diarization the number is undefined. */
+/** A word with the number of its speaker, from 0. Without diarization `speaker` is undefined. */
 type Attributed = PlacedText & { speaker?: number | undefined }
 
-/** The texts of one utterance. */
+/** The words of one utterance, at least one. */
 type Group = [Attributed, ...Attributed[]]
 
 export function assemble(
@@ -58,7 +62,10 @@ function labelOf(speaker: number): string {
   return `SPEAKER ${speaker + 1}`
 }
 
-/** Corrects times so that they increase and lie inside the recording. Removes empty texts. */
+/**
+ * Removes words without text. Corrects the times of the other words, so that they increase and lie inside the
+ * recording.
+ */
 function inOrder(placed: readonly PlacedText[], samples: number): PlacedText[] {
   let before = 0
   const ordered: PlacedText[] = []

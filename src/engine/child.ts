@@ -1,5 +1,5 @@
-// The engine process: loads one model on one device and runs one job at a time. It opens no network connection and no
-// database: orders and reports are IPC messages.
+// The engine process. It loads one model on one device and runs one job at a time. It opens no network
+// connection and no database. It receives orders and sends reports as IPC messages.
 
 import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
@@ -18,7 +18,8 @@ const lowestPriority = 19
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
   process.on('disconnect', () => process.exit(0))
-  // Ctrl-C in a terminal sends SIGINT to the whole process group. The supervisor decides when its workers end.
+  // Ignores SIGINT, which Ctrl-C in a terminal sends to the whole process group. The supervisor decides when
+  // its workers end.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let durationMsMax = 0
@@ -64,8 +65,8 @@ async function work(
     })
     send({ kind: 'done', id, transcript })
   } catch (error) {
-    // Any other error is a defect of the program or the machine. It ends this process, and the job is retried in a
-    // new one.
+    // An error of another class is a defect of the program or of the machine. It ends this process, and the
+    // supervisor retries the job in a new process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }

@@ -1,16 +1,19 @@
-// What the engine's process gives up before it loads a library. It goes on to read files and to start media children,
-// which give up the rest.
+// Removes permissions of the engine process before it loads a native library. The process can still read
+// files and start media child processes. Each media child process removes its remaining permissions itself.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
 
-/** Files of the data folder that the engine has no need of: secrets, accounts, transcripts. */
+/** The names of files in the data folder that the engine must not read: secrets, accounts, transcripts. */
 const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
-/** `dataDir` is null for a command, which has no data of others. */
+/**
+ * Removes permissions of this process. `dataDir` is the data folder of the server. It is null for a command,
+ * because a command has no data of other users.
+ */
 export function confineEngine({
   dataDir,
   device,
@@ -19,12 +22,16 @@ export function confineEngine({
   device: Config['device']
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
-  // The driver of a GPU keeps compiled programs in files of its own.
+  // The driver of a GPU writes compiled programs to files of its own, so a process with a GPU may also write
+  // to these paths.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({ read: paths, write: usesGpu ? paths : ['/dev'] })
 }
 
-/** All paths but the secrets. Rules of the kernel can only allow, so every neighbour of each folder above is listed. */
+/**
+ * Returns all paths except the secrets in the data folder. A rule of the kernel can only allow a path. So the
+ * result lists every entry of the data folder, and of each folder above it, that may be read.
+ */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)
   const paths = entriesOf(real).filter(path => !secret.test(basename(path)))
@@ -33,7 +40,7 @@ export function pathsWithoutSecrets(dataDir: string): string[] {
   return paths
 }
 
-/** A folder that may not be listed counts as empty. */
+/** Returns the paths of a folder's entries. A folder that this process may not list counts as empty. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder).map(name => join(folder, name))

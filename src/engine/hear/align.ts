@@ -1,5 +1,6 @@
-// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment heads.
-// The attention of a token is that of the step that predicts it, as in openai/whisper.
+// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment
+// heads. The attention of a token is the attention of the decoding pass that predicts the token, as in
+// openai/whisper.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
@@ -9,7 +10,7 @@ import { startsOf, warp } from './warp.ts'
 
 export type AlignedWord = {
   text: string
-  /** The start, in model frames of the window. */
+  /** The start and the end, in model frames of the window. */
   from: number
   to: number
   probability: number
@@ -20,8 +21,8 @@ export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
   /**
-   * The attention of the step that predicts each token, then of the step that predicts the segment's end; each is
-   * heads × frames.
+   * One attention array per token, from the decoding pass that predicts the token. One more array follows,
+   * from the decoding pass that predicts the end of the segment. Each array is heads × frames.
    */
   attention: readonly Float32Array[]
   /** The times that the two time tokens mark, in model frames of the window. */
@@ -29,15 +30,15 @@ export type Segment = {
   to: number
 }
 
-/** The largest error of a time token; it is rare. */
+/** The largest error of a time token, in model frames. An error of this size is rare. */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of a time token. */
+/** The usual error of a time token, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Aligns all segments of a window in one path. Each segment stays within its time tokens, so that no word moves into
- * speech that the model left out. The step that predicts the end of a segment is aligned with the silence before the
- * next one.
+ * Aligns all segments of a window in one path. Each segment stays within its two time tokens, so that no word
+ * moves into speech that the model left out. The decoding pass that predicts the end of a segment is aligned
+ * with the silence before the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -75,8 +76,8 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the first and the last word to the times of the segment, because the path includes too much silence at both
- * ends.
+ * Limits the start of the first word and the end of the last word to the times of the segment. The path
+ * includes too much silence at both ends.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]
@@ -101,13 +102,16 @@ function wordsOf(
 }
 
 const medianMax = 0.7 * framesPerSecond
-/** The maximum length of a word at a sentence boundary. Words of one second exist, but are rare. */
+/**
+ * The maximum length of a word next to a sentence boundary, in model frames: one second. Longer words exist,
+ * but are rare.
+ */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words that include silence. Next to a sentence boundary a word may be twice as long as the median. Inside
- * a sentence it may last two seconds: such words occur before speech that the model left out.
+ * Shortens words that include silence. A word next to a sentence boundary may be twice as long as the median
+ * word. A word inside a sentence may last two seconds, because speech that the model left out may follow it.
  */
 function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -123,12 +127,15 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   })
 }
 
-/** Punctuation that is joined to the next word. */
+/** Matches punctuation that is joined to the next word: an opening bracket or quote. */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
-/** Punctuation that is joined to the previous word even after a space, as in French and before a dash. */
+/**
+ * Matches punctuation that is joined to the previous word even after a space. French has a space before some
+ * marks, and a dash may have one.
+ */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
-/** Joins punctuation to the previous word, and an opening quote or bracket to the next word. */
+/** Joins an opening quote or bracket to the next word, and all other punctuation to the previous word. */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
@@ -150,13 +157,16 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   return merged
 }
 
-/** Returns the side on which punctuation is joined to a word, or null for a word. */
+/**
+ * Returns the side of the word to which the punctuation is joined: `after` joins it to the next word, and
+ * `before` joins it to the previous word. Returns null if the text is a word.
+ */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // Without a space before it, a quote or a hyphen is closing. A bracket is opening in any case.
+  // A quote or a hyphen without a space before it is closing. A bracket keeps its direction in both cases.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

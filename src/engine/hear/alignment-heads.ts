@@ -1,12 +1,14 @@
-// Alignment heads: the cross-attention heads that follow the speech. This table is for models whose configuration
-// does not name them.
+// Finds the alignment heads, which are the cross-attention heads that follow the speech. Used for models
+// whose configuration does not name these heads.
 
-/** A layer and a head in it. */
+/** The index of a layer, and the index of a head in that layer. */
 export type Head = [layer: number, head: number]
 
 /**
- * OpenAI's alignment heads for its own models, by layers, heads and vocabulary of the decoder. A fine-tuned model has
- * the same heads. Large v1 has the dimensions of v2, from which most large models are derived.
+ * OpenAI's alignment heads for its own models. Each key is the number of layers, of heads and of vocabulary
+ * entries of the decoder. Each value lists heads as `layer.head`. A fine-tuned model has the same heads.
+ * Large v1 and large v2 have the same key; the heads are those of v2, because most large models derive from
+ * v2.
  */
 const published: Record<string, string> = {
   '4,6,51865': '2.2 3.0 3.2 3.3 3.4 3.5',
@@ -24,13 +26,18 @@ const published: Record<string, string> = {
   '4,20,51866': '2.4 2.11 3.3 3.6 3.11 3.14',
 }
 
-/** The maximum of heads, because attention takes memory for each head, token and frame. */
+/**
+ * The maximum number of heads. More heads need more memory, because attention is stored for each head, token
+ * and frame.
+ */
 const headsMax = 24
 
 /**
- * Chooses heads for other dimensions from the upper half of the layers, as openai/whisper does. On clips with known
- * times, all upper heads of Whisper base are not worse than the published ones: 98 % of starts are within 0.2 s,
- * compared with 93 %.
+ * Returns the published heads if the dimensions are known. Otherwise returns heads from the upper half of the
+ * layers, as openai/whisper does.
+ *
+ * Both were compared with Whisper base on clips with known times. With all upper heads, 98 % of the word
+ * starts are within 0.2 s. With the published heads, 93 % are.
  */
 export function alignmentHeadsOf(layers: number, heads: number, vocabulary: number): Head[] {
   const known = published[[layers, heads, vocabulary].join()]

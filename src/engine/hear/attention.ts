@@ -1,20 +1,20 @@
-// Normalises the cross-attention of the alignment heads to one value for each token and frame.
+// Normalises the cross-attention of the alignment heads. The result has one value for each token and frame.
 
 import type { Band, BandedRow } from './warp.ts'
 
-/** The attention of the step that predicts a token: heads × frames of the window. */
+/**
+ * The allowed frames of a token, and the attention of the decoding pass that predicts the token: heads ×
+ * frames of the window.
+ */
 export type AttendedBand = Band & { attention: Float32Array }
 
 const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Returns the values of each token within its band, computed as in openai/whisper. Each frame of a head is
- * standardised over the tokens, so that a frame to which all tokens attend has no weight. A median filter and the
- * mean of the heads follow.
- *
- * An alternative was measured: logarithms relative to the square root of a row's peak. It was four points better with
- * an early pocket model, but half a point worse with a well trained one.
+ * Returns the values of each token in the frames of its band, computed as in openai/whisper. First, each
+ * frame of each head is standardised over the tokens. A frame to which all tokens attend then has no weight.
+ * Next, a median filter smooths each head. Last, the mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))
@@ -49,14 +49,17 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
   return { means, deviations: means.map((_, at) => deviation(at) || 1) }
 }
 
-/** Adds the running median of one head to the values of its band. The frames are mirrored at both ends. */
+/**
+ * Adds the running median of one head to `values`, for the frames of the band. Frames beyond the window are
+ * mirrored.
+ */
 function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = scaled.length
   if (frames <= reach) {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // Seven sorted values. Each step removes one and inserts one.
+  // The seven values around a frame, sorted. For each new frame one value is removed and one is inserted.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

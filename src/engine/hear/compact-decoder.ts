@@ -1,5 +1,5 @@
-// Decodes one batch of windows by a compact network. The keys and values of all windows are in one block of memory
-// for each kind. A row that is done is removed: the last row takes its place.
+// Decodes one batch of windows with a network in the compact form. For each kind of tensor, one block of
+// memory holds the tensors of all windows. When a row is done, the last row takes its place.
 
 import { windowFrames } from '../audio.ts'
 import { headSize } from '../network/layers.ts'
@@ -16,7 +16,10 @@ import {
 import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
-/** The tensors of an encoded window, in order: layers × 1 × heads × length × 64. */
+/**
+ * The tensors of an encoded window, in the order of the encoder's outputs. Each tensor is layers × 1 × heads
+ * × `length` × 64.
+ */
 const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, length: windowFrames },
   { name: 'values', type: 'int8', bytes: 1, length: windowFrames },
@@ -42,21 +45,24 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
 
 type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
 
-/** One kind of tensor of all windows: layers × rows × heads × length × 64. */
+/**
+ * One kind of tensor for all windows of the batch: layers × rows × heads × length × 64. `rowBytes` is the
+ * size of one row in one layer.
+ */
 type Cross = { kind: (typeof kinds)[number]; memory: Uint8Array; rowBytes: number }
 
 class RunningBatch implements Batch {
   rows: number
-  /** The number of positions in the last input. */
+  /** The number of tokens per row in the last input. */
   private positions = 0
-  /** The number of positions in the cache. */
+  /** The number of tokens per row in the cache. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
-  /** The cache of the decoder's own tokens: outputs of the last run, or views of them. */
+  /** The keys and values of the tokens so far: outputs of the last run, or views of these outputs. */
   private self: Tensor[]
-  /** Views of the outputs of the last run. */
+  /** The views that must be freed: they refer to the outputs of the last run. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
   private crossViews: Tensor[]
@@ -152,7 +158,7 @@ class RunningBatch implements Batch {
     this.self = others
   }
 
-  /** Makes views of the rows that are left, for each kind and layer. */
+  /** Makes views of the rows that remain in the batch, for each kind and layer. */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
     return this.cross.flatMap(({ kind: { type, bytes, length }, memory }) =>

@@ -15,15 +15,20 @@ export type Facts = {
   end: number
   transcribe: number | null
   noTimestamps: number
-  /** The id of the token before earlier text; null when the model was not trained with such text. */
+  /**
+   * The id of the token that precedes earlier text. Null when the model was not trained with earlier text.
+   */
   previous: number | null
   noSpeech: number | null
-  /** The id of the first time token, <|0.00|>. The next 1500 are 0.02 s apart. */
+  /**
+   * The id of the first time token, <|0.00|>. The next 1500 ids are the other time tokens, in increments of
+   * 0.02 s.
+   */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The alignment heads: the cross-attention heads that follow the speech. */
+  /** The alignment heads. Null when word times cannot be computed from attention. */
   alignmentHeads: Head[] | null
 }
 
@@ -38,7 +43,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
-  // English-only models have the language tokens too, but were not trained on them.
+  // English-only models also have language tokens in their vocabulary, but were not trained on these tokens.
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {
     mels: number('num_mel_bins'),

@@ -1,10 +1,12 @@
-// Computes the log-mel spectrogram that Whisper reads: 400-sample Hann windows every 10 ms, power spectrum, mel
-// filters, logarithm.
+// Computes the log-mel spectrogram that Whisper reads. For every 10 ms of sound: a Hann window of 400
+// samples, the power spectrum, the mel filters, the logarithm.
 //
-// The Fourier transform is split twice before it becomes matrix products. Each frame is folded into its even part
-// (real half of the spectrum) and its odd part (imaginary half). Each part is then split into even and odd samples,
-// which yields the lower quarter of the bins and the mirrored upper quarter. Four dense products of about 100 × 100
-// remain. ONNX Runtime computes them several times faster than JavaScript computes an FFT.
+// The Fourier transform is split twice, and then computed as matrix products. First, each frame is folded
+// into an even part and an odd part. The even part yields the real half of the spectrum, the odd part the
+// imaginary half. Second, each part is split into its even and its odd samples. Their sums yield the lower
+// quarter of the bins; their differences yield the mirrored upper quarter. Four dense products of about 100 ×
+// 100 remain. ONNX Runtime computes them several times faster than JavaScript computes a fast Fourier
+// transform.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -17,7 +19,7 @@ export const bins = half + 1
 
 export type Features = {
   mels: number
-  /** Returns the spectrogram of up to 30 s of sound: [mels × 3000], row by row. */
+  /** Returns the spectrogram of up to 30 s of sound: mels × 3000 values, one mel band after the other. */
   logMel(samples: Float32Array): Float32Array
   close(): void
 }
@@ -34,7 +36,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // The number of frames that overlap the sound. The other frames are silence, which has a known value.
+      // Only the frames that overlap the sound are computed. All other frames are silence, whose value is
+      // known.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -49,7 +52,10 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   }
 }
 
-/** Limits the values to 8 decades below the highest one and scales them, as Whisper does. */
+/**
+ * Raises values that are more than 8 decades below the highest value to that limit. Then scales all values,
+ * as Whisper does.
+ */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)
   let highest = -10
@@ -70,12 +76,15 @@ const hann = Float64Array.from(
   (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
 )
 
-/** Returns sample `at` of the sound, which is mirrored at its start and followed by silence. */
+/** Returns sample `at` of the sound. The sound is mirrored before its start, and silence follows its end. */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
-/** The folded frames: the even or odd part, then its even or odd samples. */
+/**
+ * The folded frames. The first half of a name is the part of the frame, even or odd. The second half is which
+ * samples of that part: the even or the odd ones.
+ */
 type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
 
 function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEven, oddOdd }: Folds): void {
@@ -108,15 +117,18 @@ function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEve
   }
 }
 
-/** Returns sample `at` after Whisper's padding: silence up to 30 s, then mirrored at both ends. */
+/**
+ * Returns sample `at` of the padded sound. As in Whisper, silence extends the sound to 30 s, and both ends
+ * are mirrored.
+ */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame
   return at >= length ? sampleAt(samples, 2 * (length - 1) - at) : sampleAt(samples, at)
 }
 
 /**
- * Builds the graph from folded frames to log mels. Bin k and bin 200 - k use the same two sums: even ± odd samples
- * for the cosines, odd ± even samples for the sines.
+ * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k use the same two products.
+ * The cosines need even samples ± odd samples; the sines need odd samples ± even samples.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -139,7 +151,10 @@ function spectrumGraph(mels: number): Uint8Array {
   return graph.bytes()
 }
 
-/** Adds the power of the lower quarter of the spectrum, and of the mirrored upper quarter. */
+/**
+ * Adds operations that compute the power of the bins in the lower quarter of the spectrum, and in the
+ * mirrored upper quarter.
+ */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
     const data = new Float32Array(rows * (quarter + 1))
@@ -162,8 +177,8 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
 }
 
 /**
- * Returns the filters [mels × 201] of Slaney's mel scale: linear to 1 kHz, logarithmic above; triangles of equal
- * area.
+ * Returns the mel filters, mels × 201, on Slaney's mel scale. This scale is linear up to 1 kHz and
+ * logarithmic above. The filters are triangles of equal area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

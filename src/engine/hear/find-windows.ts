@@ -1,4 +1,5 @@
-// Finds windows of speech while the sound is decoded: voice detection, speech spans, windows, blocks of windows.
+// Finds windows while the sound is decoded, in four stages: voice detection, speech spans, windows, blocks of
+// windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -6,10 +7,13 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
-/** The sound that is kept before the next speech span. A window may need a quarter of a second of it. */
+/**
+ * The length of sound that is kept before the next speech span, in samples. A window may need 0.25 s before
+ * its speech.
+ */
 const margin = 0.5 * sampleRate
 
-/** Yields blocks of up to `rows` windows. Sound that no later block needs is removed from the recording. */
+/** Yields blocks of at most `rows` windows. Removes sound from the recording that no later block needs. */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
@@ -29,7 +33,10 @@ export async function* findBlocks(
   if (block.length > 0) yield block
 }
 
-/** Yields windows as they are found. `needed` is the first sample that later windows may need. */
+/**
+ * Yields each window when it is complete. `needed` is the first sample of the recording that a later window
+ * may need.
+ */
 async function* findWindows(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,

@@ -1,6 +1,9 @@
-// Checks a decoded text for signs of a loop, of a guess, or of words for noise.
+// Checks a decoded text for three faults: a loop, a guess, and words that the model wrote for noise.
 
-/** The thresholds and temperatures of openai/whisper. Batched decoders often omit them, and their texts loop. */
+/**
+ * The thresholds and temperatures of openai/whisper. Many batched decoders omit these checks, and then return
+ * texts with loops.
+ */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,
@@ -13,7 +16,7 @@ export type DecodedText = {
   logProbability: number
   noSpeech: number
   looped: boolean
-  /** The length of the speech spans in the window. */
+  /** The total length of the speech spans in the window, in seconds. */
   speechSeconds: number
 }
 
@@ -28,9 +31,11 @@ export function judge({ text, logProbability, noSpeech, looped, speechSeconds }:
 }
 
 /**
- * Returns the compression ratio of a text by deflate; it is high for repeated text. Each letter is encoded as one
- * byte, and an ideograph as two. In UTF-8, letters of one script share their first bytes, so plain Georgian, Bengali
- * or Burmese has a ratio above 2.4.
+ * Returns the compression ratio of a text by deflate. Repeated text has a high ratio.
+ *
+ * Each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used: there, all letters
+ * of one script share their first bytes, so normal Georgian, Bengali or Burmese text would have a ratio above
+ * 2.4.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))
@@ -45,13 +50,15 @@ function bytesOf(character: string): number[] {
 }
 
 /**
- * Finds a loop at the end of the tokens: a run of up to 24 tokens that occurs `times` times. Returns the number of
- * tokens to keep, including the first occurrence, or null.
+ * Finds a loop at the end of the tokens. A loop is a run of up to 24 tokens that occurs at least `times`
+ * times in sequence. Returns the number of tokens up to the end of the first occurrence, or null if there is
+ * no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // A short run needs more occurrences: people say one token four times ("no, no, no, no").
+    // A short run must occur more often to be a loop, because people may say one word four times ("no, no,
+    // no, no").
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

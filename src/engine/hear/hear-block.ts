@@ -1,5 +1,5 @@
-// Recognises a block of windows. Windows are encoded one by one and decoded together. Speech without text is decoded
-// again in windows of its own.
+// Recognises the speech in a block of windows. The windows are encoded one by one and decoded together.
+// Speech for which the model returned no text is decoded again in separate windows.
 
 import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
 import { detect } from './language.ts'
@@ -12,17 +12,17 @@ import type { SpeechModels } from './speech-models.ts'
 import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
 
 export type Listener = {
-  /** Called with the number of samples that are done. */
+  /** Called with the number of samples of the recording that are done. */
   onSamples(done: number): Promise<void>
-  /** The event is a phrase such as `window doubtful`. */
+  /** Logs a warning. `event` is a phrase such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
 }
 
 export type HearOptions = {
   recording: Recording
-  /** If null, the language is detected in this block. */
+  /** The language code. If null, the language is detected in this block. */
   language: string | null
-  /** The tokens of the caller's context. */
+  /** The tokens of the text that the caller supplied as context. */
   context: readonly number[]
   listener: Listener
 }
@@ -45,16 +45,19 @@ export async function hearBlock(
       }
     },
   })
-  // Further passes do not advance the progress.
+  // The second decoding does not advance the progress: it always reports the share 0.5.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, { recording, listener, language, context, onShare })
-  // A block allocates tens of megabytes of sound, spectrograms and attention, which do not trigger the garbage
-  // collector.
+  // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention.
+  // These native buffers do not trigger the collector.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
 
-/** Converts a share of the work on a block to a sample of the recording, and reports it. */
+/**
+ * Returns a function that converts a share of the work on a block (0 to 1) to a sample of the recording, and
+ * reports that sample.
+ */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0
   const to = windows.at(-1)?.to ?? from
@@ -67,7 +70,7 @@ type EncodeOptions<Result> = {
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
-/** Encodes the windows, and closes them after their use. */
+/** Encodes the windows, passes them to a function, and closes them afterwards. */
 async function withEncoded<Result>(
   { whisper, features }: SpeechModels,
   windows: readonly Window[],
@@ -89,7 +92,10 @@ type DecodedWindow = {
   window: Window
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
-  /** The speech to decode again. The first `textsKept` texts are kept whatever the result is. */
+  /**
+   * The speech of the window to decode again, or null if there is none. The first `textsKept` texts are kept
+   * in every case.
+   */
   rest: { window: Window; textsKept: number } | null
 }
 
@@ -133,7 +139,7 @@ function rowOf({ samples, speech }: Window): Row {
   }
 }
 
-/** A random generator with a fixed seed, so that each run on the same file has the same result. */
+/** A random number generator with a fixed seed. Each run on the same file has the same result. */
 function seededRandom(): () => number {
   let state = 1
   return () => {
@@ -144,12 +150,15 @@ function seededRandom(): () => number {
 
 type AgainOptions = DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>
 
-/** Speech to decode again, and the text that is used if the second pass has none. */
+/**
+ * A window to decode again. `otherwise` are the texts that are used if the second decoding returns no text.
+ */
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Returns the texts of the decoded windows and of the speech that they left out. That speech is decoded in windows of
- * its own, repeatedly. Speech without reliable text at the end causes a warning.
+ * Returns the texts of the decoded windows, and of the speech in these windows that has no text yet. That
+ * speech is decoded again in separate windows, several times if necessary. Speech that still has no reliable
+ * text causes a warning.
  */
 async function hearRest(
   models: SpeechModels,
@@ -179,7 +188,7 @@ async function hearRest(
   return texts
 }
 
-/** Returns the speech of a decoded window that its text does not cover. */
+/** Returns windows over the speech that the texts of a decoded window do not cover. */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []
   if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))

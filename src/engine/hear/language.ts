@@ -1,11 +1,11 @@
-// Detects the language. Each window of the first block has a vote, so that a foreign greeting at the start does not
-// determine the language of the recording.
+// Detects the language of a recording. Each window of the first block has a vote. So a greeting in another
+// language at the start does not determine the result.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/** The maximum of windows that vote. More of them cost time and do not change the result. */
+/** The maximum number of windows that vote. More windows take more time and do not change the result. */
 const votersMax = 8
 
 export function detect(
@@ -27,8 +27,8 @@ export function detect(
 export type Vote = { odds: Map<string, number>; weight: number }
 
 /**
- * Returns the language with the highest sum of votes. A window votes for its most probable language; the weight is
- * its length times the probability.
+ * Returns the language with the highest sum of votes. A window votes only for its most probable language. The
+ * weight of the vote is the window's length times the probability.
  */
 export function elect(votes: readonly Vote[]): string {
   const sums = new Map<string, number>()

@@ -1,16 +1,22 @@
-// Amplifies quiet sound for voice detection, which would find no speech in it. The speech model reads the sound
-// unchanged.
+// Amplifies quiet sound for voice detection, because voice detection finds no speech in quiet sound. The
+// speech model still reads the original sound.
 
 import { frameSamples } from './vad.ts'
 
-/** The level (RMS) of speech in a usual recording, and the lowest level at which voice detection finds all speech. */
+/**
+ * `usual` is the level (RMS) of speech in a usual recording. `quiet` is the lowest level at which voice
+ * detection finds all speech.
+ */
 const [usual, quiet] = [0.1, 0.02]
-/** 30 dB. A higher gain would amplify the noise of a 16-bit recording to the level of speech. */
+/**
+ * The maximum gain: 32 times, or 30 dB. A higher gain would amplify the noise of a 16-bit recording to the
+ * level of speech.
+ */
 const gainMax = 32
-/** The share of frames that are ignored because they are the loudest: a click is not speech. */
+/** The share of the loudest frames that are ignored, because a click can be louder than speech. */
 const louder = 0.05
 
-/** Returns the samples, amplified if even their loud frames are quiet. */
+/** Returns the samples. They are amplified if their level without the loudest frames is below `quiet`. */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)
   if (level === 0 || level >= quiet) return samples

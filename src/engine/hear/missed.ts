@@ -1,16 +1,19 @@
-// Finds speech for which the model returned no text, so that no speech is lost without a warning.
+// Finds speech for which the model returned no text. Such speech is decoded again, or reported in a warning.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { sampleOf, type Window, windowOf } from './windows.ts'
 
-/** The error of word times. */
+/** The tolerated error of word times, in samples. */
 const slack = 0.5 * sampleRate
-/** The shortest speech that counts as missed. Less is breath, laughter or an error of word times. */
+/**
+ * The shortest speech, in samples, that counts as missed. Shorter speech is breath, laughter or an error of
+ * word times.
+ */
 const shortest = 1.5 * sampleRate
 
-/** Returns windows over the speech that no text covers. */
+/** Returns windows over the speech spans that no text covers. */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -29,10 +32,13 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** The shortest speech that is decoded again. Less is the end of the last word. */
+/** The shortest speech, in samples, that is decoded again. Shorter speech is the end of the last word. */
 const restMin = 0.4 * sampleRate
 
-/** Returns a window over the speech after a frame, or null when less than the minimum is left. */
+/**
+ * Returns a window over the speech after model frame `frame`. Returns null if this speech is shorter than
+ * `restMin`.
+ */
 export function restOf(window: Window, frame: number): Window | null {
   const begin = sampleOf(window, frame)
   const speech = window.speech
