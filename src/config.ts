@@ -1,6 +1,7 @@
-// The settings: each has a variable, a default, a parser and a line of help. Flags, --help and the docs are made from
-// this table. Two settings are read elsewhere: base/carried.ts reads STENO_DATA_DIR before the settings are parsed, and
-// net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which the hub's own tools use too.
+// The settings of the program. Each setting has an environment variable, a default, a parser and a line of
+// help. The command-line flags, --help and the docs are generated from `settings`. base/carried.ts also reads
+// STENO_DATA_DIR, before the settings are parsed. net/hub.ts reads HF_ENDPOINT and HF_TOKEN; the hub's own
+// tools use the same names.
 
 import { resolve } from 'node:path'
 import { nearest } from './base/edit-distance.ts'
@@ -10,7 +11,7 @@ import { parseNets } from './net/nets.ts'
 
 type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
 
-/** Thrown by a parser. The message describes a valid value. */
+/** The error of a parser that was given an invalid value. Its message describes a valid value. */
 class InvalidValue extends Error {}
 
 export type RateLimits = Record<RateName, number> | 'off'
@@ -147,7 +148,10 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 
 export class ConfigError extends Error {}
 
-/** Variables that are not settings: the unpack folder of the binary, and those of the tests and benchmarks. */
+/**
+ * Other variables that start with STENO_: the unpack folder of the binary, and options of tests and
+ * benchmarks.
+ */
 const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
 /** Reads the settings. Throws one ConfigError that names every invalid value. */
@@ -210,7 +214,7 @@ function text(given: string): string {
   return given
 }
 
-/** An IPv6 address may stand in brackets, as in a URL. */
+/** Removes the brackets of an IPv6 address: `[::1]` becomes `::1`. */
 function bareHost(given: string): string {
   return given.replace(/^\[(.*)\]$/, '$1')
 }
@@ -247,7 +251,9 @@ function duration(given: string): number {
   return ms
 }
 
-/** Parses an idle timeout. Bun stores it as whole seconds in one byte. */
+/**
+ * Parses an idle timeout and rounds it up to whole seconds. Bun stores the timeout as seconds in one byte.
+ */
 function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
   if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')

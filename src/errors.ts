@@ -1,6 +1,9 @@
-// The error codes of the API: codes of requests, and codes of failed jobs.
+// The error codes of the API: `requestErrors` for refused requests, `jobErrors` for failed jobs.
 
-/** Ordered by status. When several errors apply, the order of the checks in api/gate.ts decides. */
+/**
+ * The errors of requests, in order of the HTTP status. When a request has several errors, the response names
+ * the first error that api/gate.ts finds.
+ */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
   INVALID_FILENAME: { status: 400, message: 'The filename is not valid.' },
@@ -64,7 +67,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The failure of a job. The caller sees its message, so it must not contain a path, a stack or a secret. */
+/**
+ * The failure of a job. The caller sees the message, so the message must not contain a path, a stack or a
+ * secret.
+ */
 export class JobFailure extends Error {
   constructor(
     readonly code: JobErrorCode,

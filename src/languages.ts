@@ -1,4 +1,5 @@
-// The 119 languages: the 100 languages of Whisper, and 19 that Whisper does not support.
+// The 119 languages that steno accepts: 100 languages of Whisper, and 19 languages that only other models
+// support.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +
@@ -7,12 +8,12 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/** Alternative codes that callers may use. `jv` is the ISO code of Whisper's `jw`. */
+/** Alternative codes that callers may use. Javanese is `jv` in ISO 639, and `jw` in Whisper. */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
-/** Every code that a caller may send. */
+/** The codes that a caller may send: the codes in `languages`, and the aliases. */
 const accepted = new Set([...languages, ...Object.keys(aliases)])
 const knownToWhisper = new Set(whisper.split(' '))
 
@@ -20,7 +21,7 @@ export function isLanguage(code: string): boolean {
   return accepted.has(code)
 }
 
-/** Converts a code that a caller sent to the code in the list. */
+/** Converts an alias to its code in `languages`. Returns every other code unchanged. */
 export function listedCode(code: string): string {
   return aliases[code] ?? code
 }
@@ -30,7 +31,10 @@ export function isKnownToWhisper(code: string): boolean {
   return knownToWhisper.has(listedCode(code))
 }
 
-/** Guesses the code that a caller meant: `en` for `EN`, `en-US` and `eng`. Returns null when there is none. */
+/**
+ * Guesses the code that a caller meant: `en` for `EN`, `en-US` and `eng`. Returns null when no code is
+ * similar.
+ */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
@@ -40,12 +44,14 @@ export function findMeantLanguage(given: string): string | null {
   }
 }
 
-/** Returns true if the language is written without spaces between words. Its text is split by character. */
+/** Returns true if the language is written without spaces between words. */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }
 
-/** Returns true if words have no spaces between them and a dictionary is needed to find them. */
+/**
+ * Returns true if a dictionary is needed to find the words of the language, because no spaces separate them.
+ */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)
 }

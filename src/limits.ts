@@ -11,27 +11,37 @@ const GB = 1024 ** 3
 export const limits = {
   // Media
   mediaRedirectsMax: 5,
-  /** Timeout of an inspection. It is long because the child has the lowest priority and waits for busy engines. */
-  mediaInspectMs: 25 * minute,
-  /** The longest time without a message from a child that decodes. */
-  mediaStallMs: 2 * minute,
   /**
-   * CPU time of a media child: until the file is open, for a whole inspection, and for decoding. Ten hours of audio
-   * take 20 s to inspect. A file with 100,000 tags takes minutes to open.
+   * Timeout of an inspection. The timeout is long, because busy engines have a higher CPU priority than
+   * inspections.
    */
+  mediaInspectMs: 25 * minute,
+  /** The longest time without a message from the child process that decodes media. */
+  mediaStallMs: 2 * minute,
+  /** Maximum CPU time to open a media file. A file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
+  /** Maximum CPU time of a whole inspection. Ten hours of audio need 20 s. */
   mediaInspectCpuMs: 2 * minute,
+  /** Maximum CPU time to decode a media file. */
   mediaDecodeCpuMs: 30 * minute,
-  /** Damaged packets in the first half minute of sound. A file with more is refused. */
+  /**
+   * Maximum number of damaged packets in the first half minute of sound. A file with more packets is refused.
+   */
   mediaDamagedPacketsMax: 2000,
-  /** Memory of a media child in addition to what it uses at its start. The index of a 10 h film takes about 150 MB. */
+  /**
+   * Memory that a media child may allocate after its start. The index of a film of ten hours takes about 150
+   * MB.
+   */
   mediaMemoryBytes: 640 * MB,
-  /** Bytes that are read from a file to find its streams. In a broadcast a stream may begin late. */
+  /**
+   * Bytes that are read from a file to find its streams. In a recorded broadcast, a stream may begin late.
+   */
   mediaProbeBytes: 32 * MB,
-  /** Interval of the child's heartbeat while it has nothing else to send. */
+  /** Interval of the heartbeat of a media child that has no other message to send. */
   mediaAliveEveryMs: 1 * second,
   /**
-   * Decoding may exceed the duration limit of an inspection by this much. Only a file with wrong timestamps needs it.
+   * Sound that is decoded beyond the maximum duration, before the file is refused. Only a file with wrong
+   * timestamps has so much sound.
    */
   mediaMarginMs: 1 * minute,
 
@@ -51,34 +61,43 @@ export const limits = {
 
   // Uploads
   uploadBufferBytes: 1 * MB,
-  /** Concurrent PUTs of one account. Each needs three file descriptors. */
+  /** Maximum number of concurrent PUTs of one account. Each PUT needs three file descriptors. */
   uploadsInFlightMax: 256,
   uploadRetryAfterMs: 1 * second,
-  /** After this many bytes of a PUT, free disk space and the quota of the account are checked again. */
+  /**
+   * The free disk space and the quota of the account are checked each time a PUT has received this many
+   * bytes.
+   */
   uploadCheckBytes: 16 * MB,
 
   // Jobs
-  /** Concurrent downloads and inspections; the others wait in a queue. */
+  /** Maximum number of concurrent downloads, and of concurrent inspections. Further jobs wait in a queue. */
   downloadsMax: 32,
   inspectionsMax: 4,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
-  /** Maximum number of jobs whose media is removed in one sweep. The next sweep continues. */
+  /** Maximum number of jobs whose media is removed in one sweep. The next sweep removes more. */
   mediaRemovalsMax: 1000,
 
   // Outgoing requests: downloads and webhooks
-  /** Timeout of name look-up, connection and TLS together, per hop. */
+  /**
+   * Timeout for the DNS look-up, the connection and the TLS handshake together. It starts again at each
+   * redirect.
+   */
   connectTimeoutMs: 15 * second,
-  /** Timeout of the whole look-up of a name. `resolveTryMs` is the timeout of one attempt at one name server. */
+  /** Timeout of a DNS look-up with all its attempts. */
   resolveTimeoutMs: 5 * second,
+  /** Timeout of one attempt at one name server. */
   resolveTryMs: 2 * second,
   resolveTriesMax: 2,
-  /** Concurrent look-ups over all accounts. More than the downloads and webhooks of one account can need. */
+  /**
+   * Maximum number of concurrent DNS look-ups, over all accounts. One account alone cannot reach this number.
+   */
   resolvesMax: 512,
-  /** Time for which a name without addresses is cached. */
+  /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /** Delay before the next address of a name is tried, when the previous one has not answered. */
+  /** Delay before the next address of a host name is tried, when the previous address has not answered. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
   /** Timeout from the sent request to the end of the response headers. */
@@ -92,7 +111,10 @@ export const limits = {
   /** Minimum average rate in bytes a second. It applies to the whole download, after `downloadRateAfterMs`. */
   downloadRateBytesMin: 16 * KB,
   downloadRateAfterMs: 60 * second,
-  /** Attempts in a row that do not add `downloadFurtherBytes` to the file. */
+  /**
+   * A download fails after this many attempts in a row that each add less than `downloadFurtherBytes` to the
+   * file.
+   */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
   /** First delay of the exponential backoff between attempts. */
@@ -114,10 +136,11 @@ export const limits = {
   webhookRedirectsMax: 1,
   /** Concurrent deliveries, over all jobs. */
   webhooksInFlightMax: 256,
-  /** Timeouts in a row that open the circuit breaker: deliveries of an account to this host are skipped. */
+  /** Number of timeouts in a row that open the circuit breaker of one account and one host. */
   webhookTimeoutsMax: 10,
-  /** Time that an open circuit breaker skips deliveries before it tries one. */
+  /** Time for which an open circuit breaker skips deliveries. After this time it tries one delivery. */
   webhookSkippedMs: 1 * minute,
+  /** Time after which the circuit breaker forgets the timeouts of a host. */
   webhookTimeoutsKeptMs: 1 * hour,
 
   // Accounts and money
@@ -126,14 +149,16 @@ export const limits = {
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
-  /** Memory of one argon2id hash. With three passes it takes about 0.25 s on a small machine. */
+  /**
+   * Memory that one argon2id hash needs. Three passes over this memory take about 0.25 s on a small machine.
+   */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
   verificationTtlMs: 24 * hour,
-  /** An address gets one mail in this time, however often it signs up. */
+  /** Minimum time between two verification mails to the same email address. */
   verificationMailEveryMs: 10 * minute,
-  /** Without a mail server: a mail in the data folder is kept for this long. */
+  /** Time for which a mail is kept in the data folder. Mails are written there when no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
@@ -141,19 +166,21 @@ export const limits = {
   unitsPerCent: 3600,
 
   // The database
-  /** SQLite's busy timeout: how long a command waits while the server writes, and the server while a command writes. */
+  /**
+   * SQLite's busy timeout for the commands: the longest time that a command waits while the server writes.
+   */
   databaseBusyMs: 10 * second,
   /**
-   * The busy timeout of the server. It is short, because the server answers no request while it waits. A PUT is retried
-   * for `databaseBusyMs`.
+   * SQLite's busy timeout for the server. The timeout is short, because a waiting server answers no request.
+   * Only the write at the end of a PUT is retried, for `databaseBusyMs`.
    */
   serverBusyMs: second / 4,
   busyRetryAfterMs: 1 * second,
-  /** Time for which the result of the database check is cached. */
+  /** Time for which /v1/ready caches the result of its test write to the database. */
   readyEveryMs: 1 * second,
 
   // The program
-  /** An older draft was left by a killed process. */
+  /** Age at which a draft is removed: only a killed process leaves a draft for so long. */
   draftKeptMs: 1 * hour,
   /** Timeout of the version check that `steno upgrade` runs on a new build. */
   versionAnswerMs: 30 * second,
@@ -161,8 +188,8 @@ export const limits = {
   // The engine
   engineLoadMs: 10 * minute,
   /**
-   * The longest time without a message from a busy engine. On a slow machine one step of a large model takes half a
-   * minute.
+   * The longest time without a message from a busy engine. On a slow machine, one run of a large model over a
+   * batch takes half a minute.
    */
   engineStallMs: 5 * minute,
   /** A worker is replaced after this many jobs, because its libraries may leak memory. */
@@ -173,15 +200,15 @@ export const limits = {
   engineRetryMsMax: 5 * minute,
   /** Interval of progress reports. Each report also lets the child's event loop run. */
   engineReportEveryMs: second / 4,
-  /** Memory for the decoder's cache, for all rows of a batch. */
+  /** Memory for the decoder's cache, for all rows of a batch together. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Models
-  /** Attempts in a row that add no byte to a file. */
+  /** The download of a model file fails after this many attempts in a row that add no byte to the file. */
   pullTriesMax: 5,
   /** Poll interval while another process downloads the same model. */
   pullWaitMs: 250,
-  /** A header of a safetensors file that claims to be longer is damaged. */
+  /** Maximum length of the header of a safetensors file. A file that declares a longer header is damaged. */
   tensorHeaderBytesMax: 100 * MB,
 
   // Stopping
@@ -192,8 +219,8 @@ export const limits = {
 } as const
 
 /**
- * Requests per minute. They are counted per key and endpoint, but `ip` (all endpoints together), `service` and
- * `accounts.create` are counted per address.
+ * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service` and
+ * `accounts.create` are also counted per IP address. The other limits are counted per API key.
  */
 export const rates = {
   ip: 300,

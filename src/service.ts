@@ -1,4 +1,5 @@
-// The service: its parts are opened in this order and closed in reverse order. Tests replace some parts.
+// The service. `startService` opens its parts one after the other; `close` closes them in reverse order.
+// Tests may replace the parts in `Parts`.
 
 import { canOpenSecrets } from './accounts/key.ts'
 import { openMailer } from './accounts/mail.ts'
@@ -37,7 +38,7 @@ export type Parts = {
   media: Media
   /** The wall clock. */
   clock: Clock
-  /** A monotonic clock. Its zero has no meaning. */
+  /** A monotonic clock in milliseconds. Only differences between two readings have a meaning. */
   monotonic: Clock
   resolve: Resolve
 }
@@ -45,13 +46,13 @@ export type Parts = {
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
-  // When a part fails to open, the parts before it are closed.
+  // When a part fails to open, the parts that were opened earlier are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
   opened.defer(lockDataDir(config.dataDir))
 
-  // If the configured port is 0, this is replaced with the real port once the server listens.
+  // If the configured port is 0, the variable gets the real port once the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
   const { service, webhooks } = openParts(
@@ -87,7 +88,7 @@ function openParts(
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
-  // Each sweep reads this clock.
+  // This clock must be read at least every `stepMsMax`. Each sweep reads it.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))

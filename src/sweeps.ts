@@ -1,4 +1,5 @@
-// Periodic work, as a table. A sweep may run at any time, and repeatedly. No sweep depends on another.
+// The sweeps of the server and their intervals. A sweep may run at any time, and repeatedly. No sweep depends
+// on another sweep.
 
 import { Cron } from 'croner'
 import { removeOldMail } from './accounts/mail.ts'

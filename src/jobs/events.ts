@@ -15,7 +15,7 @@ export const jobError = Type.Object(
 
 const measured = { duration_seconds: Type.Number(), cost_cents: Type.Number() }
 
-/** The body of a webhook, by event. */
+/** The JSON schema of the webhook body for each event. */
 export const events = {
   'transcription.processing': Type.Object(
     {
@@ -67,7 +67,10 @@ export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   )
 }
 
-/** An event that has not been sent. */
+/**
+ * An event that has not been sent. `sealedBody` is its encrypted body when the job was deleted before the
+ * delivery. It is null otherwise: the body is then built from the job.
+ */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /** Lists the events of a job that have not been sent, oldest first. */
@@ -87,7 +90,7 @@ export function markAttempted(db: Db, eventId: number): void {
   db.run('update webhook_events set attempted_at = $now where id = $eventId', { eventId, now: db.now() })
 }
 
-/** Marks an event as sent, whether or not the receiver accepted it: it is not sent again. */
+/** Marks an event as sent, so that the event is not sent again. The receiver may have refused the event. */
 export function markSent(db: Db, eventId: number): void {
   db.run('update webhook_events set sent_at = $now, sealed_body = null where id = $eventId', {
     eventId,

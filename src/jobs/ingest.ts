@@ -1,4 +1,4 @@
-// Gets the media of a job: downloads it if the job has an address, then inspects it.
+// Gets the media of a job. A job with a `sourceUrl` downloads the media first. Then the media is inspected.
 
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
@@ -36,7 +36,7 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
 
-  /** Returns false when the job ended before its download began. */
+  /** Downloads the source of a job. Returns false when the job ended before its download began. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     const tell = throttled(progress => setProgress(db, job.id, progress))

@@ -1,4 +1,5 @@
-// Jobs in the database. Only this file writes the state of a job, and only as the table in states.ts allows.
+// Reads and writes jobs in the database. Only this file changes the state of a job. `life` in states.ts lists
+// the changes that are allowed.
 
 import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
@@ -65,7 +66,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
 
-/** Returns the id of the new job. */
+/** Creates a job in the state `created`. Returns its id. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
   const id = newId()
   db.run(
@@ -113,7 +114,7 @@ function fromRow({ diarize, align, vocabulary, ...row }: JobRow): Job {
 
 type Failure = { code: JobErrorCode; message?: string }
 
-/** Moves a job to another state. Returns null when the table in states.ts does not allow the transition. */
+/** Moves a job to another state. Returns null when `life` in states.ts does not allow the transition. */
 function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
   const from = before(to)
     .map(state => `'${state}'`)
@@ -138,7 +139,10 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
   return row && fromRow(row)
 }
 
-/** Restarts the timeouts of all unfinished jobs, because uptime starts at zero in each process. */
+/**
+ * Restarts the timeouts of all unfinished jobs. They use the clock `uptime`, which starts at zero in each
+ * process.
+ */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
 }
@@ -151,7 +155,7 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
   db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
 }
 
-/** Stores the progress. When the database is locked or full, the progress is dropped. */
+/** Stores the progress of an unfinished job. When the database is locked or full, nothing is stored. */
 export function setProgress(db: Db, id: string, progress: string): void {
   try {
     db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
@@ -183,7 +187,10 @@ export function queueJob(
   })
 }
 
-/** Moves the next waiting job to processing: round robin between accounts, FIFO within one. */
+/**
+ * Moves the next pending job to processing. Returns null when no job is pending. Accounts are served round
+ * robin. The jobs of one account are served in FIFO order.
+ */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
     const next = db.find<{ id: string; accountId: string }>(
@@ -230,7 +237,10 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 
 export type Cancelled = { job: Job; releasedUnits: number }
 
-/** Cancels a job of this account. Idempotent: a repeated call returns the same result, with `ended` false. */
+/**
+ * Cancels a job of this account. `ended` is true when this call ended the job, and false when the job was
+ * cancelled before. The other fields are the same in both cases.
+ */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
     const job = findOwnJob(db, accountId, id)
@@ -242,7 +252,10 @@ export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { 
   })
 }
 
-/** Deletes the transcript of a job and marks the job as deleted. Returns null when it was deleted before. */
+/**
+ * Deletes the transcript of a job and marks the job as deleted. Returns null when the job was already
+ * deleted.
+ */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
     const job = findJob(db, id)
@@ -263,14 +276,14 @@ export function findTranscript(db: Db, id: string): Transcript | null {
   return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
 }
 
-/** Returns the JSON as it is stored, for a response that contains it unchanged. */
+/** Returns the stored JSON of a transcript, for a response that contains this JSON unchanged. */
 export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
   return (
     db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null
   )
 }
 
-/** Deletes the rows of jobs that were marked as deleted at least `keptMs` ago, and the rows of their uploads. */
+/** Removes jobs from the database that were deleted at least `keptMs` ago. Removes their uploads too. */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(

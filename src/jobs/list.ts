@@ -1,4 +1,4 @@
-// Lists of jobs: pages for callers, and the jobs that a sweep or a restart works on.
+// Lists jobs: pages for callers, and the jobs that a sweep or a restart must handle.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -13,7 +13,10 @@ export type ListFilter = {
 }
 export type Place = { createdAt: number; seq: number }
 
-/** Returns a page of jobs after a position in the order (keyset pagination): new jobs do not shift the pages. */
+/**
+ * Returns at most `limit` jobs of an account that match the filter. `after` is the place of the last job of
+ * the previous page, or null for the first page (keyset pagination).
+ */
 export function listJobs(
   db: Db,
   accountId: string,
@@ -48,7 +51,7 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The unary plus keeps SQLite from using the order of seq: it would read all jobs, and only a few are unfinished.
+  // The unary plus keeps SQLite from using the index of `seq`. With that index, SQLite would read all jobs.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
@@ -58,7 +61,7 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
   )
 }
 
-/** Lists jobs that have been in this state for longer than the timeout. The clock is monotonic. */
+/** Lists jobs that have been in `state` for longer than `timeoutMs`, measured with a monotonic clock. */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
   return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,
@@ -67,8 +70,8 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
 }
 
 /**
- * Lists ended jobs whose media can be removed: those that ended before this time, and those that were deleted while a
- * crash left their media.
+ * Lists ended jobs whose media can be removed: jobs that ended at `endedBefore` or earlier, and deleted jobs.
+ * A deleted job still has media only after a crash.
  */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(

@@ -1,4 +1,5 @@
-// The media files of jobs. An uploaded file stays in the folder `uploads`; a download is in the folder `media`.
+// The media files of jobs. An uploaded file is in the folder `uploads`. A downloaded file is in the folder
+// `media`.
 
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,10 @@ export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: nu
     removeMedia(db, dataDir, job)
 }
 
-/** Removes drafts and files without a row in the database, which a killed process left. Returns their number. */
+/**
+ * Removes the files that a killed process left in the media folders: drafts, incomplete downloads, and files
+ * that the database does not know. Returns the number of removed files.
+ */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const leftovers = [
     ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
@@ -44,8 +48,9 @@ function downloadPath(dataDir: string, jobId: string): string {
 }
 
 /**
- * Lists the files of steno that are not needed. Their names are an id; the name of a draft is longer. Other files,
- * and a folder that is a symbolic link, were not made by steno and are ignored.
+ * Lists the files of steno in a folder that are not needed. Steno names a file with an id, and a draft with
+ * an id and a suffix. Files with other names were not made by steno and are ignored. A folder that is a
+ * symbolic link is ignored.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -66,7 +71,8 @@ function isUploadNeeded(db: Db, id: string): boolean {
 }
 
 /**
- * Checks that a download is complete. A job without a file size has an incomplete one, which starts again from zero.
+ * Returns true if the downloaded file is complete and kept. A job gets its file size when its download is
+ * complete.
  */
 function isDownloadNeeded(db: Db, id: string): boolean {
   const download = `select 1 from jobs

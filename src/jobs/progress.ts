@@ -4,7 +4,7 @@ import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** The progress at the beginning of each state. */
+/** The sentence that a job shows when it enters a state. */
 export const defaultProgress: Record<JobState, string> = {
   created: 'Accepted; the file has not been looked at yet',
   downloading: 'Downloading the file',
@@ -14,13 +14,13 @@ export const defaultProgress: Record<JobState, string> = {
   failed: 'Failed',
 }
 
-/** `Downloading, 3.2 MB of 80.0 MB` */
+/** Returns for example `Downloading, 3.2 MB of 80.0 MB`. `total` is null when the size is unknown. */
 export function downloadProgress(bytes: number, total: number | null): string {
   const done = `Downloading, ${formatSize(bytes)}`
   return total ? `${done} of ${formatSize(total)}` : done
 }
 
-/** `Transcribing 42 % (12:30 of 29:48)` */
+/** Returns for example `Transcribing 42 % (12:30 of 29:48)`. */
 export function transcribeProgress(seconds: number, total: number): string {
   const done = Math.min(seconds, total)
   const share = total > 0 ? Math.floor((100 * done) / total) : 0
@@ -28,7 +28,7 @@ export function transcribeProgress(seconds: number, total: number): string {
   return `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
 }
 
-/** Calls `tell` at most once per `progressEveryMs`. Other sentences are dropped. */
+/** Returns a function that calls `tell` at most once per `progressEveryMs`. Calls in between are dropped. */
 export function throttled(tell: (progress: string) => void): (progress: string) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return progress => {

@@ -1,4 +1,5 @@
-// Runs jobs from acceptance to their end. The state of a job is in the database; its running step is here.
+// Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step
+// exists only in memory.
 
 import { LedgerError } from '../accounts/ledger.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -39,19 +40,27 @@ type Parts = {
   onEnd: (job: Job) => void
 }
 
-/** The input of a step: `prepare` or `recognise`. */
+/** The input of a step. The steps are the functions `prepare` and `recognise`. */
 type Work = { job: Job; signal: AbortSignal; db: Db; config: Config; engine: Engine; ingest: Ingest }
 
-/** Writes the result of a step. Returns the job when that ended it. */
+/**
+ * Writes the result of a step to the database. Returns the job if the result ended the job, otherwise null.
+ */
 type End = () => Job | null
 
 export class Runner {
   readonly #parts: Parts
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
-  /** Jobs in the state processing that have no worker, for example after a restart. They go before waiting jobs. */
+  /**
+   * Jobs in the state `processing` whose step was interrupted, for example by a restart. They run before
+   * pending jobs.
+   */
   readonly #interrupted = new Map<string, Job>()
-  /** Results of steps that could not be written because the database was locked or full, by job id. */
+  /**
+   * Results of steps that were not written, because the database was locked or full. The map key is the job
+   * id.
+   */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
@@ -68,7 +77,7 @@ export class Runner {
     if (job) this.#prepare(job)
   }
 
-  /** Cancels a job of this account and aborts its step. Idempotent. */
+  /** Cancels a job of this account and aborts its step. A repeated call changes nothing. */
   cancel(accountId: string, jobId: string): Cancelled {
     const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
     if (ended) this.#stop(cancelled.job)
@@ -85,7 +94,7 @@ export class Runner {
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  /** Starts waiting jobs while the engine has free capacity. */
+  /** Starts interrupted and pending jobs while the engine has free capacity. */
   pump(): void {
     const { db, engine, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
@@ -100,7 +109,7 @@ export class Runner {
     }
   }
 
-  /** Fails the jobs that have been in one state for too long. */
+  /** Fails the jobs that have been in one state for longer than its timeout. */
   failStuckJobs(): void {
     const { db, config } = this.#parts
     for (const { state, setting, code } of timeouts) {
@@ -111,7 +120,10 @@ export class Runner {
     }
   }
 
-  /** Retries the writes that failed because the database was locked or full. Then sends the due events. */
+  /**
+   * Writes the results that were not written while the database was locked or full. Then sends the due
+   * events.
+   */
   writeEnds(): void {
     for (const { job, end } of [...this.#unwritten.values()]) {
       this.#write(job, end)
@@ -142,8 +154,8 @@ export class Runner {
   }
 
   /**
-   * Runs a step of a job. An error fails the job. After an abort nothing is written. When the database was locked or
-   * full, the step is repeated.
+   * Runs a step of a job and writes its result. An error in the step fails the job. An aborted step writes
+   * nothing. A step that failed because the database was locked or full is repeated.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, engine } = this.#parts
@@ -175,7 +187,10 @@ export class Runner {
     return null
   }
 
-  /** Writes the result of a step. When the database is locked or full, the result is kept and a sweep retries. */
+  /**
+   * Writes the result of a step. When the database is locked or full, keeps the result; a sweep writes it
+   * later.
+   */
   #write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
     try {
@@ -204,7 +219,7 @@ export class Runner {
   }
 }
 
-/** Gets the media, inspects it, and queues the job. */
+/** Gets and inspects the media of a job. The returned function queues the job. */
 async function prepare({ job, signal, db, config, ingest }: Work): Promise<End> {
   const inspection = await ingest(job, signal)
   signal.throwIfAborted()
@@ -241,7 +256,9 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<End
   return () => completeJob(db, job.id, transcript)
 }
 
-/** Returns the failure that the account sees. When a charge cannot be settled, the completion was rolled back. */
+/**
+ * Converts an error to the failure that the account sees. After a `LedgerError` the account is not charged.
+ */
 function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error
   const isBilling = error instanceof LedgerError
@@ -249,7 +266,10 @@ function failureOf(job: Job, error: unknown): JobFailure {
   return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
 }
 
-/** Starts the next waiting job. Also returns null when the database is locked or full: a sweep calls `pump` again. */
+/**
+ * Starts the next pending job. Returns null when no job is pending, or when the database is locked or full. A
+ * sweep calls `pump` again later.
+ */
 function startIfWritable(db: Db): Job | null {
   try {
     return startNextJob(db)

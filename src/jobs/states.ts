@@ -1,6 +1,6 @@
-// The state machine of a job, as tables.
+// The state machine of a job: its states, transitions and timeouts.
 
-/** The transitions: the states that can follow each state. */
+/** For each state, the states that can follow it. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
@@ -18,12 +18,15 @@ export function isTerminal(state: JobState): boolean {
   return life[state].length === 0
 }
 
-/** The states that can come before this one. */
+/** Returns the states from which a job can move to the state `to`. */
 export function before(to: JobState): JobState[] {
   return jobStates.filter(from => (life[from] as readonly JobState[]).includes(to))
 }
 
-/** The states that have a timeout: the name of its setting, and the error code when it expires. `pending` has none. */
+/**
+ * The states that have a timeout. `setting` names the setting with the timeout. A job that times out fails
+ * with `code`. The state `pending` has no timeout.
+ */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },
   { state: 'downloading', setting: 'downloadingTimeoutMs', code: 'DOWNLOAD_TIMEOUT' },

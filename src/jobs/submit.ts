@@ -1,4 +1,4 @@
-// Turns a submission into a job, after the checks that a JSON schema cannot express.
+// Creates a job from the body of a request. First makes the checks that a JSON schema cannot express.
 
 import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
@@ -14,8 +14,8 @@ import { createJob } from './job.ts'
 type Submission = Static<typeof transcribeRequest>
 
 /**
- * Makes the checks that need no database. It is asynchronous because the host name of the webhook may have to be
- * resolved.
+ * Makes the checks that need no database. Throws an ApiError for an invalid request. `checkWebhookUrl` may
+ * resolve the host name of the webhook, so the function is asynchronous.
  */
 export async function checkSubmission(
   submission: Submission,
