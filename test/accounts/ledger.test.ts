@@ -20,7 +20,8 @@ afterAll(() => {
   db.close()
 })
 
-// A bank statement. Columns: operation, job, amount, outcome, then balance and reserve, in cents.
+// A bank statement. The columns are: operation, job, amount, outcome, balance after it, reserve after it. All
+// amounts are in cents.
 const statement = `
   deposit  -     500  ok       500    0
   reserve  job1  600  refused  500    0
@@ -122,7 +123,7 @@ test('balance and reserve are correct after random operations in random order', 
         break
       }
       case 'crash': {
-        // An error after the money has moved rolls back the whole transaction.
+        // The error comes after the money has moved. It must roll back the whole transaction.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

@@ -39,7 +39,9 @@ async function server(options: SMTPServerOptions = {}): Promise<MailServer> {
   return started
 }
 
-/** Decodes the text of a received mail from its transfer encoding. */
+/**
+ * Returns the text of a received mail. Decodes the transfer encoding quoted-printable if the mail uses it.
+ */
 function textOf(raw: string): string {
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
   if (!/^content-transfer-encoding: quoted-printable/im.test(raw)) return body.replaceAll('\r\n', '\n')

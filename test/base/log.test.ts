@@ -19,7 +19,8 @@ afterEach(() => {
 })
 
 test('nothing is logged before the server starts', async () => {
-  // A separate instance of the module: another test file may have started a server in this process.
+  // Imports a separate instance of the module. Another test file may have started a server with the shared
+  // instance.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )

@@ -96,7 +96,7 @@ test('work whose signal is already aborted takes no slot', async () => {
   expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
 
-/** Work that holds its slot until the test ends it. */
+/** Adds work to the semaphore. Each piece of work holds its slot until the test ends it. */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []
   const running = new Set<(typeof started)[number]>()
@@ -116,7 +116,7 @@ function openRoom(semaphore: Semaphore) {
         running.delete(work)
       })
     },
-    /** Ends the oldest running work of the key. */
+    /** Ends the oldest running work of `key`. */
     async end(key: string): Promise<void> {
       ;[...running].find(work => work.key === key)?.end()
       await turn()

@@ -1,4 +1,5 @@
-// Opens a socket as systemd does. It uses system calls, because Bun has no datagram sockets with a path.
+// Tests the notifications to systemd. The test opens the socket that systemd would open. Bun has no datagram
+// sockets with a path, so the test uses system calls.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
@@ -8,7 +9,10 @@ import { systemCall } from '../../src/base/libc.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a blocking socket that is bound to this path; a leading @ marks an abstract name. */
+/**
+ * Opens a blocking socket that is bound to `path`. A leading @ in `path` marks an abstract name, which has no
+ * file.
+ */
 function listen(path: string) {
   const unix = 1
   const datagram = 2

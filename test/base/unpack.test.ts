@@ -38,7 +38,10 @@ test('four processes that unpack at the same time see complete files and leave o
   expect(readdirSync(home)).toEqual(['bbbb'])
 })
 
-/** Creates a draft of a killed process and a draft of a running process. Returns the name of the second one. */
+/**
+ * Creates two drafts: one of a killed process, and one of a running process. Returns the name of the second
+ * draft.
+ */
 function twoDrafts(home: string): string {
   const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]
   for (const path of [killed, busy]) mkdirSync(path)

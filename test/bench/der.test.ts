@@ -16,11 +16,12 @@ test('the same turns under other labels have no error', () => {
 })
 
 test('the rate is the sum of missed, false and confused speech', () => {
-  // Ten seconds of anna: 2 missed at the end, 1 false before, 3 assigned to another speaker.
+  // The speaker anna talks for ten seconds: 2 s are missed at the end, and 3 s are assigned to another
+  // speaker. 1 s of false speech comes before.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
-  // The intersection is 5 s, the union 11 s.
+  // The intersection of the speech of anna and of the matched speaker is 5 s. Their union is 11 s.
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 

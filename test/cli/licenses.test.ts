@@ -38,6 +38,6 @@ test('every package states a licence from the reviewed list', () => {
   const strange = listPackages(root)
     .filter(({ about }) => !known.includes(about.license ?? ''))
     .map(({ about }) => `${about.name}: ${about.license}`)
-  // The licence of this package is in its files, not in its package.json.
+  // This package states its licence in another of its files, not in its package.json.
   expect(strange).toEqual(['@shinyoshiaki/jspack: undefined'])
 })

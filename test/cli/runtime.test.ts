@@ -15,7 +15,7 @@ const version = (
 ).version
 const native = `runtimes/linux-${process.arch}/native`
 
-/** A real library, changed to depend on a library that no test machine has. */
+/** A real library that is changed to depend on libcudnn.so.9. No test machine has libcudnn.so.9. */
 const provider = readFileSync(carriedRuntime())
 const name = provider.indexOf('libstdc++.so.6\0')
 provider.write('libcudnn.so.9\0', name)
@@ -39,7 +39,10 @@ beforeEach(() => {
 const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], { STENO_DATA_DIR: folder })
 const place = () => join(folder, 'native', `cuda-${version}`)
 
-/** A server with NuGet's protocol. `breaks` are byte counts after which a transfer breaks off. */
+/**
+ * Starts a server with NuGet's protocol. Each number in `breaks` is the number of bytes after which one
+ * transfer breaks off. A non-empty `sha512` replaces the correct hash of the package.
+ */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []
   const server = Bun.serve({
@@ -100,7 +103,7 @@ test('the provider is downloaded, verified and installed beside the library, and
   const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
   const of = (check: string) => findings.find(each => each.check === check)!
   expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
-  // A provider that cannot be loaded is reported, and the CPU is used.
+  // The report says that the CUDA provider cannot be loaded. The CPU is then used.
   expect(of('device')).toMatchObject({
     ok: true,
     found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),

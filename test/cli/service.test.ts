@@ -1,4 +1,4 @@
-// Runs the commands as an operator does, while a server runs in a separate process.
+// Tests the commands of an operator while a server runs in a separate process.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -247,7 +247,8 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
     `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // The request is in flight when another request with its Idempotency-Key is refused as locked.
+  // A second request with the same Idempotency-Key shows whether the first request is in flight: the second
+  // is then refused with status 409.
   const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
   const isInFlight = async () =>
     (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
@@ -323,7 +324,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   return { url, out: out.text, err: err.text, told: err.until, stop }
 }
 
-/** Collects the text of a stream, and can wait until it contains a word. */
+/** Collects the text of a stream. It can also wait until the text contains a word. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const waiting: { word: string; resolve: () => void }[] = []

@@ -1,4 +1,4 @@
-// A data folder that holds what is not of steno, or that lost a part of its own.
+// Tests data folders that contain foreign files, and data folders that lack some of steno's own files.
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
@@ -62,7 +62,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // A backup can be restored beside its media.
+  // With `restoring` the folder is accepted: a restored database may join the media files that are already
+  // there.
   makeDataDir(folder, { restoring: true })
 })
 

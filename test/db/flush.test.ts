@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** A flusher whose flushes end when the test ends them. */
+/** Opens a flusher. Each flush lasts until the test ends it. */
 function openRoom() {
   const path = join(temporaryFolder(), 'log')
   writeFileSync(path, '')
@@ -18,7 +18,7 @@ function openRoom() {
   return {
     begun,
     ended,
-    /** Records a transaction, and flushes as a request does. */
+    /** Records a transaction and waits for its flush, as a request does. */
     commit(name: string): Promise<void> {
       flusher.written()
       return flusher.flush().then(

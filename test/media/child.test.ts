@@ -1,4 +1,5 @@
-// A child may crash, hang or send anything. Its job must fail with the correct code, and no process may remain.
+// Tests jobs whose media child crashes, hangs or sends wrong data. The job must fail with the correct code,
+// and no child process may remain.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -17,12 +18,14 @@ setDefaultTimeout(patienceMs)
 const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
-/** Checks that no child process remains, not even a zombie. */
+/** Checks that no child process remains, not even a zombie process. */
 afterEach(() => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-/** A child that runs these lines, in which `send` and `confine` are available. */
+/**
+ * Returns the command of a simulated media child. The child runs `lines`, which can use `send` and `confine`.
+ */
 function standIn(lines: string): string[] {
   const source = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/media', name))
   return [
@@ -186,7 +189,7 @@ test('a confined child cannot write a file', async () => {
 })
 
 test('a child ends with its parent', async () => {
-  // The pipe fills up, so the grandchild is still running when its parent is killed.
+  // The pipe becomes full, so the grandchild is still running when the test kills its parent.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -208,7 +211,7 @@ test('a child ends with its parent', async () => {
   await until(() => !isRunning(child!))
 })
 
-/** Waits for a condition, at most until the test times out. */
+/** Waits until `holds` returns true. The timeout of the test limits the wait. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(5)
 }

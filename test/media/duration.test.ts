@@ -1,5 +1,5 @@
-// The duration is the length of the playable sound, not the value in a header. Files longer than half a minute are
-// measured by their packets; these tests build such files from short ones.
+// Tests the measured duration. It must be the length of the playable sound, not the value in a header.
+// Files longer than half a minute are measured by their packets. The tests build such files from short files.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // The decoder drops the first 6.5 ms of every Opus link, but the packets do not show this.
+  // The decoder drops the first 6.5 ms of each copy in the Opus file. The packets do not show this loss.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },
@@ -49,7 +49,8 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The header must not say two seconds: FFmpeg reads beyond the announced data only if the announced size is unknown.
+  // The header must announce an unknown size. With a known size FFmpeg would stop after the announced two
+  // seconds.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })
@@ -74,7 +75,7 @@ test.each(exact)('%i Hz and %i samples have the exact duration %p', async (rate,
   else expect(await failureOf(inspect(path))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message: duration })
 })
 
-/** A mono file with 16-bit samples. */
+/** Builds a mono WAV file with 16-bit samples. */
 function wav(rate: number, samples: number): Buffer {
   const bytes = Buffer.alloc(44 + samples * 2)
   readFileSync(fixture('pcm.wav')).copy(bytes, 0, 0, 44)

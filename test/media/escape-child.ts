@@ -1,4 +1,5 @@
-// A media child that an attacker controls. It tries everything that a process can do, and prints the outcomes.
+// A simulated media child that an attacker controls. It attempts every forbidden action of a process, and
+// prints the outcome of each attempt.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { execFileSync } from 'node:child_process'
@@ -15,7 +16,7 @@ const server: number = order.parent
 const inFolder = (name: string) => join(folder, name)
 const outcomes: Record<string, string> = {}
 
-// All libraries are loaded before the process is confined.
+// All libraries are loaded here, before the process is confined: later it may not open files.
 const number = { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } as const
 const { symbols: libc } = dlopen('libc.so.6', {
   open: number,
@@ -146,7 +147,10 @@ outcomes.fetch = await outcomeOf(() => fetch(`http://127.0.0.1:${port}/`))
 fs.writeSync(1, JSON.stringify(outcomes))
 process.exit(0)
 
-/** Most of these functions return 32 bits. */
+/**
+ * Returns whether a system call was refused. Most of the called functions return 32 bits, so only 32 bits are
+ * compared with -1.
+ */
 function verdictOf(answer: bigint): string {
   return BigInt.asIntN(32, answer) === -1n ? 'refused' : `answered ${answer}`
 }
@@ -158,13 +162,16 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<string> {
   )
 }
 
-/** Ends a child process that was started. It must not print a second report. */
+/**
+ * Exits if this process is the child of a successful fork: `id` is then 0. Otherwise the child would print a
+ * second report.
+ */
 function endIfChild(id: bigint): bigint {
   if (id === 0n) process.exit(0)
   return id
 }
 
-/** A thread that is started before the process is confined. */
+/** Starts a thread before the process is confined. The thread attempts system calls later. */
 async function startThread(): Promise<{ tryAll(): Promise<Record<string, string>> }> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')

@@ -1,4 +1,5 @@
-// A media child that a hostile file has taken over can do nothing but answer.
+// Tests the confinement of a media child that a hostile file has taken over. Every action must be refused,
+// except the reply to the server.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -63,7 +64,9 @@ function listAll(folder: string): string[] {
   return readdirSync(folder, { recursive: true }).map(String).toSorted()
 }
 
-/** Runs the program below as a media child, and returns the outcome of each attempt. */
+/**
+ * Runs the attack program `test/media/escape-child.ts` as a media child. Returns the outcome of each attempt.
+ */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {
   const order = {
     parent: process.pid,

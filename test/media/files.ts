@@ -1,4 +1,4 @@
-// Fixtures, and functions with which the media tests read files.
+// Functions with which the media tests find, inspect and decode the fixtures.
 
 import { join } from 'node:path'
 import { JobFailure } from '../../src/errors.ts'
@@ -7,9 +7,11 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
-/** The timeout of each test. It is long, because children may wait for other work. */
+/** The timeout of each test. It is long, because child processes may wait for other work on the machine. */
 export const patienceMs = 60_000
-/** The normal priority. With the lowest one the tests would take minutes on a busy machine. */
+/**
+ * The normal priority of a process. With the lowest priority the tests would take minutes on a busy machine.
+ */
 export const bounds = { priority: 0 }
 export const forever = new AbortController().signal
 export const media = openMedia({ durationMsMin, durationMsMax, bounds })
@@ -34,7 +36,9 @@ export async function decodeAll(path: string): Promise<Float32Array> {
   return all
 }
 
-/** Returns the code and message of the JobFailure with which a promise rejects. */
+/**
+ * Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error.
+ */
 export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const outcome = await promise.then(
     () => null,

@@ -1,8 +1,10 @@
-// The files that fixtures/media/make.sh creates: every accepted container, with its usual codecs.
+// The list of the fixtures that fixtures/media/make.sh creates. It has every accepted container, with its
+// usual codecs.
 
 /**
- * Codecs pad to complete blocks. Where the container cannot describe the padding, it is part of the sound. The encoder
- * of these WMA files adds a delay of one frame (46 ms), which ASF cannot describe either.
+ * `durationMs` is the expected duration; the default is 2000. `lateMs` is the delay of the sound; the default
+ * is 0. The encoder of the WMA files delays the sound by one frame of 46 ms and pads the end to a complete
+ * block. The container ASF cannot describe the delay or the padding, so both count as sound.
  */
 export const mediaFixtures: {
   name: string

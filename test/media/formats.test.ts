@@ -1,4 +1,5 @@
-// Inspects and decodes every accepted container, with its usual codecs.
+// Tests every accepted container with its usual codecs: the inspected format and duration, and the decoded
+// sound.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { contentTypes } from '../../src/media/formats.ts'

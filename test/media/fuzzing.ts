@@ -1,4 +1,4 @@
-// Inspects and decodes one damaged file, as a job does, and returns the outcome.
+// Inspects and decodes damaged files, as a job does, and returns the outcome of each file.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,12 +11,18 @@ import { mutant } from './mutations.ts'
 export type Outcome = { name: string; ended: JobErrorCode | 'decoded'; durationMs: number; decodedMs: number }
 
 const signal = new AbortController().signal
-/** Far more than a file of two seconds needs, even on a busy machine. A child that reaches a bound hangs. */
+/**
+ * Limits far above the need of a file of two seconds, even on a busy machine. A child that reaches a limit
+ * hangs.
+ */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
-/** Returns the outcome. Throws any error that is not a JobFailure. */
+/**
+ * Inspects and decodes the damaged file with this number. Returns the outcome. Throws any error that is not a
+ * JobFailure.
+ */
 export async function tryMutant(number: number, folder: string): Promise<Outcome> {
   const { name, bytes } = mutant(number)
   const path = join(folder, `${number}`)
@@ -33,7 +39,10 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
   return outcome
 }
 
-/** Tests the numbers from 0 to `count`, two at a time. Returns the outcomes in the order of completion. */
+/**
+ * Tests `count` damaged files, numbered from 0, two at a time. Returns the outcomes in the order of
+ * completion.
+ */
 export async function tryMutants(count: number, folder: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   let next = 0

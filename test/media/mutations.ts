@@ -1,4 +1,5 @@
-// Fixtures with seeded damage, the same on every machine.
+// Creates damaged copies of the fixtures. The damage is seeded, so a number gives the same file on every
+// machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -10,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns a damaged file. Consecutive numbers cycle through the file extensions and the kinds of damage. Each number is
- * a different case.
+ * Returns the damaged file with this number. Consecutive numbers use different file extensions and different
+ * kinds of damage in turn.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)
@@ -27,9 +28,9 @@ export function mutant(number: number): Mutant {
 
 type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
-/** The size of the header of a container. */
+/** The number of bytes at the start of a file that count as the header of the container. */
 const headBytes = 512
-/** Lengths, counts and times that often reveal errors. */
+/** Extreme values for lengths, counts and times. Such values often reveal errors. */
 const edgeValues = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
 
 const kinds: Record<string, Damage> = {

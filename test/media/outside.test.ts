@@ -1,4 +1,5 @@
-// Playlists, manifests and some containers name other files and addresses. The child must not open any of them.
+// Tests media that name other files and addresses, such as playlists and manifests. The child must not open
+// any of these files and addresses.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -79,7 +80,10 @@ test('a film with its sound in another file has no audio track', async () => {
 
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
-/** Replaces every data reference of the film with an alias record, which names another file (QuickTime). */
+/**
+ * Replaces every data reference of the QuickTime file `film` with an alias record. The alias record names the
+ * file `path`.
+ */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
   for (let at = 0; at < film.length; at += film.readUInt32BE(at)) {
@@ -99,7 +103,10 @@ function boxOf(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** An alias record: version and flags, 150 bytes of volume and file name that may be empty, and the path as entry 2. */
+/**
+ * Builds an alias record. It starts with a version, flags, and 150 bytes for volume and file name, which may
+ * be empty. The path follows as entry 2.
+ */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`
   const entry = Buffer.alloc(4)

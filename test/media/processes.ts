@@ -1,4 +1,4 @@
-// Lists child processes, as the system reports them.
+// Finds the child processes of a process, and checks whether a process is running. Reads /proc.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -12,6 +12,6 @@ export function childrenOf(pid: number): number[] {
 }
 
 export function isRunning(pid: number): boolean {
-  // A dead orphan may remain a zombie for a while, until another process reaps it.
+  // A killed orphan may stay a zombie process until another process reaps it. A zombie process does not run.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }

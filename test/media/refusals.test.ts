@@ -1,4 +1,4 @@
-// Files that are refused, each with its message.
+// Tests files that are refused. Checks the error code and the message of each refusal.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,7 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // A clipped sine would be louder.
+    // The square root of 1/2 is the level of a sine. A clipped sine would have a higher level.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -76,7 +76,7 @@ test('samples that are NaN become silence', async () => {
     (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
   )
   const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
-  // Format 3 is floats with four bytes per sample.
+  // Format 3 of a WAV file has 32-bit floats as samples.
   header.writeUInt16LE(3, 20)
   header.writeUInt32LE(sampleRate, 24)
   header.writeUInt32LE(4 * sampleRate, 28)
@@ -93,7 +93,8 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites the packets (188 bytes each, 108 in total) with the end of the first tone and most of the second.
+  // Overwrites packets 45 to 59 of the file's 108 packets, 188 bytes each. They hold the end of the first
+  // tone and most of the second tone.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -108,7 +109,7 @@ const garbage = [
 test.each(garbage)('packets that cannot be decoded are refused early: $name', async ({ head, byte }) => {
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
-  // To decode the whole file would take minutes.
+  // Decoding the whole file would take minutes. The limit of 10 s of CPU time must stop the child.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',
@@ -118,7 +119,8 @@ test.each(garbage)('packets that cannot be decoded are refused early: $name', as
 
 test('a file that takes too long to open is refused', async () => {
   const path = join(temporaryFolder(), 'tags.mp3')
-  // FFmpeg compares the name of each tag with all previous ones: 30,000 tags take about a minute.
+  // FFmpeg compares the name of each tag with the names of all previous tags. So 30,000 tags take about a
+  // minute.
   writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
   const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
@@ -127,7 +129,7 @@ test('a file that takes too long to open is refused', async () => {
   })
 })
 
-/** An ID3v2.3 tag with this many text frames, each with a different name. */
+/** Builds an ID3v2.3 tag with `count` text frames. Each frame has a different name. */
 function id3(count: number): Buffer {
   const frames = Array.from({ length: count }, (_, i) => {
     const text = Buffer.from(`\x03name${i}\0v`)

@@ -1,4 +1,5 @@
-// A word that a player shows at 12:34 is at 12:34 in the samples, whatever the timestamps of the file are.
+// Tests the times of decoded sound against the times that a player shows. They must be equal for all kinds of
+// timestamps: a sound that a player shows at 12:34 must be at 12:34 in the samples.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
@@ -6,7 +7,10 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
 
-/** The tune twice, the second time from this second on. Encoders add their delay to each. */
+/**
+ * The tune twice; the second tune starts at `seconds`. This time includes the delay that the encoder adds to
+ * each tune.
+ */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 
 const files: { name: string; segments: Segment[]; seconds: number; what: string }[] = [

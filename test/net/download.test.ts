@@ -288,8 +288,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// Bytes that arrived but were not read when the connection broke are lost. So these tests do not fix the offset at
-// which a download resumes.
+// When a connection breaks, bytes that arrived but were not read are lost. So a test cannot know the exact
+// offset at which the download resumes.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -340,7 +340,7 @@ test('a file that changed between two attempts is downloaded again, never mixed'
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
       : answer(socket, 200, { ETag: '"v2"' }, other)
-  // This server ignores If-Range and sends the rest of the new file.
+  // This server ignores If-Range and sends the second part of the new file.
   const careless: Scene = (socket, request, nth) => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v2"' }, () => other.length, other)(socket, request, nth)
@@ -516,7 +516,10 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
   expect(readdirSync(folder)).toEqual([])
 })
 
-/** A download of four megabytes at a steady rate, in bytes a second, by its own clock. */
+/**
+ * Downloads four megabytes at `rate` bytes a second. The clock of the download is simulated: it advances with
+ * the received bytes.
+ */
 async function takeAtRate(rate: number): Promise<number> {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, Buffer.alloc(4_000_000)) })
   let received = 0
@@ -573,7 +576,10 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
   return socket => answer(socket, 200, type === undefined ? {} : { 'Content-Type': type }, content)
 }
 
-/** A correct server with range requests. Each connection ends at the offset that `until` returns. */
+/**
+ * A correct server that supports range requests. Each connection ends at the offset that `until` returns.
+ * `nth` is the number of the request; `from` is the first requested byte.
+ */
 function ranged(
   headers: Record<string, string>,
   until: (nth: number, from: number) => number,
@@ -591,7 +597,7 @@ function ranged(
   }
 }
 
-/** Each connection sends this many bytes, then ends. */
+/** Returns an `until` for `ranged`: each connection sends this many bytes, then ends. */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }
@@ -605,7 +611,7 @@ function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
 }
 
-/** Xorshift, four bytes a step, because some tests need megabytes. */
+/** Generates seeded random bytes with Xorshift, four bytes at a time, because some tests need megabytes. */
 function randomBytes(length: number, seed: number): Buffer {
   let state = seed
   const words = new Uint32Array(Math.ceil(length / 4))

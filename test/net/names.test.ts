@@ -1,4 +1,4 @@
-// Resolves host names with the test's own name servers.
+// Tests the resolution of host names against name servers that the test starts.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
@@ -9,7 +9,7 @@ import { limits } from '../../src/limits.ts'
 import { openNames } from '../../src/net/names.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Numbers of the DNS record types. */
+/** The numbers of the DNS record types A and AAAA. */
 const a = 1
 const aaaa = 28
 
@@ -106,8 +106,8 @@ test('the hosts file and localhost take precedence over name servers', async () 
 })
 
 /**
- * Answers for the names in the zone, never answers for names that end with `.silent`, and reports all other names as
- * unknown.
+ * Starts a name server that knows the names in `zone`. It never answers a question for a name that ends with
+ * `.silent`. It reports every other name as unknown.
  */
 async function startNameServer(zone: Zone) {
   const socket = createSocket('udp4')
@@ -141,10 +141,10 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   const answer = Buffer.from(question)
   answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
   answer.writeUInt16BE(addresses.length, 6)
-  // No authority records and no additional records.
+  // The response has no authority records and no additional records.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // A pointer to the name in the question, class IN, and a time to live of zero.
+    // Each record has a pointer to the name in the question, the class IN, and a time to live of zero.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )
   return Buffer.concat([answer, ...rows])

@@ -1,5 +1,5 @@
-// Sends every request of the corpus to the built program and to the source, on copies of one data folder. Their
-// responses must be equal.
+// Compares the built program with the program that runs from source. Both get the same requests on copies of
+// one data folder. Their responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -37,7 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // These do not occur: bodies are sent at once, rate limits are off, no part fails, and the disk has room.
+    // These statuses cannot occur here. 408: each body is sent at once. 429: the rate limits are off. 500: no
+    // part of the program fails. 507: the disk has space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {
@@ -45,7 +46,9 @@ test('the built program answers every request as the source does', async () => {
   }
 }, 120_000)
 
-/** Creates a data folder with jobs and uploads in several states. The service that created it has stopped. */
+/**
+ * Creates a data folder with jobs and uploads in several states. The service that created them has stopped.
+ */
 async function filledFolder() {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
   const ana = service.account('ana')
@@ -80,7 +83,10 @@ async function filledFolder() {
   return { dataDir, document, existing }
 }
 
-/** Removes the parts that differ between processes, times and random numbers. */
+/**
+ * Masks the parts of a response that differ between two processes: dates, new ids, request ids and
+ * signatures.
+ */
 function masked(answer: string, { ids }: Existing): string {
   return answer
     .replace(/^(Date|X-Request-Id): .*$/gim, '$1: -')

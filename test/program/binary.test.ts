@@ -1,4 +1,5 @@
-// Runs the built program alone in an empty folder, with an empty environment and, where possible, without a network.
+// Tests the built program in an empty folder, with an empty environment. The program has no network, if the
+// machine allows that.
 
 import { beforeAll, expect, test } from 'bun:test'
 import {
@@ -24,7 +25,8 @@ const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-// A copy, because some tests run as another user, who may have no access to the folder of the checkout.
+// The tests run a copy of the program. Some tests run as another user, who may have no access to the folder
+// of the checkout.
 beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
@@ -55,7 +57,8 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // Connections to a local socket are allowed: the C library asks a name service cache for the user's name.
+    // Connections to a local socket are allowed: the C library asks a local cache service for the user's
+    // name.
     expect(lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))).toEqual([])
     const changes = lines.filter(line =>
       line.includes('open')
@@ -129,8 +132,9 @@ test('a whole job returns a transcript with speakers, and subtitles', async () =
   expectWhole(await wholeJob([binary], place, clip), place)
 }, 180_000)
 
-// A sandbox: only a loopback network, a read-only home, and /tmp mounted noexec, except for the program. Bun, which
-// runs the test, may be in /tmp too, so its folder is also excepted.
+// The commands that build a sandbox. The network is only loopback, the home folder is read-only, and /tmp
+// forbids the execution of files (noexec). The program and Bun, which runs the test, may be in /tmp, so their
+// folders are excepted from noexec.
 const prison = `
   ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --bind "$BUN" "$BUN" && mount --rbind /tmp /tmp &&
   mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
@@ -162,7 +166,7 @@ test.skipIf(!mayChroot)(
   () => {
     const box = emptyFolder('box')
     for (const name of ['proc', 'dev', 'opt']) mkdirSync(join(box, name))
-    // The program is linked only with glibc. FFmpeg's addon needs two more of its libraries.
+    // The program is linked only with libraries of glibc. FFmpeg's addon needs two more libraries of glibc.
     const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
     const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
     const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
@@ -235,7 +239,7 @@ test.skipIf(strace === null)(
   180_000,
 )
 
-/** Returns true if this machine has the command and allows it to run. */
+/** Returns true if this machine has the command and the command exits with status 0. */
 function works(command: string[], environment: Record<string, string> = {}): boolean {
   if (Bun.which(command[0]!) === null) return false
   return Bun.spawnSync(command, { env: { ...process.env, ...environment } }).exitCode === 0

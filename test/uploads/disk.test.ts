@@ -1,4 +1,4 @@
-// A full disk, simulated by a limit on the file size.
+// Tests uploads to a full disk. A limit on the file size simulates the full disk.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
@@ -12,8 +12,8 @@ const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-f
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
 /**
- * Calls `receive` with these chunks in a child process. Returns its outcome with the number of remaining files, and its
- * stderr.
+ * Calls `receive` in a child process with chunks of these sizes. `out` is its outcome and the number of files
+ * that remain. `err` is the stderr of the child.
  */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)
@@ -42,7 +42,8 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // The trap ignores SIGXFSZ, which would end the process. A write then fails as on a full disk.
+  // Without the trap, the signal SIGXFSZ would end the process. With the trap, a write fails as on a full
+  // disk.
   const limited = [
     'bash',
     '-c',

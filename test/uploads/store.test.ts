@@ -1,4 +1,4 @@
-// Tests the store alone: conditions that change during a PUT.
+// Tests the upload store without a server. Covers conditions that change during a PUT, and concurrent PUTs.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'

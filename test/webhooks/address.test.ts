@@ -11,7 +11,7 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // https: a name is accepted, and an IP address is checked.
+  // For https, a host name is accepted without a check. An IP address is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
   ['https://user:pass@example.com/hook', '', null],
@@ -26,7 +26,7 @@ test.each([
   ['https://169.254.169.254/hook', '', /private/],
   ['https://10.1.2.3/hook', '10.0.0.0/8', null],
   ['https://192.168.1.1/hook', '10.0.0.0/8', /private/],
-  // http: only networks that the operator allows.
+  // For http, only an address in a network that the operator allows is accepted.
   ['http://example.com/hook', '', /https/],
   ['http://8.8.8.8/hook', '', /https/],
   ['http://8.8.8.8/hook', '10.0.0.0/8', /https/],
@@ -40,7 +40,7 @@ test.each([
   ['http://outer.test/hook', '10.0.0.0/8', /https/],
   ['http://both.test/hook', '10.0.0.0/8', null],
   ['http://nowhere.test/hook', '10.0.0.0/8', /could not be found/],
-  // Other schemes, and texts that are not addresses.
+  // Other schemes and texts that are not addresses are refused.
   ['ftp://example.com/hook', '', /http or https/],
   ['javascript:alert(1)', '', /http or https/],
   ['file:///etc/passwd', '127.0.0.0/8', /http or https/],

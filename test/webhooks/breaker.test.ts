@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/webhooks/deliver.ts'
 
 const { webhookTimeoutsMax, webhookSkippedMs } = limits
 
-/** A breaker with a fake clock, and receivers whose deliveries end as the test determines. */
+/** Opens a breaker with a simulated clock. The test decides when and how each delivery ends. */
 function openRoom() {
   let now = 0
   const breaker = openBreaker(() => now)

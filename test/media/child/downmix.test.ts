@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Downmix } from '../../../src/media/child/downmix.ts'
 import { noise, tone } from '../../support/sound.ts'
 
-/** Mixes in parts, as frames of a file come. */
+/** Mixes both channels in parts of 1,024 samples, because a decoder also returns a file in frames. */
 function mixed(left: Float32Array, right: Float32Array): number[] {
   const downmix = new Downmix()
   const part = 1024

@@ -1,4 +1,5 @@
-// Finds simple edit lists, for which FFmpeg need not build its index twice.
+// Tests the detection of simple edit lists. A simple edit list only shifts the sound. For such a list FFmpeg
+// does not need to build its index twice.
 
 import { expect, test } from 'bun:test'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -45,7 +46,10 @@ test('the walk through thousands of nested boxes is limited', async () => {
   expect(isPlain(path)).toBe(false)
 })
 
-/** Returns the result for a copy of aac.m4a with a changed edit list. `list` begins after the type of the box. */
+/**
+ * Changes the edit list in a copy of aac.m4a, and returns whether it is still simple. `list` starts after the
+ * type of the box.
+ */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()
   const path = join(folder, 'changed.m4a')

@@ -1,13 +1,17 @@
-// The placement of spans of sound, as a table: the incoming spans, and the resulting silence and cuts.
+// Tests the placement of sound on the timeline of a file. Each case lists the spans that come in, and the
+// silence and the cuts that must result.
 
 import { describe, expect, test } from 'bun:test'
 import { type Placement, type Span, Timeline } from '../../../src/media/child/timeline.ts'
 
 const second = 16_000
 
-/** A span in seconds: [start or null, length], and `lost` if data was lost before it. */
+/**
+ * A span that comes in, in seconds. `start` is null if the span has no timestamp. `lost` means that data was
+ * lost before the span.
+ */
 type Entry = [start: number | null, length: number, lost?: 'lost']
-/** Seconds of silence before a span, and seconds cut from its beginning. */
+/** The expected result for one span: seconds of silence before the span, and seconds cut from its start. */
 type Line = [silence: number, skip: number]
 
 const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clockRestarts?: boolean }[] = [
