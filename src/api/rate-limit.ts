@@ -31,6 +31,8 @@ type Window = { times: number[]; head: number }
 
 /** Uses a monotonic clock. A step of the wall clock would block callers, or reset their quota. */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
+  // Whole milliseconds: sums of fractions are inexact, and a window of 60.0000001 s would be shown as 61 s.
+  const clock = () => Math.floor(monotonic())
   const windows = new Map<string, Window>()
 
   function windowOf(name: RateName, who: string): Window {
@@ -48,7 +50,7 @@ export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateL
       if (rateLimits === 'off') return null
       const limit = rateLimits[name]
       const window = windowOf(name, who)
-      const now = monotonic()
+      const now = clock()
       dropOld(window, now)
       const allowed = count(window) < limit
       if (allowed) window.times.push(now)
@@ -62,7 +64,7 @@ export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateL
     },
     giveBack: (name, who) => void windowOf(name, who).times.pop(),
     sweep() {
-      const now = monotonic()
+      const now = clock()
       for (const [id, window] of windows) {
         dropOld(window, now)
         if (count(window) === 0) windows.delete(id)
