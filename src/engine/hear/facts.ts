@@ -28,7 +28,7 @@ export type Facts = {
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The alignment heads. Null when word times cannot be computed from attention. */
+  /** The alignment heads. Null means that word times are not computed from attention. */
   alignmentHeads: Head[] | null
 }
 

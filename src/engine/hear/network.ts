@@ -1,8 +1,9 @@
-// The interface of a Whisper network, encoder and decoder, for any layout of its weights.
+// The interface of a Whisper network: its encoder and its decoder. Both layouts of the weights, published and
+// compact, have this interface.
 
 import type { Tensor } from '../onnx/session.ts'
 
-/** The output of the encoder for one window. Only the decoder of the same network can read it. */
+/** The output of the encoder for one window. Only the decoder of the same network can use this output. */
 export class EncodedWindow {
   constructor(readonly tensors: readonly Tensor[]) {}
 
@@ -12,23 +13,32 @@ export class EncodedWindow {
 }
 
 export type Encoder = {
-  /** Encodes one window. On a CPU a batch of windows would cost memory and save no time. */
+  /**
+   * Encodes the spectrogram of one window. Several windows at once would need more memory on a CPU, and save
+   * no time.
+   */
   encode(picture: Float32Array): EncodedWindow
 }
 
 export type Decoder = {
-  /** Feeds the same prompt to every window. The windows may be closed when it returns. */
+  /**
+   * Feeds the same prompt to every window and starts a batch. The encoded windows may be closed when this
+   * call returns.
+   */
   begin(windows: readonly EncodedWindow[], prompt: readonly number[]): Batch
 }
 
 export type Batch = {
   rows: number
-  /** Returns the scores of all tokens after a position of the last input, by default after its last position. */
+  /**
+   * Returns the scores of all tokens of the vocabulary as the next token of a row. `position` is an index in
+   * the last input; the default is its last position.
+   */
   logits(row: number, position?: number): Float32Array
   /** Returns a copy of the cross-attention of the row's last token: alignment heads × frames. */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
-  /** Removes a row; the last row takes its place. */
+  /** Removes a row. The last row takes its place. */
   drop(row: number): void
   close(): void
 }
@@ -36,9 +46,12 @@ export type Batch = {
 export type Network = {
   encoder: Encoder
   decoder: Decoder
-  /** A decoder that also returns the cross-attention of each token; null when the model cannot. */
+  /**
+   * A decoder that also returns the cross-attention of each token. Null when the model has no attention
+   * outputs.
+   */
   attendingDecoder: Decoder | null
-  /** The memory that the decoder needs for one window in a batch. */
+  /** The memory, in bytes, that the decoder needs for one window in a batch. */
   windowBytes: number
   close(): void
 }

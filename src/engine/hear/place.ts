@@ -1,4 +1,4 @@
-// Maps the words of a window to their times in the recording.
+// Converts the times of the words of a window to times in the recording.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import { type AlignedWord, type Segment, wordTimes } from './align.ts'
@@ -8,10 +8,13 @@ import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
 import { pieceWith, type Window } from './windows.ts'
 
-/** A word and its span of the recording. */
+/** A word and its span in the recording. `probability` is null when it is unknown. */
 export type PlacedText = Span & { text: string; probability: number | null }
 
-/** The time by which a word may exceed its speech span: soft sounds begin before voice detection finds speech. */
+/**
+ * The time, in samples, by which a word may exceed its speech span. Soft sounds begin before voice detection
+ * finds speech.
+ */
 const tolerance = 0.08 * sampleRate
 
 export function placeInRecording(
@@ -27,7 +30,8 @@ export function placeInRecording(
     hypothesis.attention.length === 0
       ? estimatedTimes(tokenizer, language, segments, voices.map(inFrames))
       : wordTimes(tokenizer, language, segments, hypothesis.frames)
-  // Times follow the order of the text, even if the attention of a word is in later speech.
+  // The start of each word is at or after the start of the previous word, even if the attention places it
+  // otherwise.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)
@@ -36,14 +40,20 @@ export function placeInRecording(
   })
 }
 
-/** Speech in samples of the window. `shift` is its distance from its place in the recording. */
+/**
+ * A stretch of speech, in samples of the window. `shift` is added to convert a sample of the window to a
+ * sample of the recording.
+ */
 type Voice = { begin: number; end: number; shift: number }
 
 function inFrames({ begin, end }: Voice): Span {
   return { from: begin / samplesPerFrame, to: end / samplesPerFrame }
 }
 
-/** The shortest pause. Closer spans are joined: they are speech without a pause that was cut at the maximum length. */
+/**
+ * The shortest pause, in samples. Speech spans with a shorter distance are joined: they are continuous speech
+ * that was cut at the maximum length.
+ */
 const pauseMin = 0.1 * sampleRate
 
 function voicesIn(window: Window): Voice[] {
@@ -60,9 +70,9 @@ function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording, within the speech on one side of a pause, so that no word contains a
- * pause. The attention of a word often includes the pause before it; that of a punctuation mark includes the pause
- * after its word.
+ * Returns the span of a word in the recording. The span is on one side of each pause, so that no word
+ * contains a pause. The attention of a word often includes the pause before the word. The attention of a
+ * punctuation mark often includes the pause after it.
  */
 function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
@@ -82,7 +92,10 @@ function nearestOf(voices: readonly Voice[], at: number): Voice {
   return voices.reduce((best, voice) => (distance(voice) < distance(best) ? voice : best))
 }
 
-/** Splits a hypothesis into segments. Text after the last time token extends to the end of the window. */
+/**
+ * Splits the tokens of a hypothesis into segments. Text after the last time token belongs to a segment that
+ * ends with the window.
+ */
 function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,
   firstTimestamp: number,

@@ -1,5 +1,5 @@
-// Decodes one batch of windows, one token per row and step. The cache stays in native memory. A row that is done is
-// removed: the last row takes its place.
+// Decodes one batch of windows: each run of the decoder adds one token to each row. The cache stays in native
+// memory. When a row is done, the last row takes its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -20,7 +20,7 @@ export function makeDecoder(
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
-  // Exports of recent versions of transformers have this input.
+  // Recent versions of the transformers library export decoders with this input.
   const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',
@@ -48,14 +48,16 @@ type Parts = {
   prefill: DecoderRun
   step: DecoderRun
   heads: readonly Head[]
-  /** Layers whose cross-attention is an output. */
+  /** The indices of the layers whose cross-attention is an output. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
   /** True if the decoder has the input `cache_position`. */
   takesPositions: boolean
 }
 
-/** Splits the outputs of a run: scores, attention by layer, and the cache of the decoder's own tokens. */
+/**
+ * The outputs of a run: the scores, the attention of each layer, and the cache of the decoder's own tokens.
+ */
 type Outputs = {
   tensors: Tensor[]
   scores: Float32Array
@@ -66,15 +68,15 @@ type Outputs = {
 class RunningBatch implements Batch {
   rows: number
   private readonly states: Float32Array
-  /** The number of positions in the last input. */
+  /** The number of tokens per row in the last input. */
   private positions: number
-  /** The number of positions in the cache. */
+  /** The number of tokens per row in the cache. */
   private length: number
   private outputs: Outputs
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** Views of the outputs of earlier runs. */
+  /** The views that must be freed: they refer to the outputs of earlier runs. */
   private held: Tensor[] = []
 
   constructor(
@@ -166,14 +168,20 @@ class RunningBatch implements Batch {
     return tensor(this.parts.runtime, 'int64', BigInt64Array.from(tokens, BigInt), [this.rows, length])
   }
 
-  /** Returns the positions of the input among all tokens, for a decoder that requires them. */
+  /**
+   * Returns the positions of the last input in the whole sequence. The list is empty for a decoder without
+   * this input.
+   */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
     const places = BigInt64Array.from({ length: this.positions }, (_, index) => BigInt(first + index))
     return [tensor(this.parts.runtime, 'int64', places, [this.positions])]
   }
 
-  /** Only the first run reads the encoder states. Later runs need a tensor of the right shape with any content. */
+  /**
+   * Returns the encoder states as an input. Only the first run reads them. Later runs need a tensor of the
+   * same shape, with any content.
+   */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]
     return tensor(this.parts.runtime, 'float32', this.states, shape)
@@ -197,7 +205,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** Concatenates the encoder states of the windows. */
+/** Concatenates the encoder states of all windows. */
 function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array {
   const states = new Float32Array(windows.length * size)
   for (const [row, { tensors }] of windows.entries()) {

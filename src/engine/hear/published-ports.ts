@@ -1,4 +1,4 @@
-// The inputs and outputs that a model must have. Any other model is refused when it is loaded.
+// The inputs and outputs that a published model must have. A model without them is refused when it is loaded.
 
 import type { Port } from '../onnx/session.ts'
 
@@ -28,7 +28,10 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
   }
 }
 
-/** Returns the names of the cache: the decoder's own tokens in all layers, then the encoder's states in all layers. */
+/**
+ * Returns the names of all parts of the cache. First come the keys and values of the decoder's own tokens in
+ * all layers, then those of the encoder's states in all layers.
+ */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>
     Array.from({ length: layers }, (_, layer) => [`${layer}.${kind}.key`, `${layer}.${kind}.value`]).flat(),

@@ -1,5 +1,5 @@
-// Decodes a batch of windows. Each row is judged on its own. Only rows that fail are decoded again, at the next
-// higher temperature.
+// Decodes a batch of windows. The text of each row is checked separately. Only rows that fail the check are
+// decoded again, at the next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards, judge, loopStart } from './guard.ts'
@@ -7,28 +7,33 @@ import type { Batch, Decoder, EncodedWindow } from './network.ts'
 import { choose, probabilityOf, type Rules, rulesOf } from './rules.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The tokens that were decoded for a window. */
+/** The result of decoding one window: its tokens, with their probabilities and attention. */
 export type Hypothesis = {
   tokens: number[]
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * The attention of the step that predicts each token, then of the step that predicts the end; each is heads ×
-   * frames. Empty when attention was not requested.
+   * One attention array per token, from the decoding pass that predicts the token, and one array for the end
+   * of the text. Each array is heads × frames. The list is empty when attention was not requested.
    */
   attention: Float32Array[]
   frames: number
-  /** Null when the text covers the whole window. */
+  /** Where to decode again. Null when the text covers the whole window. */
   unfinished: Unfinished | null
   noSpeech: number
-  /** The mean of the log probabilities, including that of the end token. */
+  /** The mean of the log probabilities of all tokens, including the end token. */
   logProbability: number
   temperature: number
-  /** `doubtful` is the best of all attempts when all of them failed. */
+  /**
+   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: every attempt
+   * failed, and this is the best one.
+   */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
-/** The first `tokens` tokens are kept, and the window is decoded again from `frame`. */
+/**
+ * The first `tokens` tokens of a window are kept. The speech from model frame `frame` on is decoded again.
+ */
 export type Unfinished = { tokens: number; frame: number }
 
 export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hypothesis {
@@ -48,16 +53,22 @@ export type RecogniseOptions = {
   whisper: Whisper
   decoder: Decoder
   prompt: readonly number[]
-  /** The prompt of all attempts except the first one: the caller's context may have misled the model. */
+  /**
+   * The prompt of all attempts except the first one. It has no context, because the caller's context may have
+   * misled the model.
+   */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
   random: () => number
-  /** Called at each step with the share of rows that are done. */
+  /** Called after each token of the batch. `share` is the share of rows that are done, from 0 to 1. */
   onShare: (share: number) => Promise<void>
 }
 
-/** The maximum of tokens for a window. If a script needs many tokens per letter, speech can continue after them. */
+/**
+ * The maximum number of tokens for a window. Some scripts need many tokens per letter. The speech after this
+ * limit is decoded in a further window.
+ */
 const windowTokens = 224
 
 /** A row with its window, and its best hypothesis so far. */
@@ -89,8 +100,8 @@ export async function recognise(
 }
 
 /**
- * Returns the better of two attempts: one that passed or, if both failed, the more probable text. A loop is already
- * reduced to its first occurrence.
+ * Returns the better of two attempts. An attempt that passed the checks is better. If both failed, the more
+ * probable text is better. In both texts, a loop is already reduced to its first occurrence.
  */
 function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now
@@ -102,7 +113,10 @@ type Attempt = {
   task: Task
   hypothesis: Hypothesis
   looped: boolean
-  /** `tokensMax` is the limit of the model; `limit` is lower when the speech is too short for so many tokens. */
+  /**
+   * `tokensMax` is the limit of the model. `limit` is the limit of this attempt: it is lower when the speech
+   * is short.
+   */
   tokensMax: number
   limit: number
 }
@@ -149,29 +163,35 @@ async function decodeRows(
   return attempts
 }
 
-/** Removes a row as the batch does: the last row takes its place. */
+/** Removes an element of `rows` in the same way as the batch does: the last row takes its place. */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
   if (last !== undefined && row < rows.length) rows[row] = last
 }
 
 /**
- * Returns an upper bound of the tokens that speech of this length can have: two words a second in Georgian are 36
- * tokens. More tokens mean that the model does not follow the speech.
+ * Returns an upper bound of the number of tokens in speech of this length, in model frames. The bound is 36
+ * tokens per second plus 32: in Georgian, two words are about 36 tokens. A text with more tokens does not
+ * follow the speech.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
 }
 
-/** The maximum length of a sentence that is decoded again together with the speech after it. */
+/**
+ * The maximum length, in model frames, of a sentence and the speech after it that are decoded again together.
+ */
 const sentenceFramesMax = 15 * framesPerSecond
-/** The smallest advance of a continuation. After a smaller one, almost the same window would be decoded again. */
+/**
+ * The smallest useful distance, in model frames, from the start of a window to the start of its continuation.
+ * With a smaller distance, almost the same window would be decoded again.
+ */
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns where to continue when the model ends with two time tokens, which mean that speech continues. The last
- * sentence and its continuation are decoded again together: a continuation alone, often a second or two, has more
- * word errors.
+ * Returns where to continue after the end of the text. Two time tokens at the end mean that speech continues.
+ * Then the last sentence and the speech after it are decoded again together. That speech alone is often only
+ * a second or two, and would have more word errors. Returns null when the text covers the whole window.
  */
 function unfinishedAtEnd(
   tokens: readonly number[],
@@ -186,8 +206,8 @@ function unfinishedAtEnd(
 }
 
 /**
- * Returns where to continue after the limit of tokens: tokens after the last two time tokens belong to an incomplete
- * sentence.
+ * Returns where to continue after the limit of tokens: at the last two adjacent time tokens. The tokens after
+ * them belong to an incomplete sentence. Returns null when there are no such time tokens.
  */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -197,7 +217,11 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
   return null
 }
 
-/** Returns the continuation at a pair of time tokens: keeps the tokens up to the first, and continues at the second. */
+/**
+ * Returns the continuation at a pair of time tokens, at `index` and `index + 1`. The tokens up to the first
+ * one are kept, and decoding continues at the time of the second one. Returns null if there is no pair, or if
+ * the continuation would be less than `progressMin` from the start.
+ */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
   const frame = after - firstTimestamp

@@ -1,18 +1,24 @@
-// Whisper's rules for suppressed tokens and time tokens, and the choice of the next token. Forbidden tokens are
-// excluded from the choice and from the sum of probabilities.
+// Whisper's rules for the next token: which tokens are suppressed, and when a time token may occur. Forbidden
+// tokens cannot be chosen, and their probabilities are not added to any sum.
 
 import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
 
-/** A score this far below the highest one does not change a sum of 32-bit floats. */
+/**
+ * The distance below the highest score from which a score is ignored: it does not change a sum of 32-bit
+ * floats.
+ */
 const negligible = 18
-/** The latest value of the first time token: a window begins with speech. 1 s in steps of 0.02 s. */
+/** The highest offset of the first time token, because a window begins with speech: 50 × 0.02 s = 1 s. */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
-/** The tokens so far, and the model frames of sound in the window, which bound the time tokens. */
+/**
+ * The tokens so far, and the number of model frames of sound in the window. No time token may exceed that
+ * number.
+ */
 export type History = { tokens: readonly number[]; frames: number }
 
 export function rulesOf(facts: Facts, timestamps: boolean): Rules {
@@ -21,8 +27,8 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 }
 
 /**
- * Returns the best token at temperature 0, or samples one with `random` (0…1) at a higher temperature. Writes to
- * `scores`.
+ * Chooses the next token. At temperature 0 it is the most probable one. At a higher temperature it is drawn
+ * with `random`, which returns numbers from 0 to 1. This call overwrites `scores`.
  */
 export function choose(
   rules: Rules,
@@ -41,7 +47,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // A time token is chosen when the sum of all time tokens is more probable than the best other token.
+  // Only time tokens are candidates when the sum of their probabilities exceeds the probability of the best
+  // other token.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -57,11 +64,11 @@ export function choose(
 /** Token ids from `from` (inclusive) to `to` (exclusive). */
 type Range = { from: number; to: number }
 
-/** The tokens that may follow the history. */
+/** The ranges of tokens that may follow the history: text tokens, the end token, time tokens. */
 type Allowed = { text: Range; end: Range; times: Range }
 
 /**
- * Returns the allowed tokens. Time tokens occur in pairs around text, one before and one after it, and never
+ * Returns the allowed tokens. A time token precedes each text and another one follows it. The times never
  * decrease.
  */
 function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
@@ -97,7 +104,10 @@ function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
   return best
 }
 
-/** A cache of the highest score of each run of text tokens: the sum skips runs of low scores. */
+/**
+ * A cache of the highest score in each run of `runLength` text tokens. The sum of probabilities skips runs
+ * whose highest score is low.
+ */
 const runLength = 128
 const runScores = new Float32Array(1024)
 

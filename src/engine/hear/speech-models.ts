@@ -1,4 +1,4 @@
-// The models that turn sound into words, loaded once for all jobs.
+// The models that convert sound to words. They are loaded once and used for all jobs.
 
 import { limits } from '../../limits.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -10,7 +10,7 @@ export type SpeechModels = {
   whisper: Whisper
   vad: Vad
   features: Features
-  /** Windows in a batch. */
+  /** The number of windows that are decoded together. */
   rows: number
 }
 
@@ -23,10 +23,15 @@ export function openSpeechModels(runtime: Runtime, whisper: Whisper, vadModel: U
   }
 }
 
-/** The maximum of windows in a batch. On a CPU 16 need as much time as 8, and twice the memory. */
+/**
+ * The maximum number of windows in a batch. On a CPU, 16 windows at once need as much time as two batches of
+ * 8, and twice the memory.
+ */
 const rowsMax = { cpu: 8, gpu: 16 }
 
-/** Returns the number of windows in a batch: the maximum, or as many as fit into the memory for the cache. */
+/**
+ * Returns the number of windows in a batch: the maximum, or fewer if the memory for the cache is too small.
+ */
 function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
   return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))

@@ -5,13 +5,16 @@ import { frameSamples } from './vad.ts'
 
 export type Span = { from: number; to: number }
 
-/** Speech with padding at both ends. */
+/** A speech span with padding at both ends. */
 export type SpeechSpan = Span & {
   /** The span without the padding. */
   voice: Span
 }
 
-/** The thresholds of Silero VAD and the times of faster-whisper, in frames of 32 ms. */
+/**
+ * The rules for a speech span. `begins` and `ends` are probabilities, from Silero VAD. `silenceFrames` and
+ * `framesMin` count frames of 32 ms, from faster-whisper.
+ */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** The padding at both ends of a span, in samples. */
 const speechPad = 0.2 * sampleRate
@@ -22,7 +25,7 @@ const speechPad = 0.2 * sampleRate
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of the open span; -1 when no span is open. */
+  /** The first frame of the span that has not ended yet; -1 when there is none. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []
@@ -40,7 +43,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** A lower bound: no later span begins before this sample. */
+  /** A lower bound in samples: no later span begins before this sample. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)
@@ -86,13 +89,13 @@ export class SpeechSpans {
   }
 }
 
-/** Returns the part of a span from a sample on. */
+/** Returns the part of a span that begins at `sample`. */
 export function beginningAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.max(voice.from, sample), to: Math.max(voice.to, sample) }
   return { from: Math.max(from, sample), to: Math.max(to, sample), voice: clipped }
 }
 
-/** Returns the part of a span before a sample. */
+/** Returns the part of a span that ends at `sample`. */
 export function endingAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.min(voice.from, sample), to: Math.min(voice.to, sample) }
   return { from: Math.min(from, sample), to: Math.min(to, sample), voice: clipped }

@@ -1,22 +1,29 @@
-// Converts text to token ids and back with Hugging Face's tokenizer library, and groups tokens into words.
+// Converts text to token ids and token ids to text, with Hugging Face's tokenizer library. Groups tokens into
+// words.
 
 import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
-  /** Returns the token ids of a text. The name of a special token in it is plain text. */
+  /**
+   * Returns the token ids of a text. If the text contains the name of a special token, the name is encoded as
+   * plain text.
+   */
   encode(text: string): number[]
   /** Returns the text of tokens. Special tokens and time tokens have no text. */
   decode(ids: readonly number[]): string
   /** Returns the id of a special token by its name, such as `<|transcribe|>`, or null when the model has none. */
   special(name: string): number | null
-  /** Returns the words of the text, each with its tokens. All tokens occur, in order. */
+  /**
+   * Returns the words of the text, each with its token ids. Every token belongs to one word, and the order
+   * does not change.
+   */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
 /** `json` is the tokenizer.json of a model. */
 export function readTokenizer(json: string): Tokenizer {
-  // The library would remove spaces before punctuation, which are part of the text.
+  // By default the library removes spaces before punctuation. These spaces are part of the text.
   const library = new Library(JSON.parse(json), { clean_up_tokenization_spaces: false })
   const added = library.get_added_tokens_decoder()
   const specials = new Map(Array.from(added, ([id, { content }]) => [content, id]))
@@ -40,8 +47,8 @@ export function readTokenizer(json: string): Tokenizer {
 }
 
 /**
- * Splits tokens into runs that decode to complete characters. One character may consist of several tokens, here at
- * most 8.
+ * Splits tokens into runs that decode to complete characters. One character may consist of several tokens; a
+ * run has at most 8.
  */
 function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
@@ -58,7 +65,10 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
 
 type Piece = { text: string; ids: number[] }
 
-/** Joins pieces to words of a dictionary. A piece that overlaps two words joins them. */
+/**
+ * Joins pieces to words, for languages without spaces. `Intl.Segmenter` finds the word boundaries. A piece
+ * that overlaps two words joins these words.
+ */
 function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
   const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)
@@ -71,7 +81,10 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   })
 }
 
-/** Joins pieces to words at spaces. Punctuation becomes a separate word, which `mergePunctuation` joins later. */
+/**
+ * Joins pieces to words, which begin at spaces. Punctuation becomes a separate word; `mergePunctuation` joins
+ * it to a neighbour later.
+ */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
   return joined(pieces, ({ text }, before, next) => {
@@ -83,7 +96,7 @@ function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/** Joins each piece to the one before it, except where a word begins. */
+/** Joins each piece to the previous piece, unless `begins` returns true: then a word begins. */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,
@@ -92,7 +105,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A single space is the start of the next word.
+    // A piece that is a single space belongs to the word after it.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -103,19 +116,22 @@ function joined(
   return words
 }
 
-/** Punctuation that is followed by a word without a space. */
+/** Matches a text that begins with a space, or that ends with an opening bracket or quote. */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
 function isPunctuation(text: string): boolean {
   return /^ ?\p{P}+$/u.test(text)
 }
 
-/** Checks for a mark inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and `steno.dev`. */
+/**
+ * Returns true if the mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and
+ * `steno.dev`.
+ */
 function isInside(before: string, mark: string, next: string): boolean {
   if (/^[-‐‑'’/@&_]$/u.test(mark)) return /[\p{L}\p{M}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(next)
   if (/^[.,:]$/.test(mark) && /\p{N}$/u.test(before)) return /^\p{N}/u.test(next)
   return mark === '.' && /\p{L}$/u.test(before) && (/^\p{Ll}/u.test(next) || initial.test(before + next))
 }
 
-/** A single capital letter before another one. */
+/** Matches a single capital letter that is followed by another capital letter. */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

@@ -1,10 +1,10 @@
-// Voice detection: the probability of speech in each frame of 32 ms, by Silero VAD with its published weights in a
-// graph of steno.
+// Voice detection: computes the probability of speech in each frame of 32 ms. It uses the published weights
+// of Silero VAD, in a graph that steno builds.
 //
-// The published model processes one frame per run. Most of a run is overhead: products of four columns, and a session
-// call per frame. Only the recurrent layer needs the frames in sequence. This graph computes the other layers for a
-// minute of frames at once, and the recurrent layer for all of them in the same run. A test checks that the results
-// are equal to five decimals.
+// The published model processes one frame per run. Most of that time is overhead: small matrix products, and
+// one session call per frame. Only the recurrent layer must process the frames in sequence. In this graph,
+// one run computes all other layers for a minute of frames at once, and then the recurrent layer. A test
+// checks that both models return the same probabilities to five decimals.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -12,7 +12,10 @@ import { openSession, tensor } from '../onnx/session.ts'
 import { readWeights, type Weights } from '../onnx/weights.ts'
 
 export const frameSamples = 512
-/** The model reads a frame after the end of the previous one, and with its own end mirrored. */
+/**
+ * The context, in samples. The model reads the end of the previous frame, then the frame, then the mirrored
+ * end of the frame.
+ */
 const contextSamples = 64
 const inputSamples = contextSamples + frameSamples + contextSamples
 const fftSamples = 256
@@ -28,7 +31,7 @@ export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Returns the speech probabilities of the frames in the next chunk. The last frame of a recording may be
+   * Returns the speech probability of each frame in the next chunk. The last frame of a recording may be
    * incomplete.
    */
   next(samples: Float32Array): Float32Array
@@ -74,8 +77,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with its context, into overlapping pieces for the Fourier transform. Cosines are even about the
- * middle of a piece and sines are odd, so sums and differences of two samples are enough, which halves the products.
+ * Cuts each frame, with its context, into overlapping pieces for the Fourier transform. Each piece is folded
+ * at its middle. The cosine is an even function and needs only the sums of two mirrored samples. The sine is
+ * odd and needs only the differences. This halves the number of multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },
@@ -101,7 +105,10 @@ function fold(
   }
 }
 
-/** The published layers for 16 kHz: a Fourier transform, four convolutions, a recurrent layer, a score. */
+/**
+ * Builds the published layers for 16 kHz: a Fourier transform, four convolutions, a recurrent layer, and the
+ * score.
+ */
 function rebuild(weights: Weights): Uint8Array {
   const graph = new Graph()
   const weight = (name: string, ...dims: number[]) => {
@@ -124,7 +131,7 @@ function rebuild(weights: Weights): Uint8Array {
   return graph.bytes()
 }
 
-/** Returns a weight of the published model by the end of its name. */
+/** A function that returns a weight of the published model. `name` is the end of the weight's name. */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
 function addSpectrum(graph: Graph, weight: WeightOf): string {
@@ -143,8 +150,9 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Each convolution over the few positions of a frame is one matrix product over all positions. It multiplies more
- * than a kernel of three would, but needs no copies of the input.
+ * Adds the convolutions. A frame has only a few positions, so each convolution becomes one matrix product
+ * over all positions. This product needs more multiplications than a kernel of three positions, but no copies
+ * of the input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
@@ -169,7 +177,7 @@ function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): stri
   return output
 }
 
-/** The recurrent layer reads [frames, 1, 128] as a sequence of single rows. */
+/** Adds the recurrent layer. It reads the tensor [frames, 1, 128] as a sequence with one vector per frame. */
 function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
   const gates = (name: string) => {
     const data = ioGates(weight(`decoder.rnn.${name}`, 4 * stateSize, stateSize), stateSize * stateSize)
@@ -184,7 +192,10 @@ function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string 
   return graph.add('LSTM', inputs, { hidden_size: stateSize }, ['steps', 'hiddenAfter', 'cellAfter'])
 }
 
-/** Returns the first half of each wave, transposed to samples × bins. The second half must be its mirror image. */
+/**
+ * Returns the first half of each wave as a matrix, samples × bins. Throws if the second half is not its
+ * mirror image.
+ */
 function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)
   for (let bin = 0; bin < bins; bin++) {
@@ -198,7 +209,7 @@ function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   return transposed
 }
 
-/** Returns the positions of a frame along time, and the channels of each. */
+/** The number of positions along time in a frame, and the number of channels at each position. */
 type Layer = { positions: number; channels: number }
 
 function sizeOf({ positions, channels }: Layer): number {
@@ -206,8 +217,8 @@ function sizeOf({ positions, channels }: Layer): number {
 }
 
 /**
- * Returns a convolution as a matrix from all inputs to all outputs, with zeros where the kernel of three does not
- * reach.
+ * Returns a convolution with a kernel of three positions as a matrix from all inputs to all outputs. The
+ * matrix is zero where the kernel does not reach.
  */
 function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   const stride = Math.round(from.positions / to.positions)
@@ -226,7 +237,10 @@ function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   return dense
 }
 
-/** PyTorch stores the gates as input, forget, cell, output; ONNX as input, output, forget, cell. */
+/**
+ * Reorders the gates of the recurrent layer. PyTorch stores them as input, forget, cell, output. ONNX expects
+ * input, output, forget, cell.
+ */
 function ioGates(data: Float32Array, size: number): Float32Array {
   const order = [0, 3, 1, 2]
   const gates = new Float32Array(4 * size)

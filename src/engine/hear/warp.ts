@@ -1,16 +1,18 @@
-// Dynamic time warping (DTW): a monotonic path through rows, each with a band of allowed columns.
+// Dynamic time warping (DTW): finds a monotonic path through a matrix. Here a row is a row of that matrix. In
+// each row only a band, a range of columns, is allowed.
 
-/** The columns that are allowed in a row: from `begin` (inclusive) to `end` (exclusive). */
+/** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
 
-/** A row's value at each column of its band. */
+/** The values of a row of the matrix, one for each column of its band. */
 export type BandedRow = Band & { values: Float32Array }
 
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the greatest sum of values, from the first column of the first row to the last
- * column of the last row. Each band begins at or after the start of the band above, and not after its end.
+ * Returns the monotonic path with the greatest sum of values. It leads from the first column of the first row
+ * to the last column of the last row. The band of each row must begin within the band of the row above it, or
+ * directly at its end.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -18,7 +20,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // Distance from the first column of the band above to the first one of this band.
+    // The number of columns from the start of the band above to the start of this band.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY
@@ -44,7 +46,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   return { cells: walkBack(traced), sum: above?.sums.at(-1) ?? 0 }
 }
 
-/** The step by which the best path reaches each column of a row. */
+/** The direction from which the best path reaches each column of a row. */
 type Traced = Band & { steps: Uint8Array }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]
@@ -63,7 +65,7 @@ function walkBack(rows: readonly Traced[]): Path['cells'] {
   return cells.reverse()
 }
 
-/** Returns the first column of the path in each row. */
+/** Returns the first column of the path in each row of the matrix. */
 export function startsOf({ cells }: Path): number[] {
   const starts: number[] = []
   for (const { row, column } of cells) starts[row] ??= column

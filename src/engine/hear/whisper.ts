@@ -9,7 +9,7 @@ import type { Network } from './network.ts'
 import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
-/** A variant of the published layout, or the compact form. */
+/** The suffix of a variant in the published layout, or `compact` for the compact form. */
 export type Variant = PublishedVariant | 'compact'
 
 export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: Device }

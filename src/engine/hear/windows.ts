@@ -1,6 +1,6 @@
-// Packs speech spans into windows of at most 30 s for the model. A full window is cut at the longest pause in its
-// last third. A pause of up to one second is kept; a longer one is shortened. A window records the source of each of
-// its pieces.
+// Packs speech spans into windows of at most 30 s for the model. A full window ends at the longest pause in
+// its last third. Between two spans, a pause of up to one second is kept, and a longer pause is shortened. A
+// window stores the place of each of its pieces in the recording.
 
 import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
 import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
@@ -8,7 +8,10 @@ import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-span
 /** A span of the recording that begins at sample `at` of the window. */
 export type Piece = Span & { at: number }
 
-/** The span of the recording from the first piece's start to the last one's end. */
+/**
+ * The span of the recording from the start of the first piece to the end of the last piece. `samples` is the
+ * length of the window's sound.
+ */
 export type Window = Span & {
   pieces: Piece[]
   samples: number
@@ -16,20 +19,26 @@ export type Window = Span & {
   speech: SpeechSpan[]
 }
 
-/** A longer pause is shortened to `pauseKept`, half of it from each end. */
+/**
+ * The longest pause, in samples, that is kept. A longer pause is shortened to `pauseKept`: half of
+ * `pauseKept` remains at each end.
+ */
 const pauseMax = sampleRate
 const pauseKept = 0.5 * sampleRate
-/** A pause of this length starts a new window: within one window, the model would join the two sentences. */
+/**
+ * The shortest pause, in samples, that starts a new window. Within one window, the model would join the
+ * sentences before and after the pause.
+ */
 const pauseEnds = 10 * sampleRate
 
-/** Collects speech spans and returns a window when one is full. */
+/** Collects speech spans. Returns a window when the window is full. */
 export class Packer {
   private spans: SpeechSpan[] = []
   private last = 0
 
   constructor(private readonly samplesMax = windowSamples) {}
 
-  /** The first sample that is still needed. */
+  /** The first sample of the recording that a later window needs. Null when no spans are waiting. */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
   }
@@ -48,7 +57,10 @@ export class Packer {
     return this.spans.length > 0 ? [windowOf(this.spans.splice(0))] : []
   }
 
-  /** Returns the number of spans for the full window: up to the longest pause in its last third, or as many as fit. */
+  /**
+   * Returns the number of waiting spans that go into the full window. The window ends at the longest pause in
+   * its last third. Without a pause there, it takes as many spans as fit.
+   */
   private fitting(): number {
     let best = 1
     let bestPause = -1
@@ -88,7 +100,7 @@ export function windowOf(spans: readonly SpeechSpan[]): Window {
   return { from, to, pieces, samples, speech: [...spans] }
 }
 
-/** Returns the window without the speech after a sample. */
+/** Returns the window without the speech after sample `end` of the recording. */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
@@ -98,7 +110,10 @@ function lengthOf(spans: readonly SpeechSpan[]): number {
   return windowOf(spans).samples
 }
 
-/** Converts a frame of the window to a sample of the recording. A frame between two pieces belongs to the later one. */
+/**
+ * Converts a model frame of the window to a sample of the recording. A frame between two pieces belongs to
+ * the second piece.
+ */
 export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame
   const { from, to, at: start } = found(pieces.findLast(piece => piece.at <= at))
@@ -123,7 +138,7 @@ export function soundOf(window: Window, recording: Recording): Float32Array {
   return sound
 }
 
-/** The decoded sound of a recording. Sound that is not needed any more is removed. */
+/** The decoded sound of a recording. Sound that no window needs any more is removed. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0
@@ -134,7 +149,10 @@ export class Recording {
     this.length += samples.length
   }
 
-  /** Copies a span into `target`, from index `at` on. Sound that was removed is not copied. */
+  /**
+   * Copies the samples from `from` to `to` into `target`, starting at index `at`. Sound that was already
+   * removed is not copied.
+   */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)
