@@ -25,8 +25,8 @@ const addon = `node_modules/@seydx/node-av-${target}/node-av.node`
 const addonPackages = target === own ? root : installFor(arch)
 
 /**
- * The C++ libraries that ONNX Runtime needs in addition to glibc. No package contains them, so they are copied from the
- * build machine. Maps the path in the binary to the source path.
+ * The C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains these libraries,
+ * so they are copied from the build machine. The map gives the source path for each path in the binary.
  */
 const cpp = cppLibraries()
 const carried = [
@@ -48,7 +48,7 @@ const hasher = new Bun.CryptoHasher('sha256')
 for (const path of carried) hasher.update(path).update(readFileSync(sourceOf(path)))
 const hash = hasher.digest('hex').slice(0, 16)
 
-/** Replaces the empty list in embedded.ts with the list of embedded files. */
+/** A plugin that replaces the code of embedded.ts, whose list is null, by the list of the embedded files. */
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
@@ -66,7 +66,10 @@ const embed: BunPlugin = {
   },
 }
 
-/** Makes node-av load FFmpeg's addon from the folder into which it was unpacked. */
+/**
+ * A plugin that changes node-av: it then loads its FFmpeg addon from the folder into which the binary
+ * unpacked the addon.
+ */
 const openAddon: BunPlugin = {
   name: 'open the addon',
   setup(build) {
@@ -93,7 +96,8 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
-  // Elysia identifies its schema errors by their class names, so names must not be shortened.
+  // The names of classes must not be shortened, because Elysia identifies its schema errors by their class
+  // names.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
@@ -111,7 +115,10 @@ function sourceOf(path: string): string {
   return cpp.get(path) ?? join(path === addon ? addonPackages : root, path)
 }
 
-/** Finds the libraries in the folders of this machine's loader, or of its cross compiler. */
+/**
+ * Finds the C++ libraries of the target machine, in the library folders of the build machine or of its cross
+ * compiler.
+ */
 function cppLibraries(): Map<string, string> {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[arch as 'x64' | 'arm64']
   const folders = [`/usr/lib/${machine}-linux-gnu`, '/usr/lib64', '/usr/lib', `/usr/${machine}-linux-gnu/lib`]
@@ -127,13 +134,16 @@ function cppLibraries(): Map<string, string> {
   return found
 }
 
-/** Checks the machine number in the ELF header. */
+/** Returns true if the file exists and the machine number in its ELF header is the number of `machine`. */
 function isFor(machine: string, path: string): boolean {
   const numbers: Record<string, number> = { x86_64: 62, aarch64: 183 }
   return existsSync(path) && readFileSync(path).readUInt16LE(18) === numbers[machine]
 }
 
-/** Installs the packages for another machine from the same lockfile, in a separate folder. */
+/**
+ * Installs the packages for a target with another CPU, in a separate folder. The versions come from the same
+ * lockfile.
+ */
 function installFor(cpu: string): string {
   const place = join(root, 'node_modules/.cache', `linux-${cpu}`)
   mkdirSync(place, { recursive: true })

@@ -19,7 +19,7 @@ const program = ts.createProgram(
   options,
 )
 const checker = program.getTypeChecker()
-/** The same files, parsed by the type checker. */
+/** The files of `sources`, with the syntax trees of the type checker. */
 const files = sources.map(file => ({
   ...file,
   tree: program.getSourceFile(join(root, file.path)) ?? file.tree,
@@ -73,7 +73,10 @@ function lineAt(node: ts.Node, position: number): number {
   return node.getSourceFile().getLineAndCharacterOfPosition(position).line
 }
 
-/** Counts lines of code and of comments. A line with a token is code; any other line that is not empty is a comment. */
+/**
+ * Counts the lines of code and the lines of comments. A line with a token is code. Any other line is a
+ * comment, unless it is empty.
+ */
 function linesOf({ tree, text }: SourceFile): { code: number; comment: number } {
   const coded = new Set<number>()
   const visit = (node: ts.Node) => {
@@ -89,7 +92,10 @@ function linesOf({ tree, text }: SourceFile): { code: number; comment: number } 
   return { code: coded.size, comment: Math.max(0, filled - coded.size) }
 }
 
-/** Returns the nesting depth of control blocks. A named inner function is measured separately. */
+/**
+ * Returns the nesting depth of the control blocks in a function. A named inner function is not included,
+ * because it is measured separately.
+ */
 function depthOf(node: ts.Node): number {
   const inner = node
     .getChildren()

@@ -1,4 +1,5 @@
-// Writes docs/settings.md from the table of settings. A test fails when the two differ.
+// Writes the page docs/settings.md from the list of settings in src/config.ts. A test fails if the page
+// differs from the list.
 
 import { flagOf, settings } from '../src/config.ts'
 

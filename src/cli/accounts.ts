@@ -106,7 +106,7 @@ export function mustFind(db: Db, email: string): Account {
   return account
 }
 
-/** Parses the credit of a new account: zero, or the amount of a deposit. */
+/** Parses the credit of a new account, in dollars: either zero, or an amount that is valid for a deposit. */
 function creditOf(text: string): number {
   return parseDollars(text) === 0 ? 0 : amountOf(text)
 }

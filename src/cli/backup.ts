@@ -32,7 +32,7 @@ export const backup = command({
   },
 })
 
-/** Writes a new file that only its owner may read, even while it is being written. */
+/** Writes a new file with `fill`. Only the owner of the file may read it, also while it is being written. */
 function writePrivate(path: string, fill: (path: string) => void): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, '', { mode: 0o600 })

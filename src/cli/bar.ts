@@ -1,4 +1,5 @@
-// A progress bar on stderr that overwrites its line. Prints nothing when stderr is not a terminal.
+// A progress bar on stderr: each new state overwrites the line. If stderr is not a terminal, nothing is
+// printed.
 
 export type Bar = { show(line: string): void; end(): void }
 
@@ -10,7 +11,9 @@ export function openBar(): Bar {
   return { show, end: () => show('') }
 }
 
-/** Draws `#####-----` with `width` characters. */
+/**
+ * Returns a bar such as `#####-----` with `width` characters. `share` is the completed part, from 0 to 1.
+ */
 export function barOf(share: number, width = 24): string {
   const full = Math.round(Math.min(Math.max(share, 0), 1) * width)
   return '#'.repeat(full) + '-'.repeat(width - full)

@@ -1,4 +1,5 @@
-// Commands: their options and actions, and the parts that they share: --help, --json, exit codes.
+// A command: its options, its action, and the parts that all commands share. The shared parts are --help,
+// --json and the exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
@@ -9,11 +10,11 @@ export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
 >['values']
 
 type Definition<Options extends ParseArgsOptionsConfig> = {
-  /** For example `steno keys create EMAIL [--name N]`. */
+  /** The line that describes the arguments, for example `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
   options: Options
-  /** One line per option, for --help. */
+  /** A line of help for each option, which --help prints. */
   help?: Record<string, string>
   run(positionals: string[], values: ValuesOf<Options>): Promise<void>
 }
@@ -21,11 +22,11 @@ type Definition<Options extends ParseArgsOptionsConfig> = {
 export type Command = {
   usage: string
   summary: string
-  /** Parses the arguments, then runs the command or prints its help. */
+  /** Parses the arguments. Then runs the command, or prints its help if --help was given. */
   run(args: string[]): Promise<void>
 }
 
-/** Wrong usage: exit code 2. Any other error has exit code 1. */
+/** The error for wrong usage. The program then ends with exit code 2; any other error has exit code 1. */
 export class UsageError extends Error {}
 
 export function command<const Options extends ParseArgsOptionsConfig>(
@@ -43,7 +44,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command and returns its exit code. An error is printed to stderr. */
+/** Runs a command and returns its exit code. If the command fails, prints the error to stderr. */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
     await run(args)
@@ -56,7 +57,9 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
   }
 }
 
-/** Prints a record as one JSON document, or as readable lines. */
+/**
+ * Prints a result: `record` as one JSON document if `json` is true, otherwise the text that `lines` returns.
+ */
 export function print(
   { json }: { json?: boolean | undefined },
   record: unknown,
@@ -66,7 +69,10 @@ export function print(
   else for (const line of [lines()].flat()) console.log(line)
 }
 
-/** Returns the positional arguments. Throws unless there are as many as these names. */
+/**
+ * Returns the positional arguments under these names. Throws a UsageError if the number of arguments differs
+ * from the number of names.
+ */
 export function need<const Names extends string[]>(
   positionals: string[],
   ...names: Names

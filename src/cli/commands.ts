@@ -1,4 +1,5 @@
-// All commands of the program. Each is loaded only when it is called, so a child process never loads the server.
+// All commands of the program. The code of a command is loaded only when the command runs, so a child
+// process never loads the server.
 
 import type { Command } from './command.ts'
 
@@ -32,7 +33,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/** The entry points of the child processes. They are not for users. */
+/** The entry points of the child processes. Users do not call them. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   media: async () => (await import('../media/child/main.ts')).media,

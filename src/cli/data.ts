@@ -1,4 +1,4 @@
-// Opens the database for a command. A server may be running on it at the same time.
+// Opens the database of the data folder for a command. A server may use the same database at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import { makeDataDir } from '../db/data-dir.ts'

@@ -96,7 +96,10 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   },
 }
 
-/** The clip is a synthetic voice, which a good model may mishear in a word or two. */
+/**
+ * The maximum share of wrong words in the transcript of the built-in clip. The clip is a synthetic voice, so
+ * even a good model may get one or two words wrong.
+ */
 const wordErrorRateMax = 0.2
 
 export const doctor = command({
@@ -134,7 +137,7 @@ async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/** The transcript of the built-in clip, and its true text. */
+/** Transcribes the built-in clip. Returns the transcript and the true text of the clip. */
 async function hearClip(
   engine: OneShotEngine,
   config: Config,
@@ -159,7 +162,10 @@ async function hearClip(
   return { ...transcript, text }
 }
 
-/** The share of words that differ, whatever their case and punctuation. */
+/**
+ * Returns the number of word errors, divided by the number of words in `truth`. Case and punctuation are
+ * ignored.
+ */
 export function wordErrorRate(truth: string, heard: string): number {
   return editDistance(plainWords(truth), plainWords(heard)) / plainWords(truth).length
 }

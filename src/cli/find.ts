@@ -1,5 +1,5 @@
-// Finds a command by its words: `keys create ana@example.org` is `keys create` with one argument. For unknown words it
-// returns the overview.
+// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one
+// argument. For unknown words the result is a command that prints the list of commands.
 
 import { type Command, UsageError } from './command.ts'
 
@@ -17,7 +17,10 @@ export async function find(
   return { command: overview(commands, name, args), args: [] }
 }
 
-/** Lists all commands, or those that begin with `name`. This is a usage error, unless help was requested. */
+/**
+ * Returns a command that lists the commands that begin with `name`, or all commands if none does. Running it
+ * is a usage error, unless the user asked for help.
+ */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)
   const family = all.filter(([command]) => command.startsWith(`${name} `))

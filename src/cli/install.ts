@@ -21,7 +21,8 @@ export const install = command({
   async run(positionals, values) {
     need(positionals)
     const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
-    // In a systemd unit a space ends the value, and a percent sign starts a specifier.
+    // In a systemd unit, a space ends a value and a percent sign starts a specifier. The path must not
+    // contain either of them.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
@@ -52,7 +53,10 @@ export const install = command({
   },
 })
 
-/** Installs the program under its name. A running program cannot be overwritten, but a new file can take its name. */
+/**
+ * Installs the program at the path `to`. A running program cannot be overwritten, so a new file replaces it
+ * under the same name.
+ */
 function putProgram(from: string, to: string): void {
   if (from === to) return
   mkdirSync(dirname(to), { recursive: true })

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { command, need } from './command.ts'
 
-/** The licence notices of a binary. The build defines this constant. */
+/**
+ * The licence notices of everything in the binary. The build defines this constant; a checkout does not have
+ * it.
+ */
 declare const STENO_NOTICES: string | undefined
 
 export const licenses = command({

@@ -1,4 +1,5 @@
-// Collects the licences of everything in the binary: the installed packages and the native parts.
+// Collects the licence notices of everything in the binary: the installed packages, and the components
+// inside native files.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,10 +14,13 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** Development packages that have a file in the binary. */
+/** Packages that are only development dependencies, but have a file in the binary. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
-/** Components inside native files that no package.json lists, with the location of their source. */
+/**
+ * Components inside native files, with the address of their source code. No package.json lists these
+ * components.
+ */
 const native: Notice[] = [
   {
     title: 'FFmpeg (in node-av)',
@@ -88,13 +92,13 @@ export function noticesOf(root: string): string {
   ].join('\n')
 }
 
-/** Lists every installed package that the program depends on, directly or indirectly. */
+/** Lists every installed package on which the program depends, directly or indirectly. */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // An optional package for another platform.
+      // The package is optional and made for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }
@@ -111,7 +115,10 @@ export function listPackages(root: string): { folder: string; about: Package }[]
   return [...found.values()].toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
 }
 
-/** Resolves a package as Node does: in the folder of the importer, then in each folder above it, up to the root. */
+/**
+ * Finds the folder of a package as Node does: it looks in the folder of the importing package, then in each
+ * folder above, up to `root`.
+ */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name)

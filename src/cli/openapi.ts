@@ -19,7 +19,9 @@ export const openapi = command({
   },
 })
 
-/** Creates a service that can only describe its routes: it has no data folder and no engine. */
+/**
+ * Creates a service without a data folder and without an engine. The service can only describe its routes.
+ */
 function unopened(config: Config): Service {
   const absent = (): never => {
     throw new Error('steno openapi describes routes and runs none')

@@ -26,8 +26,8 @@ export const restore = command({
     checkDatabase(file)
 
     makeDataDir(dataDir, { restoring: true })
-    // The key is restored first. Otherwise a server that starts in between would create a new key, which cannot decrypt
-    // this database.
+    // The file secret.key is restored before the database. Otherwise a server that starts between the two
+    // would create a new secret, which cannot decrypt the restored database.
     for (const { from, to } of pairs) place(from, to)
     openSecrets(dataDir)
     openDb(dataDir).close()

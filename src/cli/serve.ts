@@ -40,7 +40,10 @@ export const serve = command({
   },
 })
 
-/** Creates an account at the first start, and returns its key. Later starts return null. */
+/**
+ * Creates an account at the first start, and returns its API key. Returns null if the database already has
+ * an account.
+ */
 function createFirstAccount({ service: { db, secrets } }: Running): string | null {
   return db.tx(() => {
     if (listAccounts(db).length > 0) return null
@@ -51,7 +54,7 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
   })
 }
 
-/** Waits for SIGINT or SIGTERM. A second signal exits at once. */
+/** Waits for the signal SIGINT or SIGTERM. A second signal ends the process at once. */
 function untilStopSignal(): Promise<void> {
   return new Promise(resolve => {
     let isStopping = false

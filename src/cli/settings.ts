@@ -1,4 +1,5 @@
-// Reads the settings of a command from the environment. `serve` also has a flag for each setting.
+// Reads the settings of a command from the environment variables. The command `serve` also has a flag for
+// each setting.
 
 import { type Config, flagOf, readConfig, settings } from '../config.ts'
 
@@ -15,7 +16,7 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** Reads the settings. A flag overrides its variable. */
+/** Reads the settings. A flag overrides the environment variable of the same setting. */
 export function configOf(flags: Record<string, string | undefined> = {}): Config {
   const given = Object.fromEntries(
     rows.flatMap(({ variable }) => {

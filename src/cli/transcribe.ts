@@ -68,7 +68,10 @@ type Task = Pick<
   'language' | 'diarize' | 'speakerCount' | 'align' | 'prompt' | 'vocabulary'
 > & {
   format: Format
-  /** Returns the output path for the transcript of a file, or null for stdout. */
+  /**
+   * Returns the path of the file into which the transcript of `file` is written. Returns null if the
+   * transcript goes to stdout.
+   */
   outputFor: (file: string) => string | null
 }
 

@@ -1,5 +1,5 @@
-// Writes the systemd unit: a dedicated user, a file system that is read-only except for the data folder, and access to
-// the GPU.
+// Writes the text of the systemd unit. The unit runs the server as a separate user, with access to the GPU.
+// The file system is read-only for the server, except for the data folder.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 

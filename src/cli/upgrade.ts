@@ -31,7 +31,10 @@ export const upgrade = command({
   },
 })
 
-/** Returns the versions that the program prints, or null when it is not steno. */
+/**
+ * Runs `program` and returns the version and the commit that it prints. Returns null if the file is not a
+ * steno program.
+ */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
     const { exitCode, stdout } = Bun.spawnSync([program, 'version', '--json'], {
@@ -43,7 +46,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // The file cannot be executed, or prints something else.
+    // The file cannot be executed, or its output is not the output of steno.
     return null
   }
 }

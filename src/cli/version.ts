@@ -4,7 +4,9 @@ import runtime from '../../node_modules/onnxruntime-node/package.json'
 import steno from '../../package.json'
 import { command, need, print } from './command.ts'
 
-/** The commit of a binary. The build defines this constant. */
+/**
+ * The commit from which the binary was built. The build defines this constant; a checkout does not have it.
+ */
 declare const STENO_COMMIT: string | undefined
 
 export const version = command({

@@ -1,4 +1,5 @@
-// Decodes a media file to 16 kHz mono samples. Backpressure: it decodes no faster than the samples are consumed.
+// Decodes a media file to 16 kHz mono samples. The decoder is never much faster than the caller that
+// consumes the samples (backpressure).
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
@@ -6,11 +7,17 @@ import { runChild, type SpawnOptions } from './spawn.ts'
 import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
-  /** Called at the end with the number of damaged packets. They were replaced by silence. */
+  /**
+   * Called at the end of the file if packets were damaged, with the number of these packets. Silence has
+   * replaced them.
+   */
   onDamage?: (packets: number) => void
 }
 
-/** Throws a JobFailure when decoding fails. A caller that leaves the loop early ends the child. */
+/**
+ * Yields the samples of the file. Throws a JobFailure if decoding fails. If the caller leaves its loop
+ * early, the child process is ended.
+ */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const child = runChild('decode', path, options)
   let left = samplesMax(options.durationMsMax)
@@ -19,7 +26,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (left < 0) throw new JobFailure('PROCESSING_ERROR')
-      // Copied, because the bytes in the chunk may not be aligned to four.
+      // The bytes are copied, because a Float32Array needs an offset that is a multiple of four.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {

@@ -1,4 +1,4 @@
-// The accepted file extensions, each with the Content-Type of an upload.
+// The accepted file extensions. Each extension has the Content-Type that an upload of this kind of file has.
 
 export const contentTypes = {
   mp3: 'audio/mpeg',

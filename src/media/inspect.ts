@@ -1,4 +1,4 @@
-// Inspects a media file in the child process. Refuses a file that is too short or too long.
+// Inspects a media file in a child process. Refuses a file whose audio is too short or too long.
 
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
@@ -37,7 +37,10 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
   }
 }
 
-/** Returns null unless the result has exactly the expected shape: a hostile file may control the child. */
+/**
+ * Checks the result that the child sent, because a hostile file may control the child. Returns null if the
+ * result does not have the expected fields and types.
+ */
 function read(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
   if (!isName(container) || !isName(codec)) return null

@@ -1,9 +1,10 @@
-// The reasons for which the child may refuse a file. The child sends only a name, and the messages are here: a hostile
-// file may control the child.
+// The reasons for which the media child may refuse a file. The child sends only the name of a reason; the
+// server adds the message from this file. A hostile file may control the child, so the child cannot choose
+// the message.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
-/** A row without a message uses the default message of its code. */
+/** A reason without a `message` uses the default message of its error code. */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },
@@ -28,7 +29,10 @@ const refusals = {
 
 export type Refusal = keyof typeof refusals
 
-/** Thrown in the child; its name is sent to the server. */
+/**
+ * The error that the child throws when it refuses a file. The child sends the value of `refusal` to the
+ * server.
+ */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal)

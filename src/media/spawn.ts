@@ -1,4 +1,5 @@
-// Starts the child that reads one media file, reads its messages, and guarantees that it ends.
+// Starts the child process that reads one media file, and reads the messages of the child. Guarantees that
+// the child ends.
 
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -12,13 +13,17 @@ import { failureOf, isRefusal } from './refusals.ts'
 import { type MediaOrder, type Message, readMessages } from './wire.ts'
 
 export type Bounds = {
-  /** The longest time without a message. */
+  /** The maximum time between two messages. After this time without a message the child is killed. */
   stallMs: number
-  /** Limit of CPU time until the file is open. `cpuMs` is the limit for the whole process. */
+  /**
+   * The limit of CPU time until the file is open. `cpuMs` is the limit of CPU time for the whole process.
+   */
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
-  /** A nice value: at 19 the child runs only when nothing else does. */
+  /**
+   * The nice value of the child. A child with the value 19 runs only when no other process needs the CPU.
+   */
   priority: number
 }
 
@@ -26,7 +31,7 @@ export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
   bounds?: Partial<Bounds>
-  /** The command that starts the child. Tests replace it. */
+  /** The command that starts the child. Tests replace this command. */
   command?: string[]
 }
 
@@ -38,7 +43,10 @@ const defaultBounds: Bounds = {
   priority: constants.priority.PRIORITY_LOW,
 }
 
-/** Yields each block of samples, then returns the result of the operation. The child has exited when this returns. */
+/**
+ * Yields each block of samples that the child sends, then returns the result of the operation. The child has
+ * exited when this function returns.
+ */
 export async function* runChild(
   operation: MediaOrder['operation'],
   path: string,
@@ -81,12 +89,15 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Discards the messages that the child had already sent.
+    // The messages that the child had already sent are discarded.
     await messages.return(undefined)
   }
 }
 
-/** Starts the child. It inherits no environment, no working folder and no descriptors except the file on stdin. */
+/**
+ * Starts the child. The child inherits no environment, no working folder and no file descriptor except
+ * stdin, which is the file.
+ */
 function start(command: string[], path: string) {
   const file = open(path)
   try {
@@ -95,7 +106,7 @@ function start(command: string[], path: string) {
       stdout: 'pipe',
       stderr: 'ignore',
       cwd: '/',
-      // Bun's crash reporter would send a request over the network, which is slow.
+      // The crash reporter of Bun would send a request over the network, which is slow.
       env: { ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
     })
   } finally {

@@ -1,5 +1,6 @@
-// The protocol between the server and the child that reads a file: one order as an argument, then messages on stdout. A
-// message is a kind, a length and a body. The server validates all of it.
+// The protocol between the server and the media child. The server passes one order as an argument; the child
+// answers with messages on stdout. Each message has a kind, a length and a body. The server validates every
+// message.
 import { limits } from '../limits.ts'
 
 export type MediaOrder = {
@@ -14,12 +15,12 @@ export type MediaOrder = {
 
 export type Send = (kind: Kind, body: Uint8Array) => void
 
-/** Arguments of an operation in the child, in addition to the file. */
+/** The arguments of an operation in the child, in addition to the file. */
 export type Operation = { durationMsMax: number; send: Send }
 
 export type DecodeResult = {
   samples: number
-  /** Number of packets that could not be read or decoded. They were replaced by silence. */
+  /** The number of packets that could not be read or decoded. Silence has replaced them. */
   damaged: number
 }
 
@@ -29,11 +30,14 @@ export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
-/** `alive` is the heartbeat of a child that has nothing else to send. `end` carries the result. */
+/**
+ * The kinds of messages. `samples` carries sound. `alive` is the heartbeat of a child that has nothing else
+ * to send. `end` carries the result.
+ */
 export const kinds = { samples: 1, alive: 2, end: 3 } as const
 type Kind = keyof typeof kinds
 
-/** The header: a magic number, the kind, and the length of the body. */
+/** The length of the header: a magic number, the kind of the message, and the length of its body. */
 export const headerBytes = 8
 const mark = 0x5354
 export const bodyBytesMax = 64 * 1024
@@ -50,7 +54,10 @@ export function writeMessage(kind: Kind, body: Uint8Array): Uint8Array {
   return message
 }
 
-/** Yields the messages. Throws at anything that is not a complete message. */
+/**
+ * Splits the bytes from the child into messages and yields them. Throws if the bytes are not a sequence of
+ * complete messages.
+ */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {

@@ -1,5 +1,5 @@
-// Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time, files and system
-// calls. It also exits with its parent.
+// Limits that the media child sets on itself before it reads untrusted bytes: priority, memory, CPU time,
+// files and system calls. The child also ends when its parent ends.
 
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -10,7 +10,9 @@ import { giveUpEverything } from '../../base/sandbox.ts'
 export type Confinement = {
   parent: number
   priority: number
-  /** Limit of CPU time until the file is open. `cpuMs` is the limit for the whole process. */
+  /**
+   * The limit of CPU time until the file is open. `cpuMs` is the limit of CPU time for the whole process.
+   */
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
@@ -25,20 +27,22 @@ export function confine({ parent, priority, openCpuMs, cpuMs, memoryBytes }: Con
   limitCpu(openCpuMs, cpuMs)
   limitResource(resource.fileSize, 0)
   limitResource(resource.core, 0)
-  // RLIMIT_AS does not work: JavaScript reserves gigabytes of address space that it never uses. FFmpeg's memory counts
-  // as data (RLIMIT_DATA). The limit is relative to the present size of the process.
+  // The memory is limited by RLIMIT_DATA, because the memory of FFmpeg counts as data. RLIMIT_AS does not
+  // work: JavaScript reserves gigabytes of address space that it never uses. `memoryBytes` is added to the
+  // data that the process already has.
   limitResource(resource.data, dataBytes() + memoryBytes)
   limitResource(resource.openFiles, 256)
   giveUpEverything()
 }
 
 /**
- * Sets the limit of CPU time. The kernel sends SIGXCPU at the soft limit. Called again after the file is open, with the
- * limit of the whole process.
+ * Sets the limit of CPU time: the kernel sends SIGXCPU at the soft limit. The child calls this function a
+ * second time when the file is open; `softMs` is then equal to `cpuMs`.
  */
 export function limitCpu(softMs: number, cpuMs: number): void {
   if (process.platform !== 'linux') return
-  // At the hard limit the kernel sends SIGKILL, which does not show the cause. So the soft limit is lower.
+  // At the hard limit the kernel sends SIGKILL, which does not show the cause. The soft limit is therefore
+  // lower than the hard limit.
   limitResource(resource.cpu, Math.ceil(Math.min(softMs, cpuMs) / 1000), Math.ceil(cpuMs / 1000) + 1)
 }
 

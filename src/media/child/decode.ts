@@ -1,4 +1,5 @@
-// Decodes the audio of a file to 16 kHz mono samples. Their times are those that a player shows.
+// Decodes the audio of a file to 16 kHz mono samples. The time of each sample is the time that a media
+// player shows.
 
 import type { Frame } from 'node-av/lib'
 import { type DecodeResult, type Operation, samplesMax } from '../wire.ts'
@@ -35,13 +36,13 @@ export function decodeSource(
 
 /** Writes each frame to the output at its place on the timeline. */
 class Track {
-  /** Number of frames that the resampler could not convert. */
+  /** The number of frames that the resampler could not convert. Silence replaces these frames. */
   damaged = 0
   readonly #source: Source
   readonly #output: Output
   readonly #resampler: Resampler
   readonly #timeline: Timeline
-  /** The frame whose placement depends on the next frame. */
+  /** The last frame, if its placement depends on the next frame. Otherwise this frame is empty. */
   readonly #held: Frame
 
   constructor(ffmpeg: FFmpeg, source: Source, output: Output) {
@@ -64,7 +65,7 @@ class Track {
     }
   }
 
-  /** Ends a link of a chained file. The next frame is the first one of the next link. */
+  /** Ends one link of a chained file (links.ts). The next frame is then the first frame of the next link. */
   endLink(): void {
     this.#write(this.#held, this.#timeline.settle(null))
     this.#timeline.continue()

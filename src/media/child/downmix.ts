@@ -1,10 +1,14 @@
-// Mixes two channels to one. Channels of opposite phase would cancel each other: then the mix is one of them.
+// Mixes two channels to one channel. Two channels of opposite phase would cancel each other in the mix. In
+// this case the output is one of the two channels.
 
 import { sampleRate } from '../wire.ts'
 
-/** The mix has this much less energy than a channel when it cancels: 13 dB. Two unrelated channels lose 3 dB. */
+/**
+ * The channels cancel each other if the energy of their mix is below this share of the energy of the louder
+ * channel: 13 dB less. For comparison, the mix of two unrelated channels loses 3 dB.
+ */
 const cancelled = 0.05
-/** The energies are means over about this many samples. */
+/** The energies are moving averages over about this many samples. */
 const memory = sampleRate / 2
 
 export class Downmix {
@@ -12,7 +16,10 @@ export class Downmix {
   #right = 0
   #mix = 0
 
-  /** Returns the mix of samples that alternate between left and right. It is overwritten by the next call. */
+  /**
+   * Returns the mix of samples that alternate between left and right. The result is a part of `samples`, so
+   * the input is overwritten.
+   */
   mix(samples: Float32Array): Float32Array {
     const count = samples.length / 2
     const mixed = samples.subarray(0, count)

@@ -1,18 +1,25 @@
-// Finds MP4 files whose edit lists only shift the start or trim it. To apply a full edit list FFmpeg builds the index
-// of every track a second time: 60 MB for ten hours, and most files do not need it.
+// Finds MP4 files whose edit lists only shift the start of a track or trim it. For these files FFmpeg need
+// not apply the full edit list. The full edit list costs FFmpeg a second index of every track: 60 MB for ten
+// hours.
 
 import { readAt } from '../../base/read-at.ts'
 
 type Box = { type: string; from: number; to: number }
-/** The walk through the boxes is limited, because a hostile file may have any number of them. */
+/**
+ * The state of a walk through the boxes of the file. The walk ends after `boxesLeft` more boxes, because a
+ * hostile file may contain any number of boxes.
+ */
 type Walk = { file: number; boxesLeft: number }
 
 const boxesMax = 10_000
 
-/** Below this index size FFmpeg applies the full edit list, which also trims the last packet. */
+/**
+ * If the index is smaller than this, FFmpeg applies the full edit list, which also trims the last packet.
+ */
 const indexBytesMin = 4 * 1024 ** 2
 /**
- * If an edit ends this much before the end of its media, it cuts off sound, not only the padding of the last packet.
+ * If an edit ends earlier than this before the end of its media, the edit removes sound, not only the
+ * padding of the last packet.
  */
 const paddingSecondsMax = 0.1
 const parents = ['trak', 'edts', 'mdia']
@@ -44,7 +51,7 @@ function isPlain(walk: Walk, track: Box, movieTimescale: number): boolean {
 }
 
 function editsOf(file: number, { from, to }: Box): { duration: number; start: number }[] {
-  // A simple edit list is never longer than this.
+  // An edit list that only shifts or trims is never longer than this.
   const bytes = readAt(file, from, Math.min(to - from, 1024))
   if (bytes.length < 8) return []
   const wide = bytes[0] === 1
@@ -59,7 +66,10 @@ function editsOf(file: number, { from, to }: Box): { duration: number; start: nu
   })
 }
 
-/** Reads the timescale and duration of `mvhd` or `mdhd`. Both boxes begin with the same fields. */
+/**
+ * Reads the timescale (ticks per second) and the duration from the box `mvhd` or `mdhd`. The fields that are
+ * read here have the same places in both boxes.
+ */
 function clockOf(file: number, { from }: Box): { timescale: number; duration: number } {
   const bytes = readAt(file, from, 32)
   if (bytes.length < 32) return { timescale: 0, duration: 0 }
@@ -87,8 +97,8 @@ function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
     const short = head.readUInt32BE(0)
     const wide = short === 1 && head.length === 16
     const size = wide ? Number(head.readBigUInt64BE(8)) : short
-    // Size 0 means that the box reaches to the end of the file, as the media data may. Any other size below the header
-    // size is invalid.
+    // Size 0 means that the box reaches to the end of the file. Only the box with the media data is that
+    // large, so the walk ends. Any other size that is smaller than the header of a box is invalid.
     if (size < (wide ? 16 : 8)) return
     yield { type: head.toString('latin1', 4, 8), from: at + (wide ? 16 : 8), to: Math.min(to, at + size) }
     at += size

@@ -1,4 +1,4 @@
-// Combines the functions and constants of node-av in one object.
+// Combines the functions and the constants of the library node-av in one object.
 
 import * as constants from 'node-av/constants'
 import * as library from 'node-av/lib'

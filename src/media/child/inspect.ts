@@ -1,5 +1,6 @@
-// Measures the exact length of the audio in a file. The beginning and the end are decoded: this refuses a file that
-// cannot be played, and finds the last sample. The packets between them are only counted.
+// Measures the exact length of the audio in a file. The beginning of the audio is decoded to refuse a file
+// that cannot be played. The end is decoded to find the last sample. The packets between the beginning and
+// the end are only counted.
 
 import type { Frame, Packet } from 'node-av/lib'
 import { limits } from '../../limits.ts'
@@ -10,12 +11,12 @@ import type { FFmpeg } from './ffmpeg.ts'
 import { linksOf, type Source } from './source.ts'
 import { type Span, Timeline } from './timeline.ts'
 
-/** Audio up to this length is decoded completely. */
+/** This many samples at the beginning are decoded. Shorter audio is decoded completely. */
 const headSamples = 30 * sampleRate
 const tailPackets = 32
 /**
- * Rounding tolerance, in samples: larger than the rounding error of ten hours of additions, and smaller than one sample
- * at any sample rate.
+ * The rounding tolerance, in samples. It is larger than the rounding error that additions over ten hours
+ * cause, and smaller than one sample at any sample rate.
  */
 const fractionError = 0.001
 
@@ -33,16 +34,19 @@ export function inspectSource(ffmpeg: FFmpeg, source: Source, { durationMsMax }:
   return { container, codec, ...decoded, durationMs: wholeMs(meter.samples) }
 }
 
-/** Rounds down: audio that is one sample shorter than a second is shorter than a second. */
+/**
+ * Converts samples to whole milliseconds, rounded down. Audio that is one sample shorter than a second must
+ * not count as a full second.
+ */
 function wholeMs(samples: number): number {
   return Math.floor(((samples + fractionError) / sampleRate) * 1000)
 }
 
-/** Measures one link after another, until the total exceeds `samplesMax`. */
+/** Measures the links of a file (links.ts), one after another, until the total exceeds `samplesMax`. */
 class Meter {
-  /** Number of decoded frames. */
+  /** The number of frames that were decoded. */
   frames = 0
-  /** Number of damaged packets at the beginnings of the previous links. */
+  /** The number of damaged packets at the beginning of each previous link, added up. */
   #damaged = 0
   readonly #ffmpeg: FFmpeg
   readonly #timeline: Timeline
@@ -86,7 +90,10 @@ class Meter {
     link.drain(add)
   }
 
-  /** Counts each packet that leaves the ring buffer. Returns the packets that are in it at the end of the file. */
+  /**
+   * Reads the packets up to the end of the file. Counts each packet that leaves the ring buffer. Returns the
+   * last packets of the file, which are still in the ring buffer.
+   */
   #countPackets(link: Source): Packet[] {
     let read = 1
     for (; this.samples <= this.#samplesMax; read++) {

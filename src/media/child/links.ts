@@ -1,6 +1,6 @@
-// Chained Ogg: several streams one after another in one file, as radio recorders write it. FFmpeg follows a chain only
-// while sample rate and channels stay the same. Where it stops, this file finds the next link, which is opened as a
-// separate input.
+// Chained Ogg: one file contains several streams, one after another. Radio recorders write these files. Each
+// stream is a link of the chain. FFmpeg continues with the next link only if its sample rate and channels
+// are the same. Otherwise this file finds the next link, which is opened as a separate input.
 
 import { readSync } from 'node:fs'
 
@@ -9,7 +9,10 @@ const beginsStream = 0x02
 const headerBytes = 27
 const blockBytes = 64 * 1024
 
-/** Returns the offset of the first page after `from` that begins a stream. */
+/**
+ * Returns the offset of the first page at or after `from` that begins a stream. Returns null if there is no
+ * page of this kind.
+ */
 export function findLink(file: number, from: number): number | null {
   const block = Buffer.alloc(blockBytes)
   for (let at = from; ; at += blockBytes - headerBytes) {

@@ -1,5 +1,6 @@
-// The child process that reads one media file and exits. It is the only process that loads FFmpeg. spawn.ts starts it
-// with the file on stdin, and reads its messages from stdout (wire.ts).
+// The child process that reads one media file and then exits. No other process loads FFmpeg. The server
+// (spawn.ts) starts the child with the file on stdin, and reads the messages of the child from stdout
+// (wire.ts).
 
 import { writeSync } from 'node:fs'
 import { Refused } from '../refusals.ts'
@@ -16,10 +17,10 @@ const operations = { inspect: inspectSource, decode: decodeSource }
 export async function media(): Promise<void> {
   const order: MediaOrder = JSON.parse(process.argv.at(-1) ?? '')
   confine(order)
-  // FFmpeg's log messages would show content of the file.
+  // The log messages of FFmpeg would show content of the file.
   ffmpeg.Log.setLevel(ffmpeg.AV_LOG_QUIET)
   send('end', encode(run(order)))
-  // process.exit skips FFmpeg's own cleanup: the operating system is faster.
+  // process.exit skips the cleanup of FFmpeg: the operating system frees the memory faster.
   process.exit(0)
 }
 
@@ -34,7 +35,9 @@ function run({ operation, durationMsMax, cpuMs }: MediaOrder): object {
   }
 }
 
-/** Blocks while the pipe is full. This is the backpressure: a slow engine slows down the decoder. */
+/**
+ * Sends a message. Blocks while the pipe is full, so a slow reader slows down the decoder (backpressure).
+ */
 const send: Send = (kind, body) => {
   const message = writeMessage(kind, body)
   for (let written = 0; written < message.length; ) written += writeSync(stdout, message, written)

@@ -1,5 +1,5 @@
-// Opens a file with FFmpeg: only from a file descriptor, only allowed containers and codecs, only the first audio
-// stream.
+// Opens a file with FFmpeg, with three restrictions: FFmpeg reads only from a file descriptor, accepts only
+// the listed containers and codecs, and selects only one audio stream.
 
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
 import { limits } from '../../limits.ts'
@@ -8,15 +8,19 @@ import { shiftsOnly } from './edits.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 import { codecs, containers } from './readable.ts'
 
-/** An open file descriptor, and the offset at which the media begins. */
+/** An open file descriptor `file`, and the offset `from` at which the media begins. */
 export type Input = { file: number; from: number }
 
 /**
- * FFmpeg analyses at most this much media time to find the streams. Headers at the end of a file are found by seeking.
+ * The maximum media time that FFmpeg analyses to find the streams. If the headers are at the end of the
+ * file, FFmpeg finds them by seeking.
  */
 const probeMicroseconds = 60_000_000
 
-/** Opens a container from its file descriptor. The whitelist prevents FFmpeg from opening any other file or address. */
+/**
+ * Opens a container from its file descriptor. The protocol whitelist prevents FFmpeg from opening any other
+ * file or address.
+ */
 export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext {
   const format = new ffmpeg.FormatContext()
   format.allocContext()
@@ -41,7 +45,9 @@ export function openFormat(ffmpeg: FFmpeg, { file, from }: Input): FormatContext
   return format
 }
 
-/** Returns the first audio stream that can be decoded. FFmpeg discards all other streams. */
+/**
+ * Returns the first audio stream that can be decoded, and its decoder. FFmpeg discards all other streams.
+ */
 export function openAudio(ffmpeg: FFmpeg, format: FormatContext): { stream: Stream; decoder: CodecContext } {
   const streams = format.streams
   const audio = streams.filter(stream => stream.codecpar.codecType === ffmpeg.AVMEDIA_TYPE_AUDIO)

@@ -1,4 +1,4 @@
-// Collects samples into full messages, up to a limit.
+// Collects samples into messages of full size, and sends each message. Refuses more samples than the limit.
 
 import { limits } from '../../limits.ts'
 import { Refused } from '../refusals.ts'
@@ -7,7 +7,7 @@ import { bodyBytesMax, type Send } from '../wire.ts'
 const silence = new Float32Array(4096)
 
 export class Output {
-  /** Number of samples so far, including those that wait for a full message. */
+  /** The number of samples so far, including the samples that are not sent yet. */
   written = 0
   readonly #send: Send
   readonly #samplesMax: number
@@ -38,7 +38,10 @@ export class Output {
     }
   }
 
-  /** Sends a heartbeat. A part without sound may take long, and without a message the server would kill the child. */
+  /**
+   * Sends a heartbeat if the last message is too old. A part of the file without sound may take long to
+   * read. Without any message the server would kill the child.
+   */
   keepAlive(): void {
     if (Date.now() - this.#sentAt > limits.mediaAliveEveryMs) this.#write('alive', new Uint8Array(0))
   }

@@ -1,7 +1,10 @@
-// The containers and codecs that the child may open. FFmpeg supports hundreds, for example game discs, and playlists
-// that name other files. A short list reduces the attack surface.
+// The containers and codecs that the media child may open. FFmpeg supports hundreds of others, for example
+// the formats of game discs, and playlists that name other files. A short list reduces the attack surface.
 
-/** Demuxers of the 25 accepted extensions, and of files that users often rename to one of them. */
+/**
+ * The FFmpeg names of the containers for the 25 accepted file extensions. The list also has containers of
+ * files that users often rename to an accepted extension.
+ */
 export const containers = words(`
   mov,mp4,m4a,3gp,3g2,mj2 matroska,webm avi asf flv live_flv kux mxf nut dv
   mpegts mpeg mpegvideo h264 hevc m4v mpegtsraw

@@ -1,4 +1,5 @@
-// Converts frames of any sample rate, format and number of channels to 16 kHz mono float.
+// Converts frames of any sample rate, format and number of channels to mono samples: 32-bit floats at 16
+// kHz.
 
 import type { AVChannelOrder } from 'node-av/constants'
 import type { Frame, SoftwareResampleContext } from 'node-av/lib'
@@ -6,7 +7,10 @@ import { sampleRate } from '../wire.ts'
 import { Downmix } from './downmix.ts'
 import type { FFmpeg } from './ffmpeg.ts'
 
-/** A frame with more output samples than this (four minutes) has a wrong sample rate. */
+/**
+ * The maximum number of output samples of one frame, about four minutes. A frame with more output samples
+ * has a wrong sample rate.
+ */
 const frameSamplesMax = 4_000_000
 const frontCenter = 4n
 const frontPair = 3n
@@ -18,7 +22,10 @@ export class Resampler {
   #room = 0
   #view: Float32Array = new Float32Array(0)
   #context: SoftwareResampleContext | null = null
-  /** Two for stereo, which is mixed here, and otherwise one. */
+  /**
+   * The number of channels of the converted sound: 2 for stereo, which Downmix then mixes, and 1 for any
+   * other input.
+   */
   #channels = 1
   readonly #downmix = new Downmix()
 
@@ -28,7 +35,10 @@ export class Resampler {
     this.#out = new ffmpeg.Frame()
   }
 
-  /** Returns false when the frame cannot be converted. */
+  /**
+   * Converts a frame and emits its samples. `skip` is the number of output samples to drop at the beginning.
+   * Returns false if the frame cannot be converted.
+   */
   convert(frame: Frame, { skip }: { skip: number }): boolean {
     const order = this.#layOut(frame)
     this.#context ??= this.#open(frame, order)
@@ -39,7 +49,8 @@ export class Resampler {
     this.#makeRoom(most)
     const result = this.#context.convertFrame(this.#out, frame)
     if (result === this.#ffmpeg.AVERROR_INPUT_CHANGED) {
-      // The sample rate, format or layout changed. The filter still holds samples of the old one.
+      // The sample rate, format or channel layout has changed. The filter still holds samples of the old
+      // kind, so they are emitted first.
       this.flush()
       this.#context = this.#open(frame, order)
       if (!this.#context || this.#context.convertFrame(this.#out, frame) < 0) return false
@@ -60,7 +71,7 @@ export class Resampler {
   #open(frame: Frame, order: AVChannelOrder): SoftwareResampleContext | null {
     const context = new this.#ffmpeg.SoftwareResampleContext()
     context.alloc()
-    // Scales the mix so that all channels at full level do not clip.
+    // This option scales the mix so that it does not clip when all channels are at full level.
     context.setOption('rematrix_maxval', 1)
     this.#useChannels(frame.channels === 2 && order !== this.#ffmpeg.AV_CHANNEL_ORDER_AMBISONIC ? 2 : 1)
     this.#makeRoom(1)
@@ -77,7 +88,10 @@ export class Resampler {
     this.#room = 0
   }
 
-  /** Sets a channel layout on a frame that has none, as in plain WAV. FFmpeg cannot convert it otherwise. */
+  /**
+   * Sets a channel layout on a frame that has none, for example a frame of a plain WAV file. FFmpeg cannot
+   * convert a frame without a layout. Returns the kind of layout that the frame had before.
+   */
   #layOut(frame: Frame): AVChannelOrder {
     const { order, nbChannels } = frame.channelLayout
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_UNSPEC) {
@@ -88,8 +102,8 @@ export class Resampler {
   }
 
   /**
-   * Mixes channels with unknown positions at equal weight. Of ambisonic sound only the first channel is used: it is
-   * omnidirectional.
+   * Sets the gain of each channel in the mix. Channels with unknown positions get equal gains. Of ambisonic
+   * sound only the first channel is used, because it is omnidirectional.
    */
   #mix(context: SoftwareResampleContext, channels: number, order: AVChannelOrder): number {
     if (order === this.#ffmpeg.AV_CHANNEL_ORDER_NATIVE || this.#channels === 2) return 0
@@ -113,7 +127,8 @@ export class Resampler {
       if (!bytes) throw new Error('the output frame has no buffer')
       this.#view = new Float32Array(bytes.buffer, bytes.byteOffset, this.#room * this.#channels)
     }
-    // A conversion sets nbSamples to the number of samples written. This resets it.
+    // A conversion sets nbSamples to the number of samples that it wrote. The next conversion needs the full
+    // size again.
     this.#out.nbSamples = this.#room
   }
 

@@ -11,7 +11,8 @@ import type { Span } from './timeline.ts'
 
 const stdin = 0
 /**
- * A damaged file may fail to read at some positions. After this many failures in a row the file is treated as ended.
+ * The number of failed reads in a row after which the file is treated as ended. A damaged file may fail at
+ * some positions and be readable after them.
  */
 const failedReadsMax = 64
 
@@ -19,11 +20,17 @@ export class Source {
   readonly container: string
   readonly codec: string
   readonly decoder: CodecContext
-  /** True if the clock may restart in the middle of the file, as in broadcasts and chained streams. */
+  /**
+   * True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts
+   * and chained streams.
+   */
   readonly clockRestarts: boolean
-  /** True if data was lost since the last frame. Then only the timestamp of the next frame shows its position. */
+  /**
+   * True if data was lost since the last frame. In this case only the timestamp of the next frame shows
+   * where it belongs.
+   */
   lost = false
-  /** Number of damaged packets and failed reads. */
+  /** The number of damaged packets and failed reads. */
   damaged = 0
 
   readonly #ffmpeg: FFmpeg
@@ -34,7 +41,7 @@ export class Source {
   readonly #origin: number
   readonly #hasTimestamps: boolean
   readonly #isChain: boolean
-  /** The offset of the last packet; only used for a chained file. */
+  /** The offset of the last packet that was read. It is used only for a chained file (links.ts). */
   #reached: number
   #isStuck = false
 
@@ -72,15 +79,15 @@ export class Source {
         return true
       }
     }
-    // All these failures count as one damaged position.
+    // The failed reads in a row count as one damaged position.
     this.damaged -= failedReadsMax - 1
     this.#isStuck = true
     return false
   }
 
   /**
-   * Closes this source and returns the next link of a chain that FFmpeg could not follow. Returns null when there is
-   * none.
+   * Returns the next link of a chained file (links.ts), if FFmpeg could not continue with that link, and
+   * closes this one. Otherwise returns null.
    */
   successor(): Source | null {
     if (!this.#isChain || !this.#isStuck) return null
@@ -89,13 +96,16 @@ export class Source {
     return openLink(this.#ffmpeg, this.#reached + 1)
   }
 
-  /** Passes the frames of a packet to `use`. A frame is valid only during the call. */
+  /** Decodes a packet and passes its frames to `use`. A frame is valid only until `use` returns. */
   decode(packet: Packet, use: (frame: Frame) => void): void {
-    // The decoder would treat an empty packet as the end of the stream.
+    // An empty packet is skipped, because the decoder would treat it as the end of the stream.
     if (packet.size > 0) this.#feed(packet, use)
   }
 
-  /** Ends a sequence of packets and passes on the frames that remain in the decoder. Another sequence may follow. */
+  /**
+   * Ends a sequence of packets, and passes the frames that remain in the decoder to `use`. Another sequence
+   * may follow.
+   */
   drain(use: (frame: Frame) => void): void {
     this.#feed(null, use)
     this.decoder.flushBuffers()
@@ -103,7 +113,10 @@ export class Source {
     this.lost = true
   }
 
-  /** Returns the span of a packet, in samples of the output rate from the start of the file. */
+  /**
+   * Returns the start and the length of a packet, in samples at the output rate. The start is counted from
+   * the time that a player shows as 0:00, and is null if the packet has no timestamp.
+   */
   packetSpan(packet: Packet): Span {
     return { start: this.#samplesOf(packet.pts), length: Number(packet.duration) * this.#samplesPerTick }
   }
@@ -144,14 +157,14 @@ export class Source {
   }
 }
 
-/** Yields every link of a chained file. Any other file has one link: the source itself. */
+/** Yields every link of a chained file (links.ts). Any other file has only one link, which is `first`. */
 export function* linksOf(first: Source): Generator<Source> {
   for (let link: Source | null = first; link; link = link.successor()) yield link
 }
 
 function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   for (let from = findLink(stdin, after); from !== null; from = findLink(stdin, from + 1)) {
-    // FFmpeg duplicates the descriptor, so all links share one read position.
+    // FFmpeg duplicates the file descriptor, so all links share one read position.
     seek(stdin, 0)
     try {
       return new Source(ffmpeg, { file: stdin, from })
@@ -162,33 +175,48 @@ function openLink(ffmpeg: FFmpeg, after: number): Source | null {
   return null
 }
 
-/** Refuses frames with an impossible sample rate: at 1 Hz one frame would become hours of samples. */
+/**
+ * Returns false for a frame without samples or with an impossible sample rate. At a rate of 1 Hz one frame
+ * would become hours of samples.
+ */
 function isSound(frame: Frame): boolean {
   return frame.nbSamples > 0 && frame.sampleRate >= 1000 && frame.sampleRate <= 1_000_000
 }
 
-/** Returns the first name of a container. FFmpeg lists synonyms, such as `mov,mp4,m4a,3gp,3g2,mj2`. */
+/**
+ * Returns the first name of a container. FFmpeg lists several names for one container, such as
+ * `mov,mp4,m4a,3gp,3g2,mj2`.
+ */
 function firstName(formatName: string): string {
   return formatName.replace(/,.*$/, '')
 }
 
 /**
- * Containers that store frames without timestamps. FFmpeg computes the times, incorrectly where the sample rate
- * changes.
+ * Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times
+ * are wrong after a change of the sample rate.
  */
 const withoutTimestamps = 'mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm'.split(' ')
 
-/** Containers whose clock has its own zero. A stream that starts after zero really starts late. */
+/**
+ * Containers whose timestamps have their own zero. A stream that starts after zero in these containers
+ * really starts late.
+ */
 const zeroed = 'mov matroska avi asf flv nut mxf'.split(' ')
-/** Those whose muxer may shift picture and sound by the same time, to reorder pictures. */
+/**
+ * Containers in which the program that wrote the file may have shifted picture and sound by the same time,
+ * to reorder pictures.
+ */
 const shifted = ['mov', 'flv']
 const shiftSecondsMax = 1
-/** A later start is the clock of a recorder, for example in a part that was cut out of a live stream. */
+/**
+ * If a stream starts later than this, its start is the clock of a recorder. An example is a part that was
+ * cut out of a live stream.
+ */
 const lateStartSecondsMax = 60
 
 /**
- * Returns the time that a player shows as 0:00, in samples. A broadcast starts at any time; an mp3 starts with its
- * encoder delay.
+ * Returns the timestamp that a player shows as 0:00, in samples. In a broadcast this timestamp may have any
+ * value. In an mp3 file it is the delay of the encoder.
  */
 function originOf(ffmpeg: FFmpeg, format: FormatContext): number {
   if (format.startTime === ffmpeg.AV_NOPTS_VALUE) return 0

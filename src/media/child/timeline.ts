@@ -1,27 +1,40 @@
-// Places each span of sound on the timeline. Timestamps may be wrong: small jitter is ignored, a small overlap is cut,
-// a gap becomes silence. A jump is accepted only when the next span confirms it.
+// Places each span of sound on the timeline. Timestamps may be wrong, so a small offset is ignored. An
+// overlap is cut, and a gap becomes silence. A large jump is accepted only if the next span confirms the
+// jump.
 
 import { sampleRate } from '../wire.ts'
 
-/** A span in samples of the output rate. Fractions are kept, so that unusual sample rates do not drift. */
+/**
+ * The start and the length of a span, in samples at the output rate. `start` is null if the span has no
+ * timestamp. Fractions are kept, so that unusual sample rates do not drift.
+ */
 export type Span = { start: number | null; length: number }
 
-/** Number of silent samples to write before a span, and number of samples to cut from its beginning. */
+/**
+ * `silence` is the number of silent samples to write before a span. `skip` is the number of samples to cut
+ * from the beginning of the span.
+ */
 export type Placement = { silence: number; skip: number }
 
-/** Smaller offsets come from millisecond clocks and coarse packets. They are ignored. */
+/**
+ * Offsets up to this size are ignored. They come from clocks that count milliseconds, and from coarse
+ * timestamps of packets.
+ */
 const jitter = 0.02 * sampleRate
-/** An offset above the jitter is corrected when it lasts for this much sound. */
+/** An offset above `jitter` is corrected when it has lasted for this many samples. */
 const patience = 1 * sampleRate
 /** An offset above this size is corrected at once. */
 const noticeable = 0.1 * sampleRate
-/** A jump above this size must be confirmed by the next timestamp. */
+/** An offset above this size is a jump. The next timestamp must confirm a jump. */
 const leap = 1 * sampleRate
-/** In containers whose clock may restart, a jump forward above this size is a restart, not a gap. */
+/**
+ * In containers whose clock may restart, a jump forward that is larger than this is a restart of the clock.
+ * A smaller jump forward is a gap.
+ */
 const restart = 10 * sampleRate
 
 export class Timeline {
-  /** The end of the sound so far, in samples. */
+  /** The end of the sound that is placed so far, in samples. */
   position = 0
   #offset = 0
   #slipped = 0
@@ -34,13 +47,14 @@ export class Timeline {
     this.#clockRestarts = clockRestarts
   }
 
-  /** Makes the next span follow without a gap, whatever its timestamp. */
+  /** Makes the next span follow without a gap. The timestamp of that span is not compared. */
   continue(): void {
     this.#continues = true
   }
 
   /**
-   * Returns null when the placement depends on the next span. The caller keeps this span until `settle` returns its
+   * Returns the placement of a span. If `exact` is true, small offsets are corrected too. Returns null if
+   * the placement depends on the next span; the caller then keeps this span until `settle` returns its
    * placement.
    */
   place(span: Span, { exact = false } = {}): Placement | null {
@@ -65,15 +79,16 @@ export class Timeline {
   }
 
   /**
-   * Returns the placement of the held span, or null when none is held. `next` is the start of the next span, or null at
-   * the end of the file.
+   * Returns the placement of the span for which `place` returned null. Returns null if no span waits. `next`
+   * is the start of the next span, or null at the end of the file or if the next span has no timestamp.
    */
   settle(next: number | null): Placement | null {
     if (!this.#held) return null
     const { start, length } = this.#held
     this.#held = null
     const drift = start + this.#offset - this.position
-    // A single wrong timestamp does not affect the next span. A real gap, or a clock that was set back, does.
+    // A single wrong timestamp does not affect the timestamp of the next span. A real gap does affect it,
+    // and so does a clock that was set back.
     const lasts = (after: number) =>
       drift > 0 ? after >= start + length - leap : after + this.#offset < this.position - leap
     if (next === null || !lasts(next)) return this.#append(length, 0)
