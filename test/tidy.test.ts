@@ -1,4 +1,5 @@
-// The style rules of the project that a machine can check. Each rule is tested on a sample that breaks it.
+// Tests the style rules of the project that a machine can check. Each rule is also tested on a sample that
+// breaks the rule.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -14,8 +15,8 @@ import {
 } from './support/source.ts'
 
 /**
- * The layers. A room (a folder or file in src) may import only rooms in earlier layers. Rooms in one layer may not
- * import each other, except for the pairs below.
+ * The layers of the program, lowest first. A room may import only rooms in lower layers. Two rooms of one
+ * layer may not import each other, except for the pairs in `neighbours`.
  */
 const line: string[][] = [
   ['base'],
@@ -33,7 +34,7 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/** Rooms with entry files. Other rooms may import only these files of the room. */
+/** The entry files of each room that has them. Other rooms may import only the entry files of such a room. */
 const entryFiles: Record<string, string[]> = {
   engine: [
     'protocol',
@@ -49,7 +50,7 @@ const entryFiles: Record<string, string[]> = {
   media: ['formats', 'inspect', 'decode', 'child/main'],
 }
 
-/** The layers inside the engine, by the same rule. */
+/** The layers inside the room `engine`, lowest first. A part may import only parts in lower layers. */
 const engineLine: string[][] = [
   ['audio', 'confine', 'protocol'],
   ['onnx'],
@@ -181,7 +182,7 @@ function pastTheEntries(file: SourceFile): string[] {
     .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
-/** Returns the files of rooms with entry files that a file in another room imports. */
+/** Returns the files that `file` imports from other rooms, if those rooms have entry files. */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)
     .map(target => ({
@@ -191,7 +192,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
     .filter(({ room }) => room !== roomOf(file.path) && entryFiles[room] !== undefined)
 }
 
-/** Returns the files whose values a file imports. */
+/** Returns the source files from which `file` imports values, not only types. */
 function loadedBy(file: SourceFile): string[] {
   return importsOf(file)
     .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && path.endsWith('.ts'))
@@ -204,7 +205,10 @@ function stepOf(steps: string[][], room: string): number {
   return step
 }
 
-/** Removes whole-line comments: a comment may name code that is forbidden. */
+/**
+ * Removes comments that fill whole lines, because a comment may name forbidden code. Comments with TODO,
+ * FIXME or XXX stay.
+ */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))
 }

@@ -1,4 +1,5 @@
-// Checks that a response has exactly the shape that the OpenAPI document promises, without additional fields.
+// Checks that a response or event has exactly the shape that the OpenAPI document declares. A missing field
+// and an undeclared field both fail the test.
 
 import { expect } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
@@ -31,7 +32,10 @@ export function checkEvent(body: { event: string }): void {
   checkShape(body.event, events[body.event as JobEvent], body)
 }
 
-/** Clean drops fields that are not in the schema, so a difference shows an undeclared field. */
+/**
+ * Checks the types of declared fields, and that there are no others. Value.Clean removes undeclared fields,
+ * so the body must be equal to its cleaned copy.
+ */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])
   expect([name, body]).toEqual([name, Value.Clean(schema, structuredClone(body))])

@@ -1,4 +1,5 @@
-// Returns the built program: the one that STENO_TEST_PROGRAM names, or one that is built once for all tests of a run.
+// Returns the path of the built program. If STENO_TEST_PROGRAM is set, it is that path. Otherwise the program
+// is built once per test run.
 
 import { join, resolve } from 'node:path'
 

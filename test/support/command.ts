@@ -1,4 +1,4 @@
-// Runs a command in this process, as main.ts does, and captures its output.
+// Runs a command of the program inside the test process, as main.ts does, and captures its output.
 
 import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'

@@ -1,5 +1,5 @@
-// Composes long test audio from short clips: a recipe lists clips and their start times. The result is always the same
-// bytes. Its reference text is that of the clips, with shifted times.
+// Composes long test audio from short clips. A recipe lists the clips and their start times. The same recipe
+// always gives the same bytes. The reference text is joined from the clips' texts, with shifted times.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { decode } from '../../src/media/decode.ts'
@@ -30,7 +30,10 @@ export type SpokenTruth = {
 }
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
-/** Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV, and returns its reference text. */
+/**
+ * Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV. Returns the reference: text, speakers and
+ * times.
+ */
 export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)
   const recipe: Recipe = JSON.parse(readFileSync(recipePath, 'utf8'))

@@ -1,5 +1,6 @@
-// Requests to every endpoint, generated from the OpenAPI document: each parameter at, below and above its bounds and of
-// the wrong type; wrong methods, headers, bodies and ids. A new endpoint or parameter is covered automatically.
+// Generates requests to every endpoint from the OpenAPI document. Parameters are at, below and above their
+// bounds, or have the wrong type. Other requests have wrong methods, headers, bodies or ids. A new endpoint
+// or parameter is covered automatically.
 
 import { limits } from '../../src/limits.ts'
 
@@ -26,8 +27,9 @@ export type ApiDocument = {
 }
 
 /**
- * Data that exists on the server: keys of an account with money, of one without, and a revoked key; an open upload; ids
- * for `{id}`.
+ * Data that exists on the server: three API keys, an open upload, and ids of jobs. `key` belongs to an
+ * account with money, `poorKey` to an account without money, and `revokedKey` is revoked. `ids` replace
+ * `{id}` in a path.
  */
 export type Existing = {
   key: string
@@ -147,8 +149,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * Returns all requests. Requests that change nothing come first, so that no response depends on background work.
- * Deletions come last.
+ * Returns all requests. GET and HEAD requests come first: they change nothing, so no job that runs in the
+ * background can change their responses. DELETE requests come last.
  */
 export function corpus(document: ApiDocument, existing: Existing): CorpusRequest[] {
   const operations = Object.entries(document.paths).flatMap(([template, byMethod]) =>
@@ -176,7 +178,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Requests whose response depends on a previous request: a body under a used Idempotency-Key, bytes for a used address.
+ * Returns requests whose response depends on a previous request: for example the second use of an
+ * Idempotency-Key, or of an upload address.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }
@@ -273,7 +276,9 @@ function queriesOf({ parameters = [] }: Operation): string[] {
   return [...single, ...special, 'unknown=1', '__proto__=1', '&&&', '=']
 }
 
-/** Values at the bounds, one step below and one step above. */
+/**
+ * Returns each bound, the value one below it and the value one above it. A bound on the length gives strings.
+ */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])
   const lengths = [...around(minLength), ...around(maxLength)].filter(length => length >= 0)

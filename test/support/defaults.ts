@@ -1,4 +1,4 @@
-// The default settings.
+// The configuration of a server without any settings.
 
 import { readConfig } from '../../src/config.ts'
 

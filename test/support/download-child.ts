@@ -1,4 +1,5 @@
-// Downloads the given addresses one after another. Prints the peak memory after each, in bytes.
+// Downloads the given addresses one after another. After each download it prints the peak memory of the
+// process in bytes.
 
 import { readFileSync } from 'node:fs'
 import { download } from '../../src/net/download.ts'

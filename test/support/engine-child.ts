@@ -1,4 +1,4 @@
-// A fake engine process. Its first argument selects its behaviour.
+// A fake engine child process. The first command-line argument selects its behaviour, for example `hangs`.
 
 import type { Order, Report } from '../../src/engine/protocol.ts'
 
@@ -56,7 +56,10 @@ process.on('message', async (order: Order): Promise<void> => {
   })
 })
 
-/** Returns true in the first child that receives this path. A retry finds the file. */
+/**
+ * Returns true in the first child that receives the job of this path. That child writes the file, so a retry
+ * finds the file and gets false.
+ */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false
   await Bun.write(path, 'seen')

@@ -1,4 +1,4 @@
-// A fake engine that a test controls: each job waits until the test ends it.
+// A fake engine that a test controls. Each job waits until the test ends it.
 
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -11,13 +11,13 @@ type Task = {
 }
 
 export type SteeredEngine = Engine & {
-  /** All jobs that the engine has received, oldest first. */
+  /** All jobs that the engine has received, oldest first. Ended jobs stay in the list. */
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until the engine has received this many jobs, and returns the last one. */
+  /** Waits until the engine has received `count` jobs in total. Returns the last of these jobs. */
   given(count: number): Promise<Task>
-  /** Ends the task with a transcript of this text. */
+  /** Ends the task successfully, with a transcript of `text`. */
   finish(task: Task, text?: string): void
 }
 
@@ -67,7 +67,10 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
 
 type InputFacts = Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>
 
-/** Returns the transcript of an input in which this text is spoken. Its words are evenly spread. */
+/**
+ * Returns a transcript with one utterance: `text`. Its words are spread evenly over the duration of the
+ * input.
+ */
 export function transcriptOf({ durationMs, diarize, align, language }: InputFacts, text: string): Transcript {
   const speaker = diarize ? 'SPEAKER 1' : null
   const spoken = text.split(' ')

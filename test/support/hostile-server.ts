@@ -1,4 +1,4 @@
-// A server that writes HTTP byte by byte, so that it can violate the protocol.
+// A test server that writes raw bytes to the socket, so that it can violate HTTP.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,14 +6,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** Answers the requests of one path. `nth` is the number of the request, from 1. */
+/** A function that answers the requests of one path. `nth` is 1 for the first request of this path. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {
   tls?: boolean
   address?: string
   port?: number
-  /** Sent to each client when it connects. */
+  /** Bytes that the server sends when a client connects. The server then closes the connection. */
   greeting?: string
 }
 
@@ -74,13 +74,13 @@ async function hostileServer(
   }
 }
 
-/** Returns a response head with these headers. The caller sets Content-Length. */
+/** Returns the status line and these headers of a response. The caller adds Content-Length. */
 export function head(status: number, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
 }
 
-/** Sends a complete, correct response. */
+/** Sends a complete and valid response. */
 export function answer(
   socket: Socket,
   status: number,
@@ -95,7 +95,10 @@ export function redirect(to: string, status = 302): Scene {
   return socket => answer(socket, status, { Location: to })
 }
 
-/** Writes chunks as fast as the client reads them, until `bytes` are sent or the socket is closed. */
+/**
+ * Writes copies of `chunk` as fast as the client reads them, until `bytes` bytes are sent or the socket is
+ * closed.
+ */
 export async function pour(
   socket: Socket,
   bytes: number,
@@ -116,21 +119,21 @@ export async function pour(
   return sent
 }
 
-/** Sends one byte every 10 ms, so that the connection is never silent. */
+/** Sends `start`, then `drop` every 10 ms. The response never ends, and the connection is never idle. */
 export function drip(socket: Socket, start = head(200), drop = 'a'): void {
   socket.write(start)
   const tap = setInterval(() => socket.write(drop), 10)
   socket.on('close', () => clearInterval(tap))
 }
 
-/** Waits until the clients have closed all connections. */
+/** Waits until the server has no open sockets. */
 export async function untilClosed(server: HostileServer): Promise<void> {
   while (server.open() > 0) await new Promise(resolve => setImmediate(resolve))
 }
 
 /**
- * Opens a port where connections hang: its process is stopped and its accept queue is full, so the kernel drops new
- * connections.
+ * Opens a port that never accepts a connection. Its process is stopped and its accept queue is full, so the
+ * kernel drops new connections and clients wait.
  */
 export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
@@ -152,13 +155,13 @@ export async function deafPort(address: string): Promise<{ port: number; stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // Bun asks the kernel for a queue of 512; the kernel grants a few more. The queue is full when two connections in a
-  // row fail.
+  // Bun asks the kernel for a queue of 512 connections, and the kernel grants a few more. The queue is full
+  // when two attempts in succession fail.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { port, stop }
 }
 
-/** Starts servers for the tests of a file. All are stopped after each test. */
+/** Returns a function that starts a server. After each test, all servers that it started are stopped. */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

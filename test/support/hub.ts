@@ -1,21 +1,24 @@
-// A model hub for tests: it has one or more repositories. A test configures how its transfers fail.
+// A model hub for tests. It has one or more repositories. A test can configure transfer faults.
 
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /** Bytes after which a transfer breaks off, one entry per request. Later transfers are complete. */
+  /**
+   * Entry n is the number of bytes after which transfer n breaks off. Transfers without an entry are
+   * complete.
+   */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /** Bytes that are sent instead of a file, once per file. */
+  /** Wrong bytes by file path. Only the first request of each path gets the wrong bytes. */
   forges?: Record<string, Uint8Array>
   token?: string
-  /** Additional repositories, with their files. */
+  /** The files of additional repositories, by repository name. */
   others?: Record<string, Record<string, Uint8Array>>
 }
 
 export type TestHub = {
   endpoint: string
-  /** `GET path range` of every request, oldest first. */
+  /** The path of every request, oldest first. The Range header follows the path if the request has one. */
   asked: string[]
   stop(): Promise<void>
 }
@@ -54,7 +57,7 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // A transfer that breaks off on purpose must not fail the test.
+    // A transfer that breaks off on purpose may cause an error in the server. The error must not fail the test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
@@ -70,7 +73,7 @@ function tree(files: Record<string, Uint8Array>) {
   })
 }
 
-/** Sends some bytes, then breaks off. */
+/** Returns a stream that sends the first `after` bytes and then ends too early. */
 function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

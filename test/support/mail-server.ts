@@ -1,4 +1,4 @@
-// A real SMTP server on loopback that can simulate faults.
+// A real SMTP server on the loopback address. `options` can simulate faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -6,10 +6,10 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export type Received = { from: string; to: string[]; user: string | null; secure: boolean; raw: string }
 
 export type MailServer = {
-  /** Returns the value for STENO_SMTP_URL. */
+  /** Returns a value for STENO_SMTP_URL that points to this server. */
   url(credentials?: string): string
   received: Received[]
-  /** Resolves when no client is connected. */
+  /** Resolves when all clients have disconnected. */
   left(): Promise<void>
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     },
     ...options,
   })
-  // Some tests abort the client during a transfer.
+  // Some tests abort the client during a transfer. Without this handler the error would end the test process.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

@@ -1,11 +1,12 @@
-// Fake media files that contain their own duration, such as `steno-test 11.700`. Most tests need no FFmpeg with them.
+// Fake media files whose text states their duration, such as `steno-test 11.700`. With fake files most tests
+// do not need FFmpeg.
 
 import { readFileSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'
 import type { Media } from '../../src/media/media.ts'
 import { defaults } from './defaults.ts'
 
-/** Returns the bytes of a file with this duration. */
+/** Returns the content of a fake media file with this duration. */
 export function speech(seconds: number): string {
   return `steno-test ${seconds.toFixed(3)}`
 }

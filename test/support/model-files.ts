@@ -1,4 +1,4 @@
-// The files of a model in Hugging Face layout, without real weights.
+// Returns the files of a model in Hugging Face layout. The weights are fake.
 
 export function modelFiles(variant: string): Record<string, Uint8Array> {
   const json = (content: object) => new TextEncoder().encode(JSON.stringify(content))

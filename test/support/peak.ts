@@ -2,7 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 
-/** Reads VmHWM. resourceUsage() does not work, because a process inherits its peak from its parent. */
+/**
+ * Returns VmHWM from /proc. resourceUsage() would be wrong, because a new process inherits the peak of its
+ * parent there.
+ */
 export function peakBytes(): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   return Number(kilobytes) * 1024

@@ -1,4 +1,5 @@
-// Requests an upload address and sends bytes to it, in a separate process.
+// Creates an upload and sends `bytes` bytes to its address. A separate process does so, to keep its memory
+// out of the measurement.
 
 export type Pouring = { port: number; key: string; bytes: number }
 

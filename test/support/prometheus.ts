@@ -54,7 +54,10 @@ function readSample(line: string): Sample {
   return { name, labels: Object.fromEntries(pairs), value }
 }
 
-/** Checks that buckets increase, that the last one equals the count, and that a sum and a count exist. */
+/**
+ * Checks each series of a histogram: its bounds and bucket values never decrease, its last bucket equals the
+ * count, and it has a sum.
+ */
 function checkHistogram(name: string, samples: Sample[]): void {
   const keyOf = ({ labels: { le: _, ...labels } }: Sample) => JSON.stringify(labels)
   for (const [key, series] of Map.groupBy(samples, keyOf)) {

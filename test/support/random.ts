@@ -1,9 +1,9 @@
 // A seeded random number generator (mulberry32).
 
 export type Random = {
-  /** Returns a number from 0 up to but not including 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number
-  /** Returns an integer from 0 up to but not including the bound. */
+  /** Returns an integer from 0 up to, but not including, `bound`. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
 }

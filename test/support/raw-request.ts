@@ -1,4 +1,5 @@
-// Writes an HTTP request to a socket byte by byte, and returns the raw response.
+// Writes an HTTP request directly to a socket, and returns the raw response. An HTTP library would refuse
+// invalid requests.
 
 import { connect } from 'node:net'
 import type { CorpusRequest } from './corpus.ts'

@@ -1,4 +1,5 @@
-// A webhook receiver that keeps all requests. At the end of the test it checks them against the schemas of events.
+// A webhook receiver for tests. It keeps all requests. When the test ends, it checks each body against the
+// schema of its event.
 
 import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'
@@ -10,7 +11,10 @@ export type Received = {
   body: { event: string; [field: string]: unknown }
 }
 
-/** Starts a receiver. It stops at the end of the test. */
+/**
+ * Starts a receiver. The receiver stops at the end of the test. `answer` returns its response; the default is
+ * an empty response with status 200.
+ */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),
 ) {
@@ -41,7 +45,7 @@ export function startReceiver(
     url: `http://127.0.0.1:${server.port}/hook`,
     received,
     events: () => received.map(({ body }) => body.event),
-    /** Waits until this many webhooks have arrived in total. */
+    /** Waits until `count` webhooks have arrived in total. */
     got: (count: number) =>
       received.length >= count
         ? Promise.resolve()

@@ -1,4 +1,5 @@
-// Runs a service in a separate process, for tests that kill it. Its fake engine ends each job by itself after a moment.
+// Runs a service in a separate process, for tests that kill the process. Its fake engine ends each job after a
+// short random delay.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'

@@ -1,4 +1,5 @@
-// Starts a server in a separate process, with an account and a key. Also reads the server's memory.
+// Starts a server in a separate process, on a data folder with an account and a key. Also reads the server's
+// memory.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
-/** Starts a command and waits for the first output line that ends in a port. */
+/** Starts a command. Waits until an output line ends with a colon and a port number. */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, {
@@ -45,7 +46,7 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
-/** Creates a data folder with an account and its key. `fill` may add rows to the database. */
+/** Creates a data folder with one account and its API key. `fill` may add rows to the database. */
 export function prepareData(fill: (db: Db, account: TestAccount) => void = () => {}): Prepared {
   const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const db = openDb(dataDir)
@@ -55,7 +56,10 @@ export function prepareData(fill: (db: Db, account: TestAccount) => void = () =>
   return { ...account, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
-/** Starts the service on that folder, without rate limits. Its engine has no model unless the environment sets one. */
+/**
+ * Starts the service on the data folder, without rate limits. By default STENO_MODEL names the data folder,
+ * which has no model, so the engine does not load.
+ */
 export function serve(
   { dataDir }: { dataDir: string },
   environment: Record<string, string> = { STENO_MODEL: dataDir },

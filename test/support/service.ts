@@ -1,5 +1,6 @@
-// A whole service: real database, real files, real HTTP. It runs in this process, with a controlled engine and clock.
-// If STENO_TEST_PROGRAM names a built program, the service is that program in a separate process.
+// Starts a whole service for a test, with a real database, real files and real HTTP. By default the service
+// runs in the test process, and the test controls its engine and its clock. If STENO_TEST_PROGRAM names a
+// built program, that program runs in a separate process instead.
 
 import { afterAll, test } from 'bun:test'
 import { mkdirSync, symlinkSync } from 'node:fs'
@@ -16,7 +17,7 @@ import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
-/** A response whose body was read. */
+/** A response after its body was read. `body` is the parsed JSON of `text`. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
@@ -24,16 +25,22 @@ type Options = {
   settings?: Record<string, string>
   parts?: Partial<Parts>
   dataDir?: string
-  /** The built program to test. Null runs the service in this process, even if STENO_TEST_PROGRAM is set. */
+  /**
+   * The path of the built program to test. The default is STENO_TEST_PROGRAM. If it is null, the service runs
+   * in the test process.
+   */
   program?: string | null
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
   url: string
   engine: SteeredEngine
-  /** Advances the clock of the service, and runs its sweeps. */
+  /** Advances the wall clock and the monotonic clock of the service, then runs its sweeps. */
   later(ms: number): void
-  /** The wall clock is set, no time passes, and the sweeps run. */
+  /**
+   * Moves only the wall clock, as an operator who sets it does, then runs the sweeps. The monotonic clock
+   * stays.
+   */
   stepClock(ms: number): void
   close(): Promise<void>
 }
@@ -41,14 +48,14 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * A test that controls the engine, the clock or another part. It is skipped for a built program, which runs in another
- * process.
+ * A test that controls the engine, the clock or another part of the service. It is skipped when
+ * STENO_TEST_PROGRAM is set, because the built program runs in a separate process.
  */
 export const steered = test.skipIf(namedProgram !== null)
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-/** Starts a service. It stops at the end of the test. */
+/** Starts a service. The service stops at the end of the test. */
 export async function startTestService({
   settings = {},
   parts = {},
@@ -71,7 +78,7 @@ export async function startTestService({
   return {
     ...started,
     dataDir: folder,
-    /** Stops the service and keeps its folder, so that another one can start on it. */
+    /** Stops the service but keeps its folder. Another service can then start on the same folder. */
     stop,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
@@ -97,7 +104,7 @@ async function startInside(
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
-    // Look-ups never end, so a job with a download stays in the state downloading.
+    // Name look-ups never end. A job with an address therefore stays in the state downloading.
     resolve: () => new Promise(() => {}),
     ...parts,
     engine,
@@ -118,18 +125,22 @@ async function startInside(
   }
 }
 
-/** Starts the built program. The test opens the database at the same time, as commands do. */
+/**
+ * Starts the built program. The test process opens the same database at the same time, as the program's
+ * commands do.
+ */
 async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
-  // All tests share one folder into which the program unpacks its files.
+  // The program unpacks its carried files into this folder. All tests share the folder, so the files are
+  // unpacked once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
   symlinkSync(native, join(folder, 'native'))
   const environment = {
-    // A folder without a model.
+    // This folder contains no model.
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',
@@ -154,7 +165,10 @@ async function startProgram(
   }
 }
 
-/** Creates a verified account with a key, and functions that send requests with it. `credit` is in cents. */
+/**
+ * Creates a verified account with a key. Returns functions that send requests with this key. `credit` is the
+ * balance in cents.
+ */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
   const { accountId, key, keyId } = makeAccount(db, secrets, `${name}@example.org`, credit)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -179,20 +193,22 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     delete: (path: string) => send('DELETE', path),
     balance: async () => (await self.get('/v1/balance')).body,
     job: async (id: string) => (await self.get(`/v1/transcribe/${id}`)).body,
-    /** Creates an upload and sends its bytes. */
+    /** Creates an upload and sends its bytes. Returns the id of the upload. */
     async upload(bytes: string = speech(60), filename = 'talk.mp3'): Promise<string> {
       const { body } = await self.post('/v1/upload', { filename })
       const put = await fetch(body.upload_url, { method: body.method, headers: body.headers, body: bytes })
       if (put.status !== 200) throw new Error(`PUT answered ${put.status}`)
       return body.upload_id
     },
-    /** Uploads a file and submits it. Returns the id of the job. */
+    /** Uploads a file and submits a job for it. Returns the id of the job. */
     async transcribe(bytes?: string, options: object = {}): Promise<string> {
       const answer = await self.post('/v1/transcribe', { upload_id: await self.upload(bytes), ...options })
       if (answer.status !== 200) throw new Error(`submit answered ${answer.text}`)
       return answer.body.id
     },
-    /** Polls, as a caller does, until the job has one of these statuses. */
+    /**
+     * Polls the job until it has one of these statuses. Throws an error if the job ends with another status.
+     */
     async until(id: string, ...statuses: string[]) {
       for (;;) {
         const job = await self.job(id)

@@ -1,6 +1,7 @@
-// A simulator: the real code of jobs, ledger and webhooks runs with a clock, a network, an engine and callers that a
-// seed steers. Each step of the simulation settles one pending operation, acts for a caller, or makes a fault: a kill,
-// a power cut, a locked database, a failed flush, a clock that is set. One seed is one order of events.
+// A simulator for jobs, ledger and webhooks. The real code runs with a simulated clock, network, engine and
+// callers. In each turn the simulator completes one pending operation, acts for a caller, or causes a fault:
+// a kill, a power cut, a locked database, a failed flush, or a clock change. The seed determines all choices,
+// so the same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,10 +29,16 @@ const stepsMax = 120
 const quietStepsMax = 3000
 const depositCents = 10_000
 const sweepEveryMs = 60_000
-/** In memory where there is such a folder: a flush to a disk takes most of the time of a seed. */
+/**
+ * A folder in memory if /dev/shm exists, otherwise a folder on disk. On a disk most of the time would go into
+ * flushes.
+ */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** Gives the invariants that this seed broke. */
+/**
+ * Runs the simulation of one seed. Returns a message for each invariant that was violated; an empty list
+ * means none.
+ */
 export async function simulate(seed: number): Promise<string[]> {
   const world = new World(seed)
   try {
@@ -53,20 +60,23 @@ class World {
   readonly #config: Config
   readonly #secrets: Secrets
   readonly #callers: Caller[]
-  /** What the process waits for. A kill drops all of it. */
+  /** Operations that have not ended yet. A kill removes all of them. */
   #pending: Operation[] = []
   #life: Life
   #lock: Database | null = null
   #copies = 0
-  /** The files as a power cut leaves them. */
+  /** The copy of the database files that a power cut restores: the last one that was flushed. */
   #durable: Copy = { number: 0, path: '' }
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
-  /** What callers were told: the jobs whose submission, or cancel, was answered with 200. */
+  /**
+   * `#accepted` holds the jobs whose submission succeeded, with their callers. `#cancelled` holds the jobs
+   * whose cancellation succeeded.
+   */
   readonly #accepted = new Map<string, Caller>()
   readonly #cancelled = new Set<string>()
-  /** Webhooks in the order in which they came. */
+  /** The job id and event name of every webhook, in the order of arrival. */
   readonly #told: string[] = []
 
   constructor(seed: number) {
@@ -94,7 +104,7 @@ class World {
       this.#step()
       await drained()
     }
-    // Without faults all work comes to its end.
+    // From here on the simulator causes no more faults. All jobs and webhooks must end.
     this.#isQuiet = true
     this.#unlock()
     this.#restart('kill')
@@ -127,7 +137,10 @@ class World {
     else this.#restart(this.#random.pick(['kill', 'power cut']))
   }
 
-  /** An operation of the outside, or of the disk: it ends when the simulation says so. */
+  /**
+   * Returns a promise for an operation of the network, the engine or the disk. The promise stays pending
+   * until the simulator settles it, or until `signal` aborts it.
+   */
   #operation(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const operation = { resolve, reject }
@@ -194,7 +207,10 @@ class World {
     }
   }
 
-  /** What was in the files when the flush began survives a power cut once the flush has ended. */
+  /**
+   * Simulates a flush. The flush copies the files when it begins. When the flush has ended, this copy survives
+   * a power cut.
+   */
   async #flush(): Promise<void> {
     const copy = this.#copyFiles()
     await this.#operation()
@@ -208,7 +224,10 @@ class World {
     return { number, path }
   }
 
-  /** Flushes may end in another order than they began. */
+  /**
+   * Keeps the newest flushed copy. An older flush may end after a newer one, so this function compares the
+   * numbers of the copies.
+   */
   #keepDurable(copy: Copy): void {
     if (copy.number > this.#durable.number) this.#durable = copy
   }
@@ -278,7 +297,10 @@ class World {
     return left?.count === 0
   }
 
-  /** Every promise to callers, against the database and the webhooks. */
+  /**
+   * Returns a message for each violated promise to callers. It compares the accepted and cancelled jobs with
+   * the database, the webhooks and the ledger.
+   */
   broken(): string[] {
     const jobs = this.#life.db.list<JobFacts>(
       `select jobs.id, state, error_code as errorCode, started_at as startedAt, duration_ms as durationMs,
@@ -334,7 +356,7 @@ type JobFacts = {
   settled: number
 }
 
-/** Copies the file and its write-ahead log, over what is there. */
+/** Copies the database file and its write-ahead log. Replaces the files that exist at `to`. */
 function copyDatabase(from: string, to: string): void {
   rmSync(`${to}-shm`, { force: true })
   for (const side of ['', '-wal']) {
@@ -343,7 +365,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Does what may be refused: an answer to the caller other than 200. */
+/** Runs work that the server may refuse. Ignores a refusal, and throws every other error. */
 async function refusable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -352,7 +374,10 @@ async function refusable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Resolves when all that can go on has gone on. Nothing else of the process is asynchronous. */
+/**
+ * Waits three turns of the event loop. After them, all code that does not wait for a pending operation has
+ * run.
+ */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))
 }

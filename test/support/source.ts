@@ -1,5 +1,5 @@
-// Parses the source files of the project to syntax trees, and finds their imports. Used by the tidy tests and by
-// scripts/house.ts.
+// Parses the source files of the project into syntax trees, and finds their imports. The tidy tests and
+// scripts/house.ts use these functions.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ export function parse(path: string, text: string): SourceFile {
   return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) }
 }
 
-/** Lists the TypeScript files in a folder, without fixtures and declarations. */
+/** Lists the TypeScript files in a folder of `root`, without fixtures and .d.ts files. */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
   return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
     .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
@@ -32,14 +32,14 @@ export function nodesOf(file: SourceFile): ts.Node[] {
   return nodes
 }
 
-/** Returns the name of the folder in src, or of the file itself. */
+/** Returns the room of a file in src: the name of its folder, or its own name if it is directly in src. */
 export function roomOf(path: string): string {
   return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
 }
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** Returns the files of the project that a file imports, including dynamic imports. */
+/** Returns the files of the project that `file` imports. Dynamic imports are included. */
 export function importsOf(file: SourceFile): Import[] {
   return nodesOf(file).flatMap(node => {
     const found = importOf(node)
@@ -68,7 +68,10 @@ function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
   return namedBindings.elements.every(element => element.isTypeOnly)
 }
 
-/** Returns groups of files that import one another in a cycle (Tarjan's strongly connected components). */
+/**
+ * Returns groups of files that import one another in a cycle, by Tarjan's algorithm. If `types` is false,
+ * type-only imports do not count.
+ */
 export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
   const known = new Set(files.map(({ path }) => path))
   const edges = new Map(

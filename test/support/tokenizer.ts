@@ -2,7 +2,10 @@
 
 import { readTokenizer, type Tokenizer } from '../../src/engine/hear/tokenizer.ts'
 
-/** Returns a tokenizer with these texts as tokens. Ids start at 0, and there are no special tokens. */
+/**
+ * Returns a tokenizer whose vocabulary is `texts`. The id of a token is its index. There are no special
+ * tokens.
+ */
 export function tokenizerOf(texts: readonly string[]): Tokenizer {
   return readTokenizer(
     JSON.stringify({
@@ -21,8 +24,8 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
 }
 
 /**
- * Returns the spelling of bytes in a byte-level BPE vocabulary. Bytes that are not printable are replaced by characters
- * from 256 on.
+ * Returns the text that stands for these bytes in a byte-level BPE vocabulary. A byte that is not printable
+ * becomes a character from code 256 on.
  */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>

@@ -1,13 +1,17 @@
-// Runs a whole job with a built program: starts it in an empty folder with an empty environment, uploads a clip,
-// requests the subtitles, and stops it. Also a script, for tests without a network: `whole-job.ts BINARY PLACE CLIP`.
+// Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and
+// stops the program. The program gets a folder of its own and none of the test's environment variables. As a
+// script, `whole-job.ts BINARY PLACE CLIP` does the same on a machine without a network.
 
 import { join } from 'node:path'
 
 export type WholeJob = {
-  /** Time from the start of the program until it listens, and until the job has ended. */
+  /**
+   * Both times begin at the start of the program. `listeningMs` ends when the program listens, and
+   * `transcribedMs` ends when the job has ended.
+   */
   listeningMs: number
   transcribedMs: number
-  /** The API key, for another start on the same data. */
+  /** The API key. A second run with the same data folder needs it. */
   key: string
   job: Record<string, unknown>
   srt: string

@@ -1,4 +1,4 @@
-// Compares a transcript with the reference: counts word errors, and checks word times.
+// Compares a transcript with its reference. Counts word errors, and counts words with correct times.
 
 import type { Transcript, Word } from '../../src/transcripts/transcript.ts'
 
@@ -18,7 +18,10 @@ export function plainWords(text: string): string[] {
     .filter(each => each !== '')
 }
 
-/** Counts word errors (deletions, insertions, substitutions), and pairs the equal words. */
+/**
+ * Aligns the two lists of words with the fewest errors. Returns the number of errors (deletions, insertions,
+ * substitutions), and index pairs of equal words.
+ */
 export function compareWords(truth: readonly string[], heard: readonly string[]) {
   const width = heard.length + 1
   const costs = new Uint32Array((truth.length + 1) * width)
@@ -44,7 +47,10 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
   return { errors: costs.at(-1)!, pairs: pairs.reverse() }
 }
 
-/** Counts correctly recognised words, and those of them whose start and end are within the tolerance. */
+/**
+ * Compares the times of correctly recognised words. `of` is the number of these words. `right` counts those
+ * whose start and end differ from the reference by at most `within` seconds.
+ */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)
   const heard = transcript.utterances.flatMap(each => each.words)

@@ -1,5 +1,6 @@
-// Paths that are named in texts exist, and numbers are defined in the right place. Each rule is tested on a sample that
-// breaks it.
+// Tests that paths in docs and comments exist, that the sample rate is defined in two files only, and that
+// durations and sizes are defined only where settings and limits are. Each rule is also tested on a sample that
+// breaks the rule.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -64,7 +65,10 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
   return [path, comments.join('\n')]
 }
 
-/** Finds paths that do not exist: paths from the root of the project, and names of TypeScript files in any folder. */
+/**
+ * Returns the paths in a text that do not exist in the project. A path begins at the root of the project, or
+ * is only the name of a TypeScript file in any folder.
+ */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
   const named =
@@ -77,12 +81,12 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants that a format or a protocol fixes. They are not configurable decisions. */
+/** Constants whose values are fixed by a file format or a protocol. They need not be in limits.ts. */
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**
- * Finds numbers that belong in limits.ts: constants named as milliseconds, or as bytes from a kilobyte on; powers of
- * 1024; delays of a timer.
+ * Returns the places of numbers that belong in limits.ts. These are constants whose names end in Ms,
+ * constants in bytes of at least 1024, powers of 1024, and delays of timers.
  */
 function bareAmounts(file: SourceFile): string[] {
   return nodesOf(file)
@@ -92,7 +96,7 @@ function bareAmounts(file: SourceFile): string[] {
     .filter((place, at, places) => places.indexOf(place) === at)
 }
 
-/** Returns the name of the constant that contains the node in its value. */
+/** Returns the name of the constant whose value contains `node`, or an empty string. */
 function constantOf(node: ts.Node): string {
   const declaration = ts.findAncestor(node, ts.isVariableDeclaration)
   return declaration?.name.getText() ?? ''
