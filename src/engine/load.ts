@@ -1,4 +1,5 @@
-// Loads a model folder on a device. With `auto` the CPU is the fallback. The facts report the device that is used.
+// Loads the model of a folder on a device. If the device is `auto`, the CPU is the fallback. The returned
+// facts name the device that is used.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +61,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
   throw new Error('there is no device to run on')
 }
 
-/** Opens the voice models. If that fails, only jobs with diarization fail. */
+/** Opens the voice models. If this fails, only jobs with diarization fail. */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,
@@ -69,7 +70,8 @@ function openVoicesFor(
   if ('problem' in voices) return voices
   try {
     if (device !== 'cuda') return openVoices(runtime, voices)
-    // A GPU is fast enough for an embedding in every view, from all of its speech.
+    // On a GPU, an embedding is computed in every view, from up to 10 s of speech. A GPU is fast enough for
+    // this.
     const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
     return openVoices(runtime, { ...voices, profile }, device)
   } catch (error) {
@@ -82,8 +84,8 @@ function openVoicesFor(
 }
 
 /**
- * `auto` tries CUDA only if its provider library is installed. Without the library, the attempt takes a second and
- * logs a warning.
+ * Returns the devices to try, in order. `auto` tries CUDA only if the CUDA provider is installed. Otherwise
+ * the attempt would take a second and log a warning.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
@@ -91,8 +93,8 @@ function candidates(device: Config['device']): Device[] {
 }
 
 /**
- * The variants for each device, best first. A CPU computes fp16 four times as slowly as fp32, so fp16 is not in its
- * list.
+ * The variants that each device can load, best first. `''` is fp32. A CPU computes fp16 four times as slowly
+ * as fp32, so the list of the CPU has no fp16.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: ['_quantized', ''],
@@ -109,7 +111,10 @@ export function variantFor(folder: string, device: Device): Variant {
   )
 }
 
-/** Throws when the weights exceed the available memory: the kernel would kill the process during the load. */
+/**
+ * Throws when the weight files are larger than the available memory. Otherwise the kernel would kill the
+ * process while it loads them.
+ */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))
   const bytes = sizes.reduce((sum, file) => sum + file.bytes, 0)
@@ -120,7 +125,9 @@ export function requireMemory(files: readonly string[], available = availableMem
   )
 }
 
-/** Returns the available memory of the machine, or the limit of the cgroup when that is lower. */
+/**
+ * Returns the available memory of the machine in bytes, or the limit of the cgroup if this limit is lower.
+ */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
   return Math.min(process.availableMemory(), limit > 0 ? limit : Number.POSITIVE_INFINITY)

@@ -1,4 +1,5 @@
-// The engine of a command: a single worker without retries. After an abort it cannot be used again.
+// The engine of a command. It has a single worker and does not retry. After an abort this engine cannot be
+// used again.
 
 import { prepareModel } from './models/choose.ts'
 import type { Engine, LoadedFacts } from './protocol.ts'

@@ -1,4 +1,4 @@
-// The catalogue of known models: built into the program, or published on the Hugging Face hub.
+// The catalogue of known models. Each model is built in, or published on the Hugging Face hub.
 
 import catalogue from '../../../models/catalogue.json'
 
@@ -6,7 +6,7 @@ type ModelFacts = {
   licence: string
   parameters: string
   summary: string
-  /** A model for tests: its transcripts have a warning, and `listModels` omits it. */
+  /** True for a model that only tests use. Its transcripts have a warning, and `listModels` omits it. */
   forTests?: boolean
 }
 
@@ -14,13 +14,18 @@ type ModelFacts = {
 export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & { repository: string; revision: string }
 
-/** Parameters for computing and comparing the embeddings of a model. */
+/** The parameters for computing and comparing embeddings with an embedding model. */
 export type VoiceProfile = {
-  /** Two clusters of embeddings are different voices when their mean cosine distance is at least this. */
+  /**
+   * Two clusters of embeddings are different voices when their mean cosine distance is `threshold` or more.
+   */
   threshold: number
-  /** Embeddings are computed in every n-th view. Views start one second apart. */
+  /** Embeddings are computed in one of every `every` views. Views start one second apart. */
   every: number
-  /** The maximum of sound for one embedding. With more, a large embedding model would take longer than recognition. */
+  /**
+   * The maximum length of sound for one embedding, in seconds. With longer sound, a large embedding model
+   * would need more time than speech recognition.
+   */
   embeddingSecondsMax: number
 }
 
@@ -31,7 +36,7 @@ export const models = catalogue satisfies Record<string, BuiltInModel | Publishe
 /** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
 
-/** The speech model with which `steno doctor` checks the program itself. */
+/** The speech model of the self-test in `steno doctor`. */
 export const testSpeech = 'pocket' satisfies ModelId
 
 /** The two published models for diarization. */
@@ -40,7 +45,7 @@ export const publishedVoices = {
   embedding: 'wespeaker-resnet34-LM',
 } as const
 
-/** The two built-in models for diarization with a built-in speech model. */
+/** The two built-in models for diarization. They are used with a built-in speech model. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',
@@ -56,12 +61,15 @@ export function isKnownModel(id: string): id is ModelId {
   return Object.hasOwn(models, id)
 }
 
-/** Returns the names of all speech models: the known values of STENO_MODEL. */
+/** Returns the names of all speech models in the catalogue. They are valid values of STENO_MODEL. */
 export function speechModelNames(): string[] {
   return Object.keys(models).filter(id => !isVoiceModel(id))
 }
 
-/** Returns the warnings that every transcript of the model contains. */
+/**
+ * Returns the warnings that every transcript of this model contains. The list is empty except for a model
+ * that only tests use.
+ */
 export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }

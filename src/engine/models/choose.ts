@@ -1,5 +1,6 @@
-// Chooses the speech model. A published model that is configured by name is downloaded if necessary. The default
-// model is not: the built-in model is used until the default one is installed.
+// Chooses the speech model. If a published model is configured by name, it is downloaded when it is not
+// installed. The default model is never downloaded: the built-in model is used until the default model is
+// installed.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
@@ -17,11 +18,11 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 
 export type ChosenModel = InstalledModel & {
   voices: VoiceChoice
-  /** A message for operators when the built-in model replaces the default one; otherwise null. */
+  /** A message for operators if the built-in model is used instead of the default model. Otherwise null. */
   notice: string | null
 }
 
-/** Returns large-v3-turbo for a GPU and the built-in model for a CPU. */
+/** Returns the name of the default model: large-v3-turbo for a GPU, the built-in model for a CPU. */
 export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeof builtInSpeech {
   return hasGpu(device) ? 'large-v3-turbo' : builtInSpeech
 }
@@ -31,8 +32,8 @@ export function hasGpu(device: Config['device']): boolean {
 }
 
 /**
- * Chooses the model, after a download if the configured model is not installed. Without a configured model nothing is
- * downloaded.
+ * Chooses the model. Downloads the configured model first if it is not installed. If no model is configured,
+ * nothing is downloaded.
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -44,10 +45,7 @@ export async function prepareModel(
   return findServing(settings)
 }
 
-/**
- * Chooses the model among those that are installed, without a download. Throws when the configured model is not
- * installed.
- */
+/** Chooses an installed model, without a download. Throws when a model is configured and not installed. */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
@@ -55,7 +53,7 @@ export function findServing(settings: ModelSettings): ChosenModel {
   return findChosen(model, settings)
 }
 
-/** Returns the default model, or the built-in one until the default one is installed. */
+/** Returns the default model if it is installed, otherwise the built-in model. */
 function findDefault(settings: ModelSettings): ChosenModel {
   const wanted = defaultModel(settings.device)
   if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
@@ -79,7 +77,10 @@ function whyNotInstalled(model: string): string {
   return `this build carries no ${model}`
 }
 
-/** Throws when the model is neither a known speech model nor a folder. The message contains the nearest known name. */
+/**
+ * Throws when `model` is neither the name of a known speech model nor the path of a folder. The error message
+ * suggests the nearest known name.
+ */
 export function requireModelName(model: string): void {
   const known = speechModelNames()
   if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return
@@ -88,7 +89,7 @@ export function requireModelName(model: string): void {
   )
 }
 
-/** Downloads a model, and the voice models that are missing. */
+/** Downloads a model. Downloads the voice models too if they are not installed. */
 async function download(
   model: string,
   settings: ModelSettings,
@@ -97,7 +98,7 @@ async function download(
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadWithProgress(id, settings, onProgress)
     if (id === model) await done
-    // An error of a voice model is only logged, because only jobs with diarization need it.
+    // A failed download of a voice model is only logged, because only jobs with diarization need that model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

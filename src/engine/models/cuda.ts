@@ -1,5 +1,6 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package, which must have the version of the carried library. A
-// provider works only beside the library, so that is copied too. Lists the shared libraries that the machine lacks.
+// Installs ONNX Runtime's CUDA provider from a NuGet package. The package must have the same version as the
+// carried library. ONNX Runtime finds a provider only in its own folder, so the library is copied there too.
+// This file also lists the shared libraries that the machine lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -18,13 +19,13 @@ const version = runtimePackage.version
 const libraries = [cudaProvider, 'libonnxruntime_providers_shared.so']
 
 export type CudaDownload = {
-  /** The index of a NuGet source. */
+  /** The address of the index of a NuGet server. */
   source: string
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Downloads the package, verifies its hash, installs it and returns the folder. */
+/** Downloads the package, verifies its hash and installs it. Returns the folder of the provider. */
 export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
   const path = join(dirname(cudaFolder()), `${packageId}.${version}.nupkg`)
@@ -41,7 +42,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/** Installs the provider from a package file of the carried version. */
+/** Installs the provider from a package file. The package must have the version of the carried library. */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
@@ -67,15 +68,18 @@ export async function installCuda(path: string): Promise<string> {
   return folder
 }
 
-/** Returns the shared libraries that the provider needs and the dynamic linker does not find. */
+/**
+ * Returns the names of the shared libraries that the provider needs and that the dynamic linker does not
+ * find.
+ */
 export function missingForCuda(): string[] {
   const own = [...libraries, basename(carriedRuntime())]
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
 /**
- * Returns the command that installs missing libraries: NVIDIA's packages for Debian and Ubuntu, for the CUDA version
- * of the provider.
+ * Returns the command that installs the missing libraries. It names NVIDIA's packages for Debian and Ubuntu,
+ * for the CUDA version that the provider needs.
  */
 export function installHint(missing: readonly string[]): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))
@@ -91,7 +95,10 @@ export function installHint(missing: readonly string[]): string {
   return [driver, command].filter(part => part !== '').join(' and ')
 }
 
-/** Returns 9 for `libcudnn.so.9`. */
+/**
+ * Returns the major version in the name of a library: 9 for `libcudnn.so.9`. Returns undefined if the name
+ * has none.
+ */
 function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]
 }

@@ -1,5 +1,5 @@
-// Downloads one file: resumes where an earlier attempt stopped, retries as long as bytes arrive, and renames the file
-// into place only when its content is verified.
+// Downloads one file. A download resumes where an earlier attempt stopped. It is retried as long as each
+// attempt receives bytes. The file is renamed into place only after its content was verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type RemoteFile = {
-  /** The name of the file in messages. */
+  /** The name of the file, for messages. */
   name: string
   size: number
-  /** Starts the transfer at an offset. */
+  /** Starts the transfer at byte `from` of the file. */
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal
@@ -44,7 +44,9 @@ export async function fetchFile(
   }
 }
 
-/** Downloads the missing bytes and appends them to the partial file. Throws when the transfer ends too early. */
+/**
+ * Downloads the missing bytes and appends them to the file `part`. Throws when the transfer ends too early.
+ */
 async function append(
   part: string,
   { name, size, open }: RemoteFile,
@@ -76,7 +78,10 @@ async function append(
   if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
-/** Converts errors of the transfer to SourceErrors, which are retried. Disk errors are not retried. */
+/**
+ * Converts errors of the transfer to SourceErrors, because these are retried. Disk errors are not converted
+ * and not retried.
+ */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

@@ -1,4 +1,4 @@
-// Validates the files of a model folder, so that a fault is reported before a process loads the model.
+// Validates the files of a model folder. A fault is thus reported before a process loads the model.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,14 +8,17 @@ import { lockName, type ModelLock } from './pull.ts'
 const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** Checks that configuration, tokenizer and weights exist. Their content is not read. */
+/**
+ * Returns true if the files of the configuration, the tokenizer and the weights exist. Their content is not
+ * read.
+ */
 export function isModel(folder: string): boolean {
   return jsonFiles.every(name => existsSync(join(folder, name))) && missingWeights(folder).length === 0
 }
 
 /**
- * Returns the weight files: the compact file, or else the files of a variant with their external data. The list is
- * empty when the encoder or the decoder is missing.
+ * Returns the paths of the weight files. These are the compact file or, without it, the files of the variant
+ * with their external data. The list is empty when the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -25,7 +28,10 @@ export function weightFiles(folder: string, variant: string): string[] {
   return names.filter(isWanted).map(name => join(folder, 'onnx', name))
 }
 
-/** Returns the first fault of a model folder, with the path of the file, or null. */
+/**
+ * Returns a message for the first fault in a model folder, with the path of the file. Returns null if there
+ * is no fault.
+ */
 export function faultOf(folder: string): string | null {
   for (const name of jsonFiles) {
     const path = join(folder, name)
@@ -41,7 +47,7 @@ export function faultOf(folder: string): string | null {
   return damagedFile(folder)
 }
 
-/** Checks for weights in the compact form. */
+/** Returns true if the folder contains weights in the compact form. */
 export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
@@ -54,7 +60,10 @@ function missingWeights(folder: string): string[] {
   )
 }
 
-/** Returns the fault of the first file that is missing, empty, or not of the size in the lock file. */
+/**
+ * Returns a message for the first file that is missing, empty, or of a different size than in the lock file.
+ * Returns null if there is no such file.
+ */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null
   const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))

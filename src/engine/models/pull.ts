@@ -1,5 +1,5 @@
-// Downloads a model from the hub: resumes an earlier attempt, checks every file against the hub's hash, and renames the
-// whole folder into place, with a lock file that records the commit and the files.
+// Downloads a model from the hub and resumes an earlier attempt. Every file is compared with the hub's hash.
+// Then the whole folder is renamed into place. Its lock file records the commit and the files.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -19,24 +19,24 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Selects the files that are downloaded. */
+  /** Returns true for the path of a file that is downloaded. */
   wants: (path: string) => boolean
   folder: string
-  /** Throws when the downloaded files are not a model that can be used. */
+  /** Throws when the downloaded files in `draft` are not a usable model. */
   check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Returns the path of the inter-process lock that protects changes of the model's folder. */
+/** Returns the path of the lock that a process must hold before it changes the model's folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
 /**
- * Downloads a model. Two processes never download the same folder at once: the second one waits, and uses the result
- * of the first.
+ * Downloads a model. Two processes never download the same model at once. The second process waits and then
+ * uses the result of the first.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -63,7 +63,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   const files = listed.filter(file => download.wants(file.path))
   for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // Parts of an earlier attempt can be resumed only when they are of the same commit.
+  // The name contains the commit, because an earlier attempt can be resumed only if its files have the same
+  // commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {
@@ -85,12 +86,12 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Checks that a path is relative and stays inside the folder. */
+/** Returns true if the path is relative and stays inside the folder. */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
 }
 
-/** Compares a file with the size and the hash that the hub published. */
+/** Returns true if the file has the size and the hash that the hub published. */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

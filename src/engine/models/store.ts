@@ -1,4 +1,4 @@
-// The model store: a folder for each known model. Lists, downloads, verifies and removes them.
+// The model store, with one folder for each installed model. Lists, downloads, verifies and removes models.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -35,14 +35,14 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 export type InstalledModel = {
-  /** The name of a known model, or of the folder. */
+  /** The name of the known model, or the name of the folder. */
   name: string
   folder: string
 }
 
 /**
- * Finds the folder of a model: built in, in the store, or named by its path. Its content is not checked. Returns null
- * when there is no folder.
+ * Finds the folder of a model. The model is built in, installed in the store, or given by the path of its
+ * folder. The content of the folder is not checked. Returns null when the folder does not exist.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
@@ -54,7 +54,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/** Returns the name of the built-in model in this folder, otherwise the name of the folder. */
+/** Returns the name of the built-in model in this folder. For any other folder, returns the folder's name. */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)
@@ -63,7 +63,10 @@ function nameOf(folder: string): string {
   return known ?? basename(folder)
 }
 
-/** Returns the models that a pull downloads: the model itself and, for a speech model, the missing voice models. */
+/**
+ * Returns the names of the models that `steno models pull` downloads. A built-in model is not downloaded. A
+ * speech model needs the voice models too, if they are not installed.
+ */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
   return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
@@ -72,7 +75,7 @@ export function requiredModels(id: string, dir: string): string[] {
 export type PullOptions = {
   dir: string
   gpu: boolean
-  /** Forbids downloads: pullModel throws. */
+  /** If true, downloads are forbidden and `pullModel` throws. */
   offline: boolean
   hub: Hub
   signal: AbortSignal
@@ -104,7 +107,10 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
   })
 }
 
-/** Returns a pattern for the weight files to download: fp16 for a GPU, int8 for a CPU, fp32 for a voice model. */
+/**
+ * Returns a pattern for the paths of the weight files to download. A voice model uses fp32. A speech model
+ * uses fp16 on a GPU, and int8 on a CPU.
+ */
 function weightsOf(id: string, gpu: boolean): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
   const variant = gpu ? '_fp16' : '_quantized'
@@ -117,11 +123,11 @@ export type ModelListing = {
   licence: string
   summary: string
   builtIn: boolean
-  /** The size on disk; null when the model is built in or not installed. */
+  /** The size on disk in bytes. Null when the model is built in or not installed. */
   bytes: number | null
 }
 
-/** Returns all known models except those for tests. */
+/** Returns all known models except the models that only tests use. */
 export function listModels(dir: string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)
@@ -134,7 +140,10 @@ export function listModels(dir: string): ModelListing[] {
     })
 }
 
-/** Returns the files of a model that differ from the hub's, or null when the folder has no lock file. */
+/**
+ * Returns the paths of the files that differ from the hub's files. Returns null when the folder has no lock
+ * file.
+ */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const lock = Bun.file(join(dir, id, lockName))
   if (!(await lock.exists())) return null

@@ -1,4 +1,4 @@
-// The two models for diarization: their folders, or a message that says how to install them.
+// Chooses the two models for diarization: returns their folders, or a message that says how to install them.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,21 +6,24 @@ import { findCarried } from '../../base/carried.ts'
 import { builtInVoices, findBuiltIn, models, publishedVoices, type VoiceProfile } from './catalogue.ts'
 
 export type VoiceFiles = {
-  /** The folders of the two models. */
+  /** The folders of the segmentation model and of the embedding model. */
   segmentation: string
   embedding: string
-  /** How the embeddings are computed and compared. */
+  /** The parameters for computing and comparing embeddings. */
   profile: VoiceProfile
-  /** A warning for every transcript with speakers, when the built-in models replace the published ones. */
+  /** A warning for every transcript with speakers. Null when the published models are used. */
   warning: string | null
 }
 
-/** `problem` is the error message of a job with diarization. */
+/**
+ * The chosen models, or `problem`: the error message for a job with diarization when no models can be used.
+ */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model: the published ones in `dir`. If they are missing, a built-in speech
- * model uses the built-in ones. A speech model for tests always uses the built-in ones.
+ * Chooses the voice models that are used with a speech model. The published voice models in `dir` are
+ * preferred. If they are missing, a built-in speech model uses the built-in voice models. A speech model that
+ * only tests use always has the built-in voice models.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)

@@ -1,16 +1,18 @@
-// The ONNX graph of Whisper's decoder, for the prompt and for each step after it. It reads the keys and values of all
-// cross-attention layers in 8 bits, as the encoder computed them. It returns the cross-attention of the given heads.
+// The ONNX graph of Whisper's decoder. It processes the prompt first, and then one token per row in each run.
+// It reads the keys and values of all cross-attention layers in 8 bits, as the encoder computed them. It
+// returns the cross-attention of the given heads.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
-/** The attention mask's value for positions that must not be attended to. */
+/** The value of the attention mask that excludes a position. */
 const forbidden = -1e9
 
 /**
- * Inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache at which each row begins; `wanted`, the
- * positions of `tokens` whose scores are returned; the cache of earlier tokens; the keys and values of the windows.
+ * Builds the model. It has five inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache
+ * at which each row begins; `wanted`, the positions of `tokens` whose scores are returned; the cache of
+ * earlier tokens; the keys and values of the windows.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -67,8 +69,8 @@ export function decoderModel(
 }
 
 /**
- * Computes the position of each token in its row, and the causal mask. The mask also excludes padding before the
- * start of a row.
+ * Computes the position of each token in its row, and the causal mask. The mask also excludes the padding
+ * before the start of each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
@@ -93,7 +95,10 @@ function integer(layers: Layers, value: number): string {
   )
 }
 
-/** Looks up the tokens' rows in the vocabulary projection, and dequantises them. */
+/**
+ * Adds the embedding of the tokens. It gathers one vector per token from the vocabulary projection and
+ * dequantises these vectors.
+ */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers
   const of = (part: string) => graph.add('Gather', [layers.tensor(`decoder.embed_tokens.${part}`), 'tokens'])

@@ -1,14 +1,14 @@
-// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the decoder,
-// in 8 bits with a scale per channel. They need a quarter of the memory of floats, and a decoder step reads them in a
-// quarter of the time.
+// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the
+// decoder, in 8 bits with a scale per channel. Compared with floats, they need a quarter of the memory, and
+// the decoder reads them in a quarter of the time.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * Input: `mel` [rows, mels, 2 × frames]. Outputs: `keys`, `values` [layers, rows, heads, frames, 64] and their
- * scales.
+ * Builds the model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `keys` and `values` [layers,
+ * rows, heads, frames, 64], and the scales of both.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)

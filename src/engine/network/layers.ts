@@ -1,4 +1,5 @@
-// The layers that the encoder and the decoder of Whisper share, as operations of ONNX Runtime over a compact model.
+// The layers that the encoder and the decoder of Whisper share, built from operations of ONNX Runtime. They
+// read the weights of a compact model.
 
 import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
 import { blockSize } from './compact.ts'
@@ -6,7 +7,10 @@ import { blockSize } from './compact.ts'
 export const headSize = 64
 const epsilon = { float: 1e-5 }
 
-/** Rows quantised to 8 bits, with the scale of each row and the zero point. */
+/**
+ * The names of two values of the graph: activations in 8 bits, and the scale of each row. `zero` is the byte
+ * that stands for 0.
+ */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
 export class Layers {
@@ -21,7 +25,10 @@ export class Layers {
     return tensor
   }
 
-  /** Adds a tensor of the model to the graph. fp16 is cast to fp32; other types are unchanged. */
+  /**
+   * Adds a tensor of the model to the graph. An fp16 tensor is cast to fp32. A tensor of another type is
+   * unchanged.
+   */
   tensor(name: string): string {
     return this.once(name, () => {
       const stored = this.stored(name)
@@ -30,7 +37,7 @@ export class Layers {
     })
   }
 
-  /** Memoises a value of the graph by a key. */
+  /** Memoises a value of the graph: calls `make` only once for each `key`. */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)
@@ -64,8 +71,9 @@ export class Layers {
   }
 
   /**
-   * Quantises rows × inputs to 8 bits with a scale per row, so that large values in one row do not lower the
-   * precision of the others. The output of GELU is never below -0.17, so it needs few of the 256 steps below zero.
+   * Quantises activations, rows × inputs, to 8 bits with a scale per row. Large values in one row then do not
+   * lower the precision of the other rows. The output of GELU is never below -0.17, so only 32 of the 256
+   * byte values are used below zero.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -80,7 +88,10 @@ export class Layers {
     return { bytes: graph.add('QuantizeLinear', [rows, scales, zeros], { axis: 0 }), scales, zero }
   }
 
-  /** Multiplies rows by a matrix in the encoder's layout, without bias. It is efficient for many rows. */
+  /**
+   * Multiplies activations by a matrix in the encoder's layout, without bias. This is efficient for many
+   * rows.
+   */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
     const [matrix = '', scale = ''] = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
@@ -89,7 +100,7 @@ export class Layers {
     return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
   }
 
-  /** Multiplies rows by a matrix in the decoder's layout. It is efficient for few rows. */
+  /** Multiplies activations by a matrix in the decoder's layout. This is efficient for few rows. */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
     const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))

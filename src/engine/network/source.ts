@@ -1,5 +1,5 @@
-// Reads the float weights of a published Whisper model by name: from Hugging Face's safetensors, or from the ONNX
-// files of onnx-community and optimum. The graphs of the ONNX files are not used.
+// Reads the float weights of a published Whisper model by name. The files are Hugging Face's safetensors, or
+// the ONNX files of onnx-community and optimum. From ONNX files only the weights are used, not the graphs.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +7,8 @@ import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { headerOf } from './tensor-file.ts'
 
 /**
- * Tensors by name, in the layout of Hugging Face: a matrix is outputs × inputs. The names begin with encoder. or
- * decoder.
+ * Functions that read a tensor, by the tensor's name. The layout is that of Hugging Face: a matrix is outputs
+ * × inputs. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 
@@ -69,7 +69,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) source.set(plain, () => floats(constant))
   }
-  // The matrices have no useful names. The MatMul operation that reads a matrix is named after its layer.
+  // The matrices have no useful names. But each MatMul operation is named after its layer, and its second
+  // input is the matrix.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(
@@ -85,7 +86,10 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
   return source
 }
 
-/** Returns `decoder.layers.0.fc1.weight` for `model.decoder.layers.0.fc1.weight`, and null for other tensors. */
+/**
+ * Returns the name in the layout of Hugging Face: `decoder.layers.0.fc1.weight` for
+ * `model.decoder.layers.0.fc1.weight`. Returns null for a tensor that is not a weight or bias of a layer.
+ */
 function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =
     /(?:^|\.)((?:layers\.\d+\.|embed_tokens\.|embed_positions\.|conv[12]\.|layer_norm\.).*(?:weight|bias))$/

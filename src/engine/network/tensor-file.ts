@@ -1,5 +1,6 @@
-// A file of named tensors in the safetensors format: the length of the header, the header as JSON, the bytes. ONNX
-// Runtime maps the file into memory, so that processes with the same model share it.
+// Reads and writes files of named tensors in the safetensors format. A file contains the length of the
+// header, the header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so that
+// processes with the same model share the memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -15,8 +16,8 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor to write. `make` is called when the tensor is written, so that a large model is never in memory as a
- * whole.
+ * A tensor to write. `make` computes its content when the tensor is written. So the whole model is never in
+ * memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
@@ -64,7 +65,10 @@ export function headerOf(path: string): { header: Header; from: number } {
   }
 }
 
-/** Writes the tensors with the widest elements first, so that each one is aligned to the size of its elements. */
+/**
+ * Writes the tensors to a file. Tensors with the widest elements come first, so that each tensor is aligned
+ * to the size of its elements.
+ */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)
   const header: Header = {}
