@@ -1,5 +1,5 @@
-// Runs every command of README.md and docs/guide.md as a new user would, against the real program with the built-in
-// model. A new command that this file does not cover fails the test.
+// Runs every command of README.md and docs/guide.md as a new user would, against the real program with the
+// built-in model. A new command that this file does not cover fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

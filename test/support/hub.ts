@@ -57,7 +57,8 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // A transfer that breaks off on purpose may cause an error in the server. The error must not fail the test.
+    // A transfer that breaks off on purpose may cause an error in the server. The error must not fail the
+    // test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }

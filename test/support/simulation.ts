@@ -208,8 +208,8 @@ class World {
   }
 
   /**
-   * Simulates a flush. The flush copies the files when it begins. When the flush has ended, this copy survives
-   * a power cut.
+   * Simulates a flush. The flush copies the files when it begins. When the flush has ended, this copy
+   * survives a power cut.
    */
   async #flush(): Promise<void> {
     const copy = this.#copyFiles()

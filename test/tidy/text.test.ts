@@ -1,6 +1,6 @@
 // Tests that paths in docs and comments exist, that the sample rate is defined in two files only, and that
-// durations and sizes are defined only where settings and limits are. Each rule is also tested on a sample that
-// breaks the rule.
+// durations and sizes are defined only where settings and limits are. Each rule is also tested on a sample
+// that breaks the rule.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -45,8 +45,8 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The floor depends on the highest value of the spectrogram. The 152 frames cover the whole sound, so one of
-  // them contains the highest value.
+  // The floor depends on the highest value of the spectrogram. The 152 frames cover the whole sound, so one
+  // of them contains the highest value.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0
