@@ -1,5 +1,6 @@
-// Compiles dist/steno: one executable that contains FFmpeg, ONNX Runtime, voice detection and the built-in models. A
-// plugin that does not find the code that it replaces fails the build, so that a changed package is noticed.
+// Compiles dist/steno: one executable that contains FFmpeg, ONNX Runtime, voice detection and the built-in models.
+// Plugins replace code in some packages. If a plugin does not find the code that it replaces, the build fails:
+// the package has changed.
 //
 //     bun scripts/build.ts [OUTFILE] [--target linux-arm64]
 

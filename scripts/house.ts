@@ -1,5 +1,5 @@
-// Measures the source of this checkout or another one: sizes, nesting, comments, casts and import cycles. Prints a
-// table.
+// Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table.
+// Without an argument it measures the checkout that contains this script.
 //
 //     bun scripts/house.ts [CHECKOUT]
 

@@ -1,6 +1,9 @@
 // The edit distance (Levenshtein) of two sequences: the letters of two names, or the words of two sentences.
 
-/** Returns the minimum number of insertions, deletions and substitutions that turn one sequence into the other. */
+/**
+ * Returns the edit distance: the minimum number of insertions, deletions and substitutions that turn `one`
+ * into `other`.
+ */
 export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let from = 0; from < one.length; from++) {

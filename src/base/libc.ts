@@ -29,7 +29,10 @@ function open() {
   return symbols
 }
 
-/** Returns the result of the system call, or -1 when it fails. On systems other than Linux every call fails. */
+/**
+ * Makes a system call and returns its result. Returns -1 if the call fails. On systems other than Linux
+ * every call fails.
+ */
 export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
   const number = numbers[name]
   if (!library) return -1

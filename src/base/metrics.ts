@@ -27,8 +27,8 @@ export type Metrics = {
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
   /**
-   * Returns the counter of one metric with these labels. A caller that adds to the counter often keeps it,
-   * and so avoids the search.
+   * Returns the counter of one metric with these labels. A caller that counts often keeps the result,
+   * because each call of this function searches for the counter.
    */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram

@@ -8,6 +8,7 @@ import { hmacSha256, sameText } from './hash.ts'
 import { Draft } from './whole-file.ts'
 
 export type Secrets = {
+  /** Encrypts a text. `open` decrypts it. */
   seal(text: string): string
   open(sealed: string): string
   /** Signs a text. A signature is valid only for the `purpose` for which it was made. */

@@ -27,6 +27,7 @@ export function openSemaphore(slots: number): Semaphore {
    */
   const queues = new Map<string, Waiting>()
 
+  /** Returns true if the key may take a slot now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
     return free > 0 && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))

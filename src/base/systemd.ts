@@ -11,6 +11,7 @@ export type Systemd = {
    * of systemd.
    */
   ready(): void
+  /** Reports that the service is stopping. Ends the heartbeat. */
   stopping(): void
 }
 

@@ -84,7 +84,8 @@ export class Draft implements Disposable {
 }
 
 /**
- * Renames a folder to `target`. An existing folder is renamed first and then removed, so `target` is always complete.
+ * Renames a folder to `target`. If `target` exists, it is first renamed and later removed. No process ever
+ * finds an incomplete folder at `target`.
  */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {

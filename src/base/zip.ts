@@ -10,8 +10,10 @@ import { readAt } from './read-at.ts'
 export type ZipEntry = {
   name: string
   size: number
+  /** The size in the archive, in bytes. `size` is the size after extraction. */
   packed: number
   crc: number
+  /** True if the file is compressed with Deflate, false if it is stored unchanged. */
   deflated: boolean
   /** The offset in the archive at which the header of this file begins. */
   at: number

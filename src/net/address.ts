@@ -8,11 +8,11 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
 /** Ranges of addresses that do not belong to the public internet. */
 const special = {
   ipv4: netsOf([
-    '0.0.0.0/8', // this network; the kernel takes 0.0.0.0 for itself
+    '0.0.0.0/8', // "this network"; the kernel connects 0.0.0.0 to this machine
     '10.0.0.0/8', // private
     '100.64.0.0/10', // carrier-grade NAT; some clouds keep their metadata here
     '127.0.0.0/8', // loopback
-    '168.63.129.16', // looks public, but it is the host agent on Azure
+    '168.63.129.16', // the host agent on Azure; the address looks public
     '169.254.0.0/16', // link-local; the metadata service of most clouds
     '172.16.0.0/12', // private
     '192.0.0.0/24', // protocol assignments

@@ -8,6 +8,7 @@ export type Sink = {
   push(bytes: Uint8Array): Promise<void>
   /** Resolves when all bytes are written. */
   end(): Promise<void>
+  /** Discards the bytes that are not decoded yet. */
   abandon(): void
 }
 

@@ -16,11 +16,13 @@ import { directAddress, isSignIn } from './share-links.ts'
 export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
+  /** The interval in which at least `limits.downloadStallBytesMin` bytes must arrive. */
   stallMs?: number
   /** A monotonic clock, in milliseconds. */
   now?: () => number
+  /** Called after each chunk. `total` is the size of the file in bytes, or null if it is not known. */
   onProgress?: (bytes: number, total: number | null) => void
-  /** Waits between two attempts. Rejects when the signal is aborted. */
+  /** Waits for `ms` milliseconds between two attempts. Rejects if the signal is aborted. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -59,12 +61,14 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
 /** State that all attempts of one download share. */
 type Progress = {
   bytes: number
+  /** The size of the file in bytes, or null if it is not known. */
   total: number | null
   /**
    * The ETag or Last-Modified of the file, or null if it has neither. A later attempt resumes only if this
    * value is still the same.
    */
   version: string | null
+  /** True after the first successful answer. */
   begun: boolean
   /**
    * `receivedBytes` are the bytes that all attempts received. `receivedMs` is the time for which they read.

@@ -5,6 +5,7 @@ import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './
 export type Hub = {
   /** The address of the server: `https://huggingface.co`, or the value of HF_ENDPOINT. */
   endpoint: string
+  /** The access token from HF_TOKEN, or null if that variable is not set. */
   token: string | null
 }
 

@@ -1,6 +1,6 @@
-// Finds MP4 files whose edit lists only shift the start of a track or trim it. For these files FFmpeg need
-// not apply the full edit list. The full edit list costs FFmpeg a second index of every track: 60 MB for ten
-// hours.
+// Finds MP4 files whose edit lists only shift the start of a track or trim it. These files do not need the
+// full edit list. To apply a full edit list, FFmpeg builds the index of every track a second time, which
+// takes 60 MB for ten hours of audio.
 
 import { readAt } from '../../base/read-at.ts'
 
@@ -97,8 +97,8 @@ function* boxes(walk: Walk, from: number, to: number): Generator<Box> {
     const short = head.readUInt32BE(0)
     const wide = short === 1 && head.length === 16
     const size = wide ? Number(head.readBigUInt64BE(8)) : short
-    // Size 0 means that the box reaches to the end of the file. Only the box with the media data is that
-    // large, so the walk ends. Any other size that is smaller than the header of a box is invalid.
+    // Size 0 means that the box reaches to the end of the file, as the box with the media data may. No other
+    // box follows, so the walk ends. Any other size that is smaller than the header of a box is invalid.
     if (size < (wide ? 16 : 8)) return
     yield { type: head.toString('latin1', 4, 8), from: at + (wide ? 16 : 8), to: Math.min(to, at + size) }
     at += size

@@ -1,6 +1,7 @@
-// Chained Ogg: one file contains several streams, one after another. Radio recorders write these files. Each
-// stream is a link of the chain. FFmpeg continues with the next link only if its sample rate and channels
-// are the same. Otherwise this file finds the next link, which is opened as a separate input.
+// Chained Ogg: one media file contains several streams, one after another. Programs that record radio write
+// these files. Each stream is a link of the chain. FFmpeg continues with the next link only if its sample
+// rate and channels are the same. Otherwise `findLink` finds the next link, which is opened as a separate
+// input.
 
 import { readSync } from 'node:fs'
 

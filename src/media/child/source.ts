@@ -86,8 +86,8 @@ export class Source {
   }
 
   /**
-   * Returns the next link of a chained file (links.ts), if FFmpeg could not continue with that link, and
-   * closes this one. Otherwise returns null.
+   * Returns the next link of a chained file (links.ts) if FFmpeg could not continue with that link. The
+   * current link is closed before. Returns null if there is no next link, or if FFmpeg did not stop early.
    */
   successor(): Source | null {
     if (!this.#isChain || !this.#isStuck) return null
