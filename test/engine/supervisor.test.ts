@@ -331,8 +331,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has the lowest priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // The media folder is inside the data folder. The engine can read files in the media folder, but not the
-    // secrets beside it.
+    // A confined engine can read only those entries of the data folder that exist when the engine starts. So
+    // the test creates the media folder first.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())

@@ -1,5 +1,4 @@
-// Creates an upload and sends `bytes` bytes to its address. A separate process does so, to keep its memory
-// out of the measurement.
+// Creates an upload and sends `bytes` bytes to its address, in a separate process.
 
 export type Pouring = { port: number; key: string; bytes: number }
 
