@@ -16,7 +16,7 @@ import { purgeExpiredUploads } from './uploads/upload.ts'
 type Sweeps = Record<string, (service: Service) => void>
 
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
-  /** Timeouts and retention, every STENO_SWEEP_EVERY. */
+  /** Sweeps that run every STENO_SWEEP_EVERY. */
   sweepEvery: {
     'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
     'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
@@ -25,17 +25,17 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
-    // Kept as long as deleted jobs. Until then a caller is told that the upload expired.
+    // An expired upload is kept as long as a deleted job. A caller who uses it gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // Must be the last, so that deleted text is removed from the write-ahead log too.
+    // This sweep must run last. It removes the text that the other sweeps deleted from the write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** Every minute, the window of the rate limits. */
+  /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Every hour: rows and mails that are ignored once they have expired. */
+  /** Sweeps that run every hour. They remove expired data, which the server ignores anyway. */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
@@ -43,7 +43,9 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
 }
 
-/** The longest interval of a timer. A longer one would overflow, and fire every millisecond. */
+/**
+ * The longest interval of a JavaScript timer. A timer with a longer interval would fire every millisecond.
+ */
 const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
@@ -54,7 +56,7 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // croner counts in whole seconds, but STENO_SWEEP_EVERY may be shorter.
+  // croner supports only whole seconds, but STENO_SWEEP_EVERY may be shorter than a second.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [
@@ -78,7 +80,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The others would each wait for the same lock.
+      // The remaining sweeps would each wait for the same database lock.
       if (refusalOf(error) === 'busy') return
     }
   }

@@ -55,7 +55,10 @@ export const accounts = (service: Service) =>
       { visitor: true, detail: about({ hide: true }) },
     )
 
-/** Does not wait for the mail: the response time must not reveal that the address is registered. */
+/**
+ * Creates an account and sends its verification mail, unless the address is already registered. Does not wait
+ * for the mail, so that the response time does not reveal if the address is registered.
+ */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,
   email: string,

@@ -24,14 +24,15 @@ export function openApp(service: Service): AnyElysia {
   const counters = openRequestCounters(metrics)
 
   const app: AnyElysia = new Elysia({
-    // Unknown fields are refused, not dropped. A trailing slash is another path: /v1/balance/ is not /v1/balance.
+    // A request with unknown fields is refused. By default Elysia would remove the fields.
     normalize: false,
+    // A path with a trailing slash is a different path: /v1/balance/ is not /v1/balance.
     strictPath: true,
     serve: {
       reusePort: false,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: config.requestIdleMs / 1000,
-      // In development mode Bun answers an error outside the hooks below with a page that shows paths and source.
+      // In development mode, Bun's error page would show file paths and source code to the caller.
       development: false,
       error(error) {
         const answer = toApiError(error, 'UNKNOWN', '')
@@ -57,7 +58,7 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Elysia would route HEAD to the GET handler.
+      // Without this check, Elysia would pass a HEAD request to the GET handler.
       if (request.method === 'HEAD') throw unrouted(app, request)
     })
 
@@ -84,7 +85,7 @@ export function openApp(service: Service): AnyElysia {
       return envelope(answer, service.baseUrl(request))
     })
 
-    // A response is sent only when its changes would survive a power cut.
+    // A response is sent only after the changes of its request are flushed to the disk.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })
@@ -115,16 +116,23 @@ export function openApp(service: Service): AnyElysia {
   return app
 }
 
-/** Returns the error for a path without a route, or without one for this method. */
+/**
+ * Returns the error for a request without a route: the path is unknown, or the path does not support the
+ * method.
+ */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // Bun normalises /v1/x/../balance to /v1/balance in the url, but the router does not. Such a path does not exist.
+  // Bun normalises /v1/x/../balance to /v1/balance in `request.url`, but the router does not. Then the method
+  // is in `methods` although no route was found: the answer is NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
 }
 
-/** Returns the path of a url. If the Host header is malformed, the url is only a path, or cannot be parsed. */
+/**
+ * Returns the path of a URL. A regular expression finds it, because a malformed Host header makes the URL
+ * invalid.
+ */
 function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
 }
@@ -133,7 +141,7 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/** Ids are unique within a process. They begin with the start time of the process. */
+/** Returns a function that makes request ids. An id is the start time of the process and a counter. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0

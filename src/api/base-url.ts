@@ -1,17 +1,20 @@
-// The address of the service as callers see it.
+// The base URL of the service, as callers see it.
 
 import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
-/** Gives the address for the answer to a request. Without one, as in a mail, the caller has no say in it. */
+/**
+ * Returns the base URL. If a `request` is given, its Host header may decide the URL. Without a `request`, for
+ * example in a mail, no caller can influence the URL.
+ */
 export type BaseUrl = (request?: Request) => string
 
-/** Every address of the machine, in any spelling: no caller can connect to it under this name. */
+/** A listening address that stands for all addresses of the machine: 0.0.0.0, or :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
-/** A name or an address, and a port. */
+/** A Host header: a host name or an IP address, and an optional port. */
 const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i
 
-/** `port` gives the real port once the server listens. */
+/** Returns the function that makes base URLs. `port` returns the port on which the server listens. */
 export function openBaseUrl({ baseUrl, host }: Config, port: () => number): BaseUrl {
   return request => {
     if (baseUrl !== null) return baseUrl

@@ -1,9 +1,9 @@
-// Reads a JSON body. Refuses one that has another type, is too large, or is not valid JSON.
+// Reads the JSON body of a request. Refuses a body that has another type, is too large, or is not valid JSON.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** Checks the declared type and length before any byte is read. */
+/** Checks the Content-Type and Content-Length headers, before the body is read. */
 export function checkBodyHeaders(request: Request): void {
   if (Number(request.headers.get('content-length')) > limits.bodyBytesMax) throw tooLarge()
   if (request.body === null) return
@@ -24,7 +24,9 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Parses any JSON object. The schema of the endpoint checks its fields later. */
+/**
+ * Parses a body that must be a JSON object. The fields are validated later, with the schema of the endpoint.
+ */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {

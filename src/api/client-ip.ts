@@ -1,11 +1,12 @@
-// Finds the address of the caller behind trusted proxies.
+// Finds the IP address of the caller, also when the request comes through trusted proxies.
 
 import { isIP } from 'node:net'
 import { groupsOf, type Nets, plainAddress } from '../net/nets.ts'
 
 /**
- * Returns the right-most address in X-Forwarded-For that is not a trusted proxy. The header is ignored unless the
- * request comes from a trusted proxy.
+ * Returns the IP address of the caller. `peer` is the address that the connection comes from, and
+ * `forwardedFor` is the X-Forwarded-For header. If `peer` is a trusted proxy, the caller is the right-most
+ * address in `forwardedFor` that is not a trusted proxy. Otherwise the caller is `peer`.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
@@ -20,7 +21,10 @@ export function callerIp(peer: string, forwardedFor: string | null, trustProxy: 
   return caller
 }
 
-/** Whose quota a request counts to: the address, or with IPv6 its /64, of which a single caller has every address. */
+/**
+ * Returns the network whose requests are counted together. For IPv4 it is the address. For IPv6 it is the /64
+ * network, because one caller usually owns all addresses of a /64.
+ */
 export function networkOf(ip: string): string {
   if (isIP(ip) !== 6) return ip
   const network = groupsOf(ip).slice(0, 4)

@@ -1,5 +1,5 @@
-// Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, among the
-// components.
+// Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, in
+// `components`. Other schemas refer to it with $ref.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
 
@@ -16,7 +16,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // Reserves the place in the order: a schema comes before its parts.
+      // The empty object reserves the position, so that a schema comes before the schemas of its fields.
       schemas[name] = {}
       schemas[name] = plain(schema)
     }

@@ -1,4 +1,5 @@
-// The cursor of a page: the position of its last item, signed for the list that it belongs to.
+// The cursor of a page of jobs. A cursor contains the position of the last job on the page. Its signature
+// makes the cursor valid for only one list.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
@@ -7,7 +8,7 @@ import type { ListFilter, Place } from '../jobs/list.ts'
 const purpose = 'cursor'
 const signatureLength = 32
 
-/** The list that a cursor is valid for. Another account, filter or order is another list. */
+/** The list that a cursor is valid for. A cursor is refused for another account, filter or order. */
 type ListKey = { accountId: string; filter: ListFilter }
 
 export function writeCursor(secrets: Secrets, key: ListKey, { createdAt, seq }: Place): string {

@@ -1,4 +1,5 @@
-// Renders the OpenAPI document as an HTML page. The docs_url of every error points to /docs#CODE.
+// Renders the OpenAPI document as an HTML page. The `docs_url` of an error points to the code of the error on
+// this page.
 
 import { keyStart } from '../accounts/key.ts'
 import { jobErrors, requestErrors } from '../errors.ts'

@@ -1,4 +1,4 @@
-// Converts any error of a request to the error envelope of the API.
+// Converts the error of a request to the JSON body of an error response.
 
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
@@ -7,14 +7,14 @@ import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
 
-/** Fields that have their own error code. */
+/** Error codes of fields whose validation error is not INVALID_REQUEST. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 export function envelope({ code, message }: ApiError, baseUrl: string): object {
   return { error: { code, message, docs_url: `${baseUrl}/docs#${code}` } }
 }
 
-/** An unexpected error is logged. The caller sees only INTERNAL_ERROR. */
+/** Converts an error to an ApiError. An unexpected error is logged, and becomes INTERNAL_ERROR. */
 export function toApiError(error: unknown, elysiaCode: string | number, requestId: string): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof Error && error.cause instanceof ApiError) return error.cause
@@ -36,7 +36,9 @@ export function statusOf(code: RequestErrorCode): number {
 
 type Problem = { path: string; message: string; schema: { description?: string } }
 
-/** The message names the field. An unknown field is reported before any other problem. */
+/**
+ * Converts a validation error. The message names the field. An unknown field is reported before other errors.
+ */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
     throw new Error(`the answer does not have its declared shape: ${error.message}`)
@@ -55,7 +57,7 @@ function wanted(problem: Problem | undefined): string {
   return description ? `is not valid: ${description.replace(/\.$/, '')}` : 'is missing or not valid'
 }
 
-/** The caller's text is echoed as printable ASCII, truncated. */
+/** Returns the first 100 characters of a field name. Characters that are not printable ASCII become `?`. */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
 }

@@ -1,4 +1,4 @@
-// The export of a transcript: reads the options in the query, and writes the response.
+// Exports a transcript as subtitles or text: reads the options from the query, and creates the response.
 
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
@@ -21,7 +21,7 @@ const parameters: Record<Wanted['format'], Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes, before the query is checked, the parameters that do not apply to its format. */
+/** Removes the parameters that the requested format ignores, so that they are not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]
@@ -29,7 +29,7 @@ export function dropUnused(query: Record<string, unknown>): void {
   for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
 }
 
-/** Returns the options of the query, completed with the defaults. */
+/** Returns the export options of a query. A missing parameter has its default. */
 export function exportOptions(query: Static<typeof exportQuery>): Wanted {
   const stripChars = query.strip_chars ?? ''
   if ([...stripChars].length > limits.stripCharsMax) {

@@ -1,5 +1,6 @@
-// The checks before a handler runs, in the order of the contract: quota of the address, key, quota of the key, body,
-// idempotency. A route selects its checks with one word, and names its quota.
+// The checks before a handler runs: the quota of the IP address, the API key, the quota of the key, the body,
+// and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
+// `openBody`, `account` or `submit`. The value of the macro names the quota of the route.
 
 import { Elysia } from 'elysia'
 import { findKey } from '../accounts/key.ts'
@@ -16,21 +17,26 @@ type Caller = {
   keyId: string
 }
 
-/** The state of one request. app.ts creates one for each request. */
+/** The state of one request. app.ts creates it. */
 export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
-  /** Whose quota the request counts to while it has no key. */
+  /**
+   * The IP address of the caller, or its /64 network for IPv6. Requests without a key are counted per
+   * network.
+   */
   network: string
+  /** The account and key of the request. Null until the key is checked, and for routes that need no key. */
   caller: Caller | null
+  /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
   rawBody: Uint8Array
 }
 
 /**
- * The part of Elysia's context that the hooks use. Each hook destructures it in its parameters. Elysia analyses the
- * parameters: for a hook that takes the whole context it would compute cookies, headers and more.
+ * The part of Elysia's context that the hooks use. Each hook destructures the context in its parameter list.
+ * For a hook that takes the whole context, Elysia would also parse the cookies and headers.
  */
 type GateContext = {
   request: Request
@@ -38,7 +44,7 @@ type GateContext = {
   requestState: RequestState
 }
 
-/** The state before any check. */
+/** The state of a request before any check. */
 export const emptyState: RequestState = {
   requestId: '',
   startedAt: 0,
@@ -49,7 +55,7 @@ export const emptyState: RequestState = {
   rawBody: new Uint8Array(),
 }
 
-/** Thrown to send a stored reply again without running the handler. */
+/** The cause of an error that skips the handler. app.ts then sends the stored reply again. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -71,7 +77,10 @@ export const gate = (service: Service) => {
     if (perIp && !perIp.allowed) throw refusal(perIp)
   }
 
-  /** Counts the request and checks the key. A refused request counts towards no quota. */
+  /**
+   * Checks the quotas and, if `needsKey` is true, the key. Throws for a refused request. A request that
+   * exceeds its quota is not counted.
+   */
   function admit(
     { request, set, requestState }: GateContext,
     rate: RateName,
@@ -98,7 +107,10 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Claims the Idempotency-Key before the body is read: the key is locked from the first byte of the request. */
+  /**
+   * Reads the body of a request that may have an Idempotency-Key. Locks the key before the body is read.
+   * Throws a Replay when the reply to the same request is already stored.
+   */
   async function takeIdempotentBody(
     request: Request,
     requestState: RequestState,
@@ -119,7 +131,7 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Does the work and stores its reply under the Idempotency-Key, in one transaction. */
+  /** Calls `work` and stores its result as the reply for the Idempotency-Key, in one transaction. */
   function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
     const { claim, rawBody } = state
     const { made, json } = service.db.tx(() => {
@@ -134,7 +146,7 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** Needs no key. Only the quota of the address applies. */
+    /** For a route that needs no key. Only the quota of the IP address applies. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -142,13 +154,13 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** Needs no key. The quota of the endpoint is counted per address. */
+    /** For a route that needs no key. The quota `rate` is counted per IP address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: false }),
     }),
-    /** Needs no key, and has a JSON body. The quota of the endpoint is counted per address. */
+    /** For a route that needs no key and has a JSON body. The quota `rate` is counted per IP address. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -156,14 +168,14 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** Needs an API key. */
+    /** For a route that needs an API key. The quota `rate` is counted per key. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, { needsKey: true }),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** Needs an API key and a JSON body. An Idempotency-Key is optional. */
+    /** For a route that needs an API key and a JSON body. The request may have an Idempotency-Key. */
     submit: (rate: RateName) => ({
       detail: about({
         rate,

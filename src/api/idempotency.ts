@@ -1,4 +1,5 @@
-// Idempotency keys: the first reply is stored with its key and body, and sent again for the same request.
+// Idempotency keys. The reply to a request with an Idempotency-Key is stored. A second request with the same
+// key and body gets the stored reply.
 
 import { sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
@@ -8,7 +9,7 @@ import { limits } from '../limits.ts'
 /** An Idempotency-Key that is locked by a running request. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** Keys of running requests. In memory only, because a restart ends the requests too. */
+/** The Idempotency-Keys of running requests. They are only in memory: a restart also ends the requests. */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -22,7 +23,7 @@ export function readIdempotencyKey(header: string | null): string | null {
   return header
 }
 
-/** Throws when another request with this key is still running. */
+/** Locks an Idempotency-Key. Throws when another request with this key is still running. */
 export function claimKey(claim: Claim): void {
   const name = nameOf(claim)
   if (running.has(name)) {
@@ -36,7 +37,10 @@ export function freeKey(claim: Claim): void {
   running.delete(nameOf(claim))
 }
 
-/** Returns the stored reply, or null. Throws when it belongs to another body. */
+/**
+ * Returns the stored reply, or null when none is stored. Throws when the reply was given to a request with
+ * another body.
+ */
 export function findReply(
   db: Db,
   claim: Claim,
@@ -53,7 +57,9 @@ export function findReply(
   return row.reply
 }
 
-/** Must be called inside the transaction that does the work. */
+/**
+ * Stores the reply to a request. Must be called inside the transaction that makes the changes of the request.
+ */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)

@@ -1,4 +1,4 @@
-// The JSON of a job in the API.
+// Converts a job to the JSON of the API.
 
 import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
@@ -27,7 +27,8 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
 }
 
 /**
- * Inserts the stored JSON of the result as it is: to parse and serialise a transcript of ten hours again would be slow.
+ * Returns the JSON of a job with its transcript. Inserts `resultJson` unchanged, because parsing a transcript
+ * of ten hours is slow. `resultJson` is null when the job has no transcript.
  */
 export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
   const listed = JSON.stringify(listedJob(job))
@@ -42,7 +43,10 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** The row of a failed job keeps the reserved amount, but the job costs nothing. */
+/**
+ * Returns the cost of a job, or null when the length of its media is not known yet. A failed job costs
+ * nothing, although the database keeps its `costUnits`.
+ */
 function costCents(job: Job): number | null {
   if (job.state === 'failed') return 0
   return job.costUnits === null ? null : centsOf(job.costUnits)

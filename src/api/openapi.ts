@@ -1,5 +1,5 @@
-// Builds the OpenAPI 3.1 document. @elysiajs/openapi collects the routes and their parameters. Headers, errors, request
-// bodies, security and webhooks are added here.
+// Builds the OpenAPI 3.1 document. The plugin @elysiajs/openapi collects the routes and their parameters.
+// This file adds headers, errors, request bodies, security and webhooks.
 
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
@@ -56,7 +56,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
   }
 }
 
-/** The fields of the plugin's operation that are used here. */
+/** The fields that this file uses of an operation. The plugin @elysiajs/openapi creates the operation. */
 type Operation = { parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[] }
 type Collected = { paths: Record<string, Record<string, object>> }
 
@@ -88,7 +88,7 @@ function operationId({ method, path }: Route): string {
   return method.toLowerCase() + rest.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Moves the description from the schema to the parameter; the plugin leaves it in the schema. */
+/** Moves the description of a parameter from its schema to the parameter itself. */
 function withDescription({ schema, ...parameter }: { schema: JsonSchema }): object {
   const { description, ...plain } = schema
   return { ...parameter, description, schema: plain }
@@ -117,7 +117,7 @@ function successResponse({ hooks: { response, detail } }: Route, { reference }: 
   }
 }
 
-/** Responses with another status that are not errors. */
+/** Returns the responses that are neither the success response nor an error with an error code. */
 function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
@@ -129,7 +129,8 @@ function otherResponses({ hooks: { response, detail } }: Route, { reference }: C
 }
 
 /**
- * Errors with the same status share one response, which lists their codes. The type of `code` stays open for new codes.
+ * Returns the error responses of a route. Errors with the same status share one response, whose description
+ * lists the codes.
  */
 function errorResponses(detail: RouteDetail): object {
   const codes = new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])

@@ -10,7 +10,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** Endpoints for the operator. They count towards no quota. */
+/** The endpoints for the operator. Their requests are not rate limited. */
 export const ops = (service: Service) => {
   const isWritable = writability(service)
   return new Elysia({ tags: ['Operations'] })
@@ -58,8 +58,8 @@ function mayMeasure({ config }: Service, ip: string): boolean {
 }
 
 /**
- * Returns a function that tests if the database can be written. The result is cached, because any caller may request it
- * at any rate.
+ * Returns a function that tests if the database can be written. The function caches the result, because
+ * anyone may call /v1/ready, and no rate limit applies.
  */
 function writability(service: Service): () => boolean {
   let isWritable = false

@@ -1,4 +1,5 @@
-// Rate limits: a sliding window of one minute per caller, and its response headers.
+// Rate limits. Each limit counts the requests of each caller in a sliding window of one minute. The file also
+// creates the response headers of the rate limits.
 
 import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
@@ -9,27 +10,38 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** Time until the newest counted request leaves the window, and the full quota is available again. */
+  /** Time until the newest request leaves the window. Then the full quota is available again. */
   resetInMs: number
-  /** Time until the oldest counted request leaves the window, and one more request is allowed. */
+  /** Time until the oldest request leaves the window. Then at least one request is allowed. */
   retryInMs: number
 }
 
 export type RateLimiter = {
-  /** Returns null when rate limits are off. */
+  /** Returns the maximum number of requests per minute. Returns null when rate limits are off. */
   limitOf(name: RateName): number | null
-  /** Counts a request if the quota allows it. Returns null when rate limits are off. */
+  /**
+   * Counts a request of the caller `who`, if the quota allows the request. Returns null when rate limits are
+   * off. `who` is an IP address, a network or the id of a key.
+   */
   take(name: RateName, who: string): Quota | null
-  /** Removes the newest request of the caller, because another check refused it. */
+  /**
+   * Removes the newest request of the caller `who` from the count, because another quota refused the request.
+   */
   giveBack(name: RateName, who: string): void
-  /** Removes callers that have no request in the window. */
+  /** Forgets the callers that have no request in the window. */
   sweep(): void
 }
 
-/** The times of counted requests, oldest first. Those before the index `head` have expired. */
+/**
+ * The times of the counted requests of one caller, oldest first. The times before the index `head` have
+ * expired.
+ */
 type Window = { times: number[]; head: number }
 
-/** Uses a monotonic clock. A step of the wall clock would block callers, or reset their quota. */
+/**
+ * Creates a rate limiter with a monotonic clock. A change of the wall clock would block callers or reset
+ * quotas.
+ */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
   // Whole milliseconds: sums of fractions are inexact, and a window of 60.0000001 s would be shown as 61 s.
   const clock = () => Math.floor(monotonic())
@@ -77,7 +89,10 @@ function count(window: Window): number {
   return window.times.length - window.head
 }
 
-/** Removes expired times in batches: amortised constant cost. */
+/**
+ * Removes expired times from a window. The array is shortened only in batches, so the amortised cost is
+ * constant.
+ */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1
   if (window.head * 2 > window.times.length) {
@@ -89,7 +104,8 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the quota headers. The remaining quota is shown only for a counted request, and `RateLimit` only for one with
+ * Returns the headers that describe the quotas. `rate` is null for a route without a quota of its own. The
+ * remaining quota is shown only when `quota` is given. The `RateLimit` header is sent only for a request with
  * a key.
  */
 export function quotaHeaders(

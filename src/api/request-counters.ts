@@ -1,4 +1,5 @@
-// Metrics of requests: their number and duration. Each series is looked up once, so a request costs two additions.
+// Metrics of requests: the number and the duration of the requests. The metric objects of each route are
+// looked up once and cached.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
@@ -6,7 +7,9 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Returns `OTHER` for an unusual method. A caller may send any method, and this limits the number of series. */
+/**
+ * Returns the method, or `OTHER` for an unusual method. This limits the number of time series in the metrics.
+ */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'
 }

@@ -1,4 +1,5 @@
-// The details that a route declares in addition to its schemas, and the list of public routes.
+// The details of a route that the OpenAPI document needs in addition to the schemas, and the list of public
+// routes.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -9,24 +10,30 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The gate sets the next four fields. */
+  /** The rate limit of the route. gate.ts sets `rate`, `keyed`, `idempotent` and `errors`. */
   rate?: RateName
+  /** True if the route needs an API key. */
   keyed?: boolean
+  /** True if the route accepts an Idempotency-Key. */
   idempotent?: boolean
+  /** The error codes of the checks in gate.ts. */
   errors?: RequestErrorCode[]
-  /** The error codes that only this endpoint returns. */
+  /** The error codes of the handler. */
   fails?: RequestErrorCode[]
-  /** The schema of a response that the handler writes as JSON itself. */
+  /**
+   * The schema of a JSON response that Elysia does not validate, because the handler returns a Response
+   * object.
+   */
   answer?: TSchema
-  /** Responses that are not JSON: a description for each content type. */
+  /** The content types of responses that are not JSON, with a description of each. */
   otherBodies?: Record<string, string>
-  /** The request body is a file. */
+  /** True if the request body is a file. */
   requestBytes?: boolean
-  /** The success response, unless it is 200 without its own headers. */
+  /** The success response. If it is missing, the response has the status 200 and no additional headers. */
   success?: { status: number; description: string; headers?: string[] }
-  /** Descriptions of other statuses that have their own schema. */
+  /** Descriptions of further responses, by status. They are not errors with an error code. */
   also?: Record<number, string>
-  /** The route is left out of the OpenAPI document. */
+  /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
 }
 
@@ -40,12 +47,15 @@ export type Route = {
   }
 }
 
-/** Casts the detail: Elysia keeps every field, but its type has only the fields of OpenAPI. */
+/**
+ * Casts the details of a route to the type that Elysia expects. Elysia keeps the fields that its type does
+ * not have.
+ */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration
 }
 
-/** Returns the routes that are in the OpenAPI document. */
+/** Returns the routes that the OpenAPI document contains. */
 export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
 }

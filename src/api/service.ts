@@ -1,4 +1,4 @@
-// The parts of a running service, as routes and sweeps receive them.
+// The parts of a running service. Routes and sweeps receive them as one object.
 
 import type { Mailer } from '../accounts/mail.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -22,6 +22,6 @@ export type Service = {
   mailer: Mailer
   rateLimiter: RateLimiter
   metrics: Metrics
-  /** Returns the reason why the address is refused, or null. */
+  /** Returns the reason why a webhook address is refused, or null when the address is accepted. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
 }

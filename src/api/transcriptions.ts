@@ -41,7 +41,7 @@ function pageOf(
   { limit = limits.pageSizeDefault, cursor }: { limit?: number; cursor?: string },
 ) {
   const after = cursor === undefined ? null : readCursor(secrets, { accountId, filter }, cursor)
-  // Reads one job more than the page holds: it shows that there is another page.
+  // Reads one job more than the page holds. The additional job shows that there is a next page.
   const jobs = listJobs(db, accountId, filter, { after, limit: limit + 1 })
   const items = jobs.slice(0, limit)
   const last = jobs.length > limit ? items.at(-1) : undefined
@@ -55,7 +55,7 @@ function instant(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const ms = parseInstant(text)
   if (ms !== null) return ms
-  // A plus sign that is not escaped arrives as a space.
+  // In a query, a plus sign that is not escaped means a space.
   const hint = / \d{2}:?\d{2}$/.test(text) ? ' Write the plus sign of a time zone as %2B.' : ''
   throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.${hint}`)
 }

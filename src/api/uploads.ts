@@ -38,8 +38,8 @@ export const uploads = (service: Service) =>
         const address = { id, expires, signature, contentType }
         if (!isSignedUrl(service.secrets, address, service.db.now())) throw new ApiError('FORBIDDEN')
         requireWholeFile(request.headers)
-        // Bun's own timeout would abort a body slower than 16 KB/s, so it is switched off. The store aborts a body
-        // without progress.
+        // Switches off Bun's timeout, because it would abort an upload slower than 16 KB/s. `UploadStore`
+        // aborts an upload whose bytes stop coming.
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
@@ -71,7 +71,7 @@ export const uploads = (service: Service) =>
       },
     )
 
-/** Refuses a part of a file and a compressed file. The server would store it as if it were the media. */
+/** Refuses a request that sends only a part of the file, or a compressed file. */
 function requireWholeFile(headers: Headers): void {
   if (headers.has('content-range'))
     throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')

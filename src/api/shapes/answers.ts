@@ -1,4 +1,4 @@
-// The schemas of responses. Elysia checks responses against them only in tests, because the check is slow.
+// The schemas of responses. Elysia validates responses only in tests, because the validation is slow.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'

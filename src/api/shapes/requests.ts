@@ -1,5 +1,5 @@
-// The schemas of requests. Elysia validates requests against them, and the OpenAPI document contains them. A
-// description completes the sentence "NAME is not valid: ...".
+// The schemas of requests. Elysia validates requests with these schemas, and the OpenAPI document contains
+// them. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
 
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'
@@ -10,7 +10,8 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// Every value in a query is a string. Only a default is a number: Elysia inserts it before validation.
+// Every value in a query is a string. Only a default value is a number. Elysia inserts the defaults before
+// validation.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
@@ -43,8 +44,9 @@ const queryBoolean = (description: string, fallback: boolean) =>
     .Decode(value => String(value) === 'true')
     .Encode(Boolean)
 
-/** A body with unknown fields is refused. Unknown fields in a query are ignored. */
+/** For bodies: a body with unknown fields is refused. */
 const closed = { additionalProperties: false }
+/** For queries: unknown parameters are ignored. */
 const open = { additionalProperties: true }
 
 export const uploadRequest = Type.Object(
