@@ -1,6 +1,6 @@
-// The files inside the binary: `files` maps the path in the project to the path in the binary, and `hash` is
-// one hash over all files. The value is null in a checkout. scripts/build.ts replaces this file by the list
-// of the build.
+// The files inside the binary. `files` maps the path in the project to the path in the binary. `hash` is one
+// hash over all files. The value is null in a checkout. The build (scripts/build.ts) replaces the content of
+// this file.
 
 export type Embedded = { hash: string; files: Record<string, string> }
 

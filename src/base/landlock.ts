@@ -19,11 +19,11 @@ const right = {
 }
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
-/** The rights that the kernel accepts for a single file. The other rights are valid only for a folder. */
+/** The rights that a rule for a single file may have. The kernel refuses rights of folders in this rule. */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * All bits of two further restrictions. For TCP the bits are: binding and connecting. For other processes
- * they are: connecting to their abstract sockets, and sending signals to them.
+ * The value of two further restrictions, with all their bits set. The TCP bits deny binding and connecting.
+ * The scope bits deny connections to abstract sockets of other processes, and signals to these processes.
  */
 const all = 0b11n
 

@@ -181,8 +181,8 @@ type Rule = { call: Numbers; argument: number } & (
   | { only: readonly number[] }
   | { not: readonly number[] }
   /**
-   * With `flags`, the call is allowed if the argument has at least one of these bits, and denied if it has
-   * none.
+   * With `flags`, the call is allowed if the argument has at least one of these bits. Otherwise it is
+   * denied.
    */
   | { flags: number }
 )

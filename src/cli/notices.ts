@@ -116,8 +116,8 @@ export function listPackages(root: string): { folder: string; about: Package }[]
 }
 
 /**
- * Finds the folder of a package as Node does: it looks in the folder of the importing package, then in each
- * folder above, up to `root`.
+ * Finds the folder of a package as Node does: first in the folder of the importing package, then in each
+ * folder above. Returns null if no folder up to `root` contains the package.
  */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {

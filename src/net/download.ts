@@ -203,8 +203,8 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // Both values are null for an encoded body: its length is not the length of the file, and a part of it
-  // cannot be decoded alone.
+  // Both values are null for an encoded body. The length of this body is not the length of the file, and a
+  // part of this body cannot be decoded alone.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

@@ -4,8 +4,9 @@
 import { sampleRate } from '../wire.ts'
 
 /**
- * The channels cancel each other if the energy of their mix is below this share of the energy of the louder
- * channel: 13 dB less. For comparison, the mix of two unrelated channels loses 3 dB.
+ * The channels cancel each other if the energy of the mix, divided by the energy of the louder channel, is
+ * below this value. The value corresponds to a loss of 13 dB. The mix of two unrelated channels loses only 3
+ * dB.
  */
 const cancelled = 0.05
 /** The energies are moving averages over about this many samples. */

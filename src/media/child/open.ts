@@ -1,5 +1,5 @@
-// Opens a file with FFmpeg, with three restrictions: FFmpeg reads only from a file descriptor, accepts only
-// the listed containers and codecs, and selects only one audio stream.
+// Opens a file with FFmpeg under three restrictions. FFmpeg reads only from a file descriptor. FFmpeg
+// accepts only the listed containers and codecs. Only one audio stream is selected.
 
 import type { CodecContext, FormatContext, Stream } from 'node-av/lib'
 import { limits } from '../../limits.ts'
