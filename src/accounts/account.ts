@@ -16,7 +16,7 @@ export type Account = {
 const columns = `id, email, verified_at as verifiedAt, webhook_url as webhookUrl,
   balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
 
-/** Creates an account. Returns null when the address is already used. */
+/** Creates an account. Returns null when an account with this email address exists. */
 export function createAccount(
   db: Db,
   { email, passwordHash, verified }: { email: string; passwordHash: string | null; verified: boolean },
@@ -53,12 +53,12 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Sets the webhook for jobs that are submitted without one. */
+/** Sets the webhook address for jobs that are submitted without a webhook address. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
 }
 
-/** Moves the account to the end of the order in which accounts are served. */
+/** Moves the account to the end of the round robin, in which the jobs of accounts are started. */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {
     id,

@@ -1,17 +1,20 @@
-// Email addresses: validation, and normalisation to the form that is stored.
+// Validates email addresses, and converts them to the form that the database stores.
 
 import { domainToASCII } from 'node:url'
 import { limits } from '../limits.ts'
 
-/** The unquoted part before the @. RFC 6531 allows letters of any script. */
+/**
+ * The part of an address before the @. RFC 6531 allows letters of any script. The quoted form is not
+ * accepted.
+ */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domain = /^[\p{L}\p{N}\p{M}.-]+$/u
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * Trims the address and converts its domain to lower-case ASCII, so that one mailbox is one account. Returns null for
- * an invalid address. The part before the @ keeps its case, because a mail server may distinguish upper and lower case
- * there.
+ * Returns the address without outer spaces, with its domain in lower-case ASCII. Two spellings of one mailbox
+ * thus give the same account. Returns null for an invalid address. The part before the @ keeps its upper and
+ * lower case, because a mail server may treat them as different.
  */
 export function normalEmail(text: string): string | null {
   const [mailbox = '', host = '', ...more] = text.trim().normalize('NFC').split('@')

@@ -1,5 +1,5 @@
-// API keys: each is shown once and found by its hash. The signing secret of a key is encrypted with the secret of the
-// data folder.
+// API keys. A key is shown only when it is created. The database stores the hash of the key, and the signing
+// secret of the key. The file secret.key in the data folder encrypts the signing secret.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -21,8 +21,8 @@ export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
 /**
- * Creates a key and returns it; the key itself is never stored. Returns null when the account has the maximum number of
- * active keys.
+ * Creates a key and returns its id and its text. The text is not stored. Returns null when the account
+ * already has `activeKeysMax` active keys.
  */
 export function createKey(
   db: Db,
@@ -62,7 +62,7 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** Revokes a key. Returns false when there is no such key. To revoke it twice changes nothing. */
+/** Revokes a key. Returns false when no key has this id. Returns true for a key that was already revoked. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })
@@ -70,7 +70,10 @@ export function revokeKey(db: Db, id: string): boolean {
   })
 }
 
-/** Returns the secret that signs the webhooks of jobs submitted with this key, even after the key was revoked. */
+/**
+ * Returns the secret that signs the webhooks of jobs that were submitted with this key. The key may be
+ * revoked.
+ */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -79,7 +82,7 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** False when the stored secrets were encrypted with another secret than that of the data folder. */
+/** Returns false when the signing secrets in the database were encrypted with a different secret.key. */
 export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
   try {
@@ -90,7 +93,7 @@ export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   }
 }
 
-/** Derives the signing secret. The holder of the key derives it in the same way. */
+/** Derives the signing secret from a key. The receiver of a webhook derives the secret in the same way. */
 export function signingSecretOf(key: string): string {
   return sha256(key)
 }

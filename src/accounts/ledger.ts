@@ -1,5 +1,5 @@
-// The ledger: deposits, reserves, and their settlement or release. Triggers keep the totals in accounts; see
-// 001_init.sql.
+// The ledger: deposits, and the reserves of jobs with their settlement or release. SQL triggers in
+// 001_init.sql update the balance of the account at each entry.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
-/** Thrown for a row that would break the ledger, such as a second end of a job, or a charge without a reserve. */
+/** The error of an entry that the ledger does not allow, for example a second settlement of one job. */
 export class LedgerError extends Error {}
 
 export function deposit(db: Db, accountId: string, cents: number): void {
@@ -31,7 +31,10 @@ export function settle(db: Db, accountId: string, jobId: string, units: number):
   add(db, accountId, jobId, 'settle', units)
 }
 
-/** Releases the reserve of a job and returns its amount. Returns 0 when the job has no open reserve. */
+/**
+ * Releases the reserve of a job and returns the amount. Returns 0 when the job has no reserve, or no longer
+ * has one.
+ */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
     const held = db.find<{ units: number }>(
@@ -45,7 +48,7 @@ export function release(db: Db, accountId: string, jobId: string): number {
   })
 }
 
-/** Returns the amount that was released when the job ended. */
+/** Returns the amount that was released when the job ended, or 0 when nothing was released. */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(
     `select units from ledger where job_id = $jobId and kind = 'release'`,

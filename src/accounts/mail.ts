@@ -1,4 +1,5 @@
-// Sends mail over SMTP. Without a mail server each mail is written to a folder, as a file that a mail program can open.
+// Sends mail over SMTP. If no mail server is set, each mail is written to a folder instead. A mail program
+// can open the file.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -13,7 +14,8 @@ export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
   /**
-   * Rejects when the server does not accept the mail. The error contains neither the text nor the server's password.
+   * Sends a mail. Rejects when the mail server does not accept the mail. The error contains neither the text
+   * of the mail nor the password of the server.
    */
   send(mail: Mail): Promise<void>
   /** Aborts the mails that are being sent. */
@@ -35,7 +37,7 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
-/** Returns the mail that verifies a new account, with its link. */
+/** Returns the mail with the link that verifies a new account. */
 export function verificationMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -82,8 +84,8 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // File names sort by time. A draft is used so that a program that watches the folder never reads an incomplete
-      // mail.
+      // Ids sort by time, so the file names do too. The mail is written as a draft, so that a program that
+      // watches the folder never reads an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()
@@ -92,7 +94,7 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
-/** Removes mails that were written into the data folder long ago. Their links have expired. */
+/** Removes mails from the data folder that are older than `mailKeptMs`. Their links have expired. */
 export function removeOldMail(dataDir: string, nowMs: number): void {
   const folder = join(dataDir, 'mail')
   if (!existsSync(folder)) return
@@ -103,7 +105,10 @@ export function removeOldMail(dataDir: string, nowMs: number): void {
   }
 }
 
-/** Formats the mail without a transfer encoding, which would break a long link into several lines. */
+/**
+ * Formats a mail as a file. The text is not encoded, because an encoding would break a long link into several
+ * lines.
+ */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {
     From: from,
@@ -119,7 +124,9 @@ function message({ to, subject, text }: Mail, from: string): string {
   return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
 }
 
-/** Returns the domain of the sender's address. There an IP address needs brackets. */
+/**
+ * Returns the domain for the email address of the sender. In an email address, an IP address needs brackets.
+ */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

@@ -1,10 +1,13 @@
-// Passwords are stored only as argon2id hashes.
+// Hashes passwords with argon2id. Only the hash is stored.
 
 import { limits } from '../limits.ts'
 
 let turn: Promise<unknown> = Promise.resolve()
 
-/** Computes one hash at a time: each needs `passwordHashBytes` of memory, and many users may sign up at once. */
+/**
+ * Hashes a password. Concurrent calls are computed one after the other, because each hash needs
+ * `passwordHashBytes` of memory.
+ */
 export function hashPassword(password: string): Promise<string> {
   const hash = turn.then(() =>
     Bun.password.hash(password, {

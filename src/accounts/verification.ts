@@ -1,4 +1,5 @@
-// Verifies an account by a mailed link. The link works once, and expires after a day.
+// Verifies accounts. A new account gets a link by mail. The link works once, and expires after
+// `verificationTtlMs`.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -7,8 +8,8 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
 /**
- * Returns the token to mail. Returns null when no mail is due: the address belongs to a verified account, or had a mail
- * a few minutes ago.
+ * Creates an account that is not verified yet, and returns the token for its link. Returns null when no mail
+ * may be sent: the account is already verified, or its last mail is younger than `verificationMailEveryMs`.
  */
 export function createVerification(
   db: Db,
@@ -33,7 +34,10 @@ export function createVerification(
   })
 }
 
-/** Anyone may sign up with the address of anyone, from many places at once. */
+/**
+ * Returns true if the account got a mail within `verificationMailEveryMs`. The limit is needed, because
+ * anyone can sign up with the email address of another person.
+ */
 function hadMail(db: Db, accountId: string): boolean {
   const expiresAfter = db.now() + limits.verificationTtlMs - limits.verificationMailEveryMs
   const recent = 'select 1 from verifications where account_id = $accountId and expires_at > $expiresAfter'
@@ -41,8 +45,8 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account that a link belongs to. Returns false when the link is unknown, used or expired, or the account
- * is already verified.
+ * Verifies the account of a link. `token` is the secret part of the link. Returns false when the link is
+ * unknown, used or expired, or when the account is already verified.
  */
 export function useVerification(db: Db, token: string): boolean {
   return db.tx(() => {
@@ -59,7 +63,9 @@ export function useVerification(db: Db, token: string): boolean {
   })
 }
 
-/** Deletes expired links, and accounts that were never verified. */
+/**
+ * Deletes expired links. Then deletes old accounts that were never verified and have no link and no money.
+ */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {
     const now = db.now()

@@ -1,4 +1,4 @@
-// The routes that describe the service: GET /v1, the OpenAPI document, the docs page.
+// The routes that describe the service: GET /v1, the OpenAPI document and the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { keyStart } from '../accounts/key.ts'
@@ -13,7 +13,9 @@ import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** `whole` returns the app that these routes belong to. It is called after all routes are added. */
+/**
+ * Creates the routes. `whole` returns the whole app; it is called only after all routes are added to the app.
+ */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
   const openapi = ({ request }: { request: Request }) => {
@@ -48,8 +50,8 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
       )
 
       .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-      // The WWW-Authenticate header points here. There is no authorization server, because the operator creates the
-      // keys.
+      // The WWW-Authenticate header refers to this route. The answer names no authorization server, because
+      // the operator creates the keys.
       .get(
         '/.well-known/oauth-protected-resource',
         ({ request }) => ({

@@ -104,9 +104,9 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the headers that describe the quotas. `rate` is null for a route without a quota of its own. The
- * remaining quota is shown only when `quota` is given. The `RateLimit` header is sent only for a request with
- * a key.
+ * Returns the headers that describe the quotas. `rate` is null for a route without a quota of its own.
+ * `counted` is given when the request was counted or refused. Only then do the headers show the remaining
+ * quota. The header `RateLimit` is sent only for a request with a key.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

@@ -7,14 +7,15 @@ import { reasonOf } from '../base/reason.ts'
 import { isDraft } from '../base/whole-file.ts'
 import { databasePath } from './db.ts'
 
-/** What this program names in a data folder. `lost+found` is in the root of a file system. */
+/** The names that a data folder may contain. `lost+found` is a folder in the root of many file systems. */
 const ownNames =
   /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the folder. Only its owner may enter it. Throws for a folder of something else, and for media whose database
- * is lost: a new database would make it media of no job, which is removed. `restoring` is for a database that comes
- * back.
+ * Creates the data folder. Only its owner may enter it. Throws when the folder contains files of another
+ * program. Throws when the folder has media but no database, because the server removes media that belongs to
+ * no job. `restoring` is true when a backup of the database will be copied into the folder; then media is
+ * allowed.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -30,7 +31,7 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   }
 }
 
-/** A database that was killed early is all in its write-ahead log. */
+/** Returns true if the database has data. After an early crash, only the write-ahead log has data. */
 function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
   return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
@@ -50,7 +51,10 @@ function requireNoMedia(dataDir: string): void {
   }
 }
 
-/** Returns the function that releases the lock. Throws when another server holds it. */
+/**
+ * Locks the data folder. Returns the function that releases the lock. Throws when another server holds the
+ * lock.
+ */
 export function lockDataDir(dataDir: string): () => void {
   const release = lockFile(join(dataDir, 'serve.lock'))
   if (!release) throw new Error(`another steno is already serving the data folder ${dataDir}`)

@@ -1,4 +1,5 @@
-// The database: one SQLite file, with one writer at a time. All statements of a transaction see the same time.
+// The database: one SQLite file. Only one process can write at a time. `now` does not change during a
+// transaction.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -15,41 +16,53 @@ export type DbOptions = {
   clock?: Clock
   uptime?: Clock
   /**
-   * With `normal` a power cut may lose the last transactions, but never a part of one. A result that must not be lost
-   * waits for durable(). With `full` each commit waits for the disk and blocks all other requests: 80 commits a second
-   * instead of 700.
+   * SQLite's setting `synchronous`. With `normal`, a power cut may lose the last transactions, but never half
+   * a transaction. Code that must not lose a transaction awaits `durable`. With `full`, each commit blocks
+   * the process until the disk has written it. In a measurement, `full` made 80 commits a second, and
+   * `normal` made 700.
    */
   synchronous?: 'normal' | 'full'
-  /** Timeout of a write that waits for another process. The whole process is blocked while it waits. */
+  /** Timeout of a write that waits for another process. The write blocks the whole process while it waits. */
   busyMs?: number
 }
 
 export type Db = {
-  /** Returns the first row, or null. A statement is prepared once and cached. */
+  /**
+   * Returns the first database row, or null when there is no row. Statements are prepared once and cached.
+   */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
-  /** Returns the number of changed rows. A single statement is a transaction too. */
+  /** Runs a statement that writes. Returns the number of changed database rows. */
   run(statement: string, params?: Params): number
   /**
-   * Runs a transaction, which takes the write lock at its start. A nested transaction becomes part of the outer one.
+   * Runs `work` in a transaction. The transaction takes the write lock at its start. A nested call of `tx`
+   * becomes part of the outer transaction.
    */
   tx<T>(work: () => T): T
-  /** Returns the time of the open transaction. Outside of a transaction, reads the clock. */
+  /**
+   * Returns the time at which the open transaction began. Outside of a transaction, returns the current time.
+   */
   now(): number
-  /** The monotonic clock of timeouts. Unlike the wall clock, it is never set. */
+  /**
+   * Returns the time of a monotonic clock. Timeouts use this clock, because a change of the wall clock has no
+   * effect.
+   */
   uptime(): number
-  /** Tests that the database can be written: writes a value that is already there. Throws when the disk is full. */
+  /** Writes a value that the database already has. Throws when the database cannot be written. */
   probe(): void
-  /** Moves the write-ahead log into the file, so that deleted text remains nowhere on disk. */
+  /**
+   * Moves the write-ahead log into the database file and empties the log, so that no deleted text stays on
+   * disk.
+   */
   checkpoint(): void
-  /** Writes a consistent copy of the database. The target must be new or empty. */
+  /** Writes a consistent copy of the database to `path`. The file must not exist or must be empty. */
   copyTo(path: string): void
-  /** Resolves when all previous commits would survive a power cut. */
+  /** Flushes the commits to the disk. Resolves when all previous commits would survive a power cut. */
   durable(): Promise<void>
   close(): void
 }
 
-/** The application id in the file header, `sten`: marks the file as a steno database. */
+/** The application id `sten` in the header of the SQLite file. It marks the file as a database of steno. */
 const applicationId = 0x7374656e
 
 export function databasePath(dataDir: string): string {
@@ -57,8 +70,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Returns the reason of a write error that is temporary: another process holds the write lock, or the disk is full.
- * Returns null for any other error.
+ * Returns the reason of a temporary database error: `busy` when another process holds the write lock, `full`
+ * when the disk is full. Returns null for other errors.
  */
 export function refusalOf(error: unknown): 'busy' | 'full' | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
@@ -86,8 +99,8 @@ export function openDb(
   let txTime: number | null = null
   const now = () => txTime ?? clock()
 
-  // After a write that timed out, the next writes do not wait, until one succeeds: the server answers no request while
-  // it waits.
+  // After a write that timed out, further writes do not wait for the lock. When a write succeeds, writes wait
+  // again. The reason: the server answers no request while a write waits.
   let waits = true
   function setWaits(wanted: boolean): void {
     waits = wanted

@@ -1,5 +1,5 @@
-// Group commit: transactions that were committed at about the same time share one flush of the write-ahead log. The
-// flush runs on the thread pool, so that no other request waits for the disk.
+// Group commit: transactions that are committed at about the same time share one flush of the write-ahead
+// log. The flush runs on the thread pool, so that the other requests do not wait for the disk.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -14,12 +14,12 @@ export type Flusher = {
   close(): void
 }
 
-/** The file must exist at the first flush, and must not be replaced. */
+/** Creates the flusher of a file. The file must exist at the first flush, and must not be replaced later. */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /** The latest flush: the running one, or the one that waits for it. */
+  /** The latest flush: the flush that runs, or the flush that waits for its end. */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 
@@ -37,7 +37,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // The running flush may have started before the last write.
+      // The running flush may not include the last write. Therefore one more flush is needed.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

@@ -1,4 +1,5 @@
-// Numbered migrations. Each is applied once, in order, in one transaction that also records it.
+// Applies the numbered migrations to the database. Each migration is applied once, in order. The transaction
+// of a migration also records that the migration was applied.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
@@ -8,7 +9,7 @@ import prompt from './migrations/004_prompt.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
-/** A migration that shipped is never edited. A change is a new one. */
+/** The released migrations. A released migration is never edited: each change is a new migration. */
 const shipped: Migration[] = [
   { name: '001_init', sql: init },
   { name: '002_media_of_account', sql: mediaOfAccount },

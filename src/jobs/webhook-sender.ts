@@ -41,7 +41,7 @@ type Parts = {
 export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
-  /** Ids of events whose attempt ended, but which the database could not mark as sent. They are not sent twice. */
+  /** Ids of sent events that the database could not mark as sent. These events are not sent again. */
   readonly #unrecorded = new Set<number>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   readonly #breaker: Breaker
@@ -59,7 +59,7 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // A sweep retries when the database was locked or full.
+        // No error is logged when the database was locked or full: a sweep tries again.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -67,12 +67,12 @@ export class WebhookSender {
     this.#sending.set(jobId, sent)
   }
 
-  /** Sends the due events of all jobs, after a restart and in a sweep. */
+  /** Sends the due events of all jobs. Called after a restart and in a sweep. */
   resume(): void {
     for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
 
-  /** Waits for deliveries in progress, and aborts them after the grace period. */
+  /** Waits until the running deliveries end. Aborts them after the grace period `stopGraceMs`. */
   async close(): Promise<void> {
     const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
     await Promise.all(this.#sending.values())
@@ -81,8 +81,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the bodies of a job's due events, encrypted. A body is built from the transcript, which is about to be
-   * deleted.
+   * Stores the encrypted bodies of the due events of a job. Must be called before the transcript is deleted,
+   * because the transcript is a part of a body.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -94,21 +94,25 @@ export class WebhookSender {
     }
   }
 
-  /** Reads the next due event after each delivery, because an event can be recorded during a delivery. */
+  /**
+   * Sends the due events of a job, one after the other. After each delivery the due events are read again,
+   * because a new event may have been recorded during the delivery.
+   */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // Not part of the attempt: an event whose flush fails stays due.
+      // If this flush to the disk fails, the error leaves the function and the event stays due.
       await db.durable()
-      // Read after the wait: a deletion during it keeps the body in the event.
+      // The event is read again after the flush. If the job was deleted during the flush, the event now has
+      // its body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
         await this.#attempt(jobId, due)
-        // The shutdown aborted this attempt: the event stays due and is sent at the next start.
+        // If the shutdown aborted the delivery, the event stays due and is sent at the next start.
         if (signal.aborted) return
         this.#unrecorded.add(due.id)
       }
@@ -139,14 +143,14 @@ export class WebhookSender {
 }
 
 /**
- * Returns the key of a circuit breaker. Accounts do not share a breaker: one account could open it for all others
- * that use the same host.
+ * Returns the name of a circuit breaker: the account and the host. If accounts shared a circuit breaker, one
+ * account could open it for the other accounts that use the same host.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`
 }
 
-/** Returns the JSON of an event, or null when the transcript was deleted. */
+/** Returns the JSON of an event. Returns null when the JSON needs a transcript that was deleted. */
 function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
   const body = eventBody(db, job, event)
   return body && JSON.stringify(body)

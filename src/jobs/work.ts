@@ -1,4 +1,4 @@
-// The running steps of jobs. Each step belongs to one job and can be aborted.
+// Keeps the running steps of jobs, so that a step can be aborted.
 
 import { errorFields, log } from '../base/log.ts'
 

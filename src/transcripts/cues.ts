@@ -16,7 +16,8 @@ export type CueOptions = {
 }
 
 /**
- * A word as a cue shows it. A word whose characters were all stripped has an empty text, but may still end a sentence.
+ * A word as a cue shows it. `spaced` is true if a space comes before the word. `text` is empty if all
+ * characters of the word were removed; the word may still end a sentence.
  */
 type Spoken = {
   text: string
@@ -29,7 +30,7 @@ type Spoken = {
 
 type OpenCue = Cue & { words: number; characters: number }
 
-/** Returns the cues in order of their start. Times are whole milliseconds, and every end is after its start. */
+/** Returns the cues of a transcript, ordered by start. Each cue ends after its start. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   const clean = cleaner(options.stripChars)
   const cues = transcript.utterances
@@ -38,7 +39,9 @@ export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   return giveLength(cues)
 }
 
-/** Returns the words of an utterance. An utterance without words becomes one word, which no limit can split. */
+/**
+ * Returns the words of an utterance. If `words` is empty, the whole text becomes one word and is never split.
+ */
 function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)
   const words = utterance.words ?? []
@@ -106,8 +109,8 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends cues of zero length, which players skip, to a minimum length. A cue ends at the latest when the next cue of
- * its speaker begins.
+ * Extends cues of zero length to `cueVisibleMsMin`, because players skip a cue of zero length. An extended
+ * cue ends at the latest when the next cue of the same speaker begins.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()
@@ -122,7 +125,7 @@ function giveLength(cues: Cue[]): Cue[] {
   return cues
 }
 
-/** Counts code points, so that a surrogate pair is one character. */
+/** Returns the number of Unicode code points of a text. A surrogate pair counts as one character. */
 function length(text: string): number {
   let count = 0
   for (const _ of text) count += 1

@@ -53,8 +53,8 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
 }
 
 /**
- * Returns one paragraph per utterance, in order of start. The full transcript shows if white space separates two
- * utterances.
+ * Returns one paragraph for each utterance that has text, ordered by start. `full_transcript` shows if white
+ * space separates two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)
@@ -73,7 +73,7 @@ function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }:
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Joins consecutive paragraphs of one speaker. */
+/** Joins consecutive paragraphs of the same speaker to one paragraph. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {
@@ -89,7 +89,9 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
   return includeSpeakers === 'true'
 }
 
-/** Converts the label `SPEAKER 1` of the JSON to `Speaker 1`. */
+/**
+ * Converts a speaker label of a transcript to the form that exports show: `SPEAKER 1` becomes `Speaker 1`.
+ */
 function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
@@ -110,7 +112,7 @@ function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
   return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
 }
 
-/** Shortens arrows. SubRip has no escape sequences, and a player reads a line with `-->` as a time line. */
+/** Replaces `-->` with `->`. In SubRip a line with `-->` contains times, and `-->` cannot be escaped. */
 function withoutArrow(text: string): string {
   return text.replace(/-{2,}>/g, '->')
 }

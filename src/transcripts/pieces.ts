@@ -1,10 +1,14 @@
-// Finds words or utterances in the full text, with the spaces and punctuation around them. The text decides about
-// spaces: English has them between words, Japanese and Thai do not, and one transcript may contain both.
+// Finds words in the text of an utterance, or utterances in the full transcript. The text shows which
+// punctuation belongs to a word, and if a space comes before the word. English has spaces between words;
+// Japanese and Thai do not.
 
-/** A part as it appears in the full text. `spaced` is true when white space comes before it. */
+/** A word or utterance as it appears in the text. `spaced` is true if white space comes before the piece. */
 export type Piece = { text: string; spaced: boolean }
 
-/** Number of characters that are searched for a part. The limit keeps the search linear in a long text. */
+/**
+ * Number of characters after the previous part in which the next part is searched. It keeps the search
+ * linear.
+ */
 const reach = 64
 
 const letters = /[\p{L}\p{N}]/u
@@ -13,14 +17,14 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The piece that ends at the cursor, or undefined when the previous part was not found. */
+  /** The piece that ends at `cursor`. It is undefined when the previous part was not found. */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // Punctuation between two words belongs to the word that it touches.
+    // Punctuation between two words belongs to the word without a space in between.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (before) before.text += closing
@@ -39,16 +43,18 @@ export function joinPieces(pieces: Piece[]): string {
   return pieces.map(({ text, spaced }, index) => (spaced && index > 0 ? ` ${text}` : text)).join('')
 }
 
-/** Returns a function that removes the characters in `strip` and folds white space. */
+/** Returns a function that removes the characters in `strip` from a text, and then calls `fold`. */
 export function cleaner(strip: string): (text: string) => string {
   const codes = [...strip].map(character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
   const stripped = codes.length > 0 ? new RegExp(`[${codes.join('')}]`, 'gu') : null
   return text => (stripped ? fold(fold(text).replace(stripped, '')) : fold(text))
 }
 
-/** Folds white space to single spaces, and removes control characters and lone surrogates. */
+/**
+ * Replaces white space with single spaces. Removes control characters. Replaces lone surrogates with U+FFFD.
+ */
 export function fold(text: string): string {
-  // Fast path: most words are plain, and one test is faster than three replacements.
+  // Fast path: most words need no change, and one test is faster than three replacements.
   if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()

@@ -1,11 +1,15 @@
-// Finds the end of a sentence, in every script of a transcript.
+// Finds the ends of sentences in a text, in any writing system.
 
 /**
- * The marks that end a sentence: Unicode's sentence terminals, the ellipsis, the Tibetan shad, and the Greek question
- * mark, which is usually typed as a semicolon. The Burmese little section is excluded, because it separates phrases.
+ * The marks that end a sentence: Unicode's sentence terminals, the ellipsis, the Tibetan shad and the Greek
+ * question mark. After a Greek letter, a semicolon is a question mark. The Burmese mark `၊` is excluded: it
+ * separates phrases.
  */
 const mark = '(?:(?!၊)[\\p{Sentence_Terminal}…\u037e།༎]|(?<=\\p{Script=Greek});)'
-/** Closing quotation marks and brackets. German closes a quotation with the mark that opens one in English. */
+/**
+ * Closing quotation marks and brackets. The mark `“` opens a quotation in English, but closes a quotation in
+ * German.
+ */
 const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
@@ -16,15 +20,16 @@ const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu
 
-/** Returns true if `text`, one word or more, ends a sentence. */
+/** Returns true if a sentence ends at the end of `text`. */
 export function endsSentence(text: string): boolean {
   return sentenceEnd.test(text) && !abbreviation.test(text)
 }
 
-/** These marks also occur inside words and numbers. They end a sentence only before a space. */
+/** Marks that also occur inside words and numbers. These marks end a sentence only before white space. */
 const insideWords = '[.!?…]'
 /**
- * Closing marks without quotation marks that may also open: in Chinese `“` after a full stop opens the next sentence.
+ * Closing marks that never open a quotation. The mark `“` is not in the list: in Chinese, `“` after a full
+ * stop opens the next sentence.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(
@@ -32,7 +37,7 @@ const boundary = new RegExp(
   'u',
 )
 
-/** Splits a text into sentences. Joined, they are the text again, except for white space after the last one. */
+/** Splits a text into sentences. Each sentence keeps the white space before it. */
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = []
   let sentence = ''

@@ -11,8 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Streams a body into a new file, in constant memory. Returns null when the body exceeds the limit. Rejects when the
- * sender disconnects or the disk is full; the caller then removes the file.
+ * Streams a body into a new file. The memory use does not depend on the size of the body. Returns null when
+ * the body is larger than `bytesMax`. Rejects when the sender disconnects or the disk is full. In both cases
+ * the calling function removes the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -21,7 +22,8 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
-  // Of the ways to write in Bun, a sink buffers the least memory when the disk is slower than the network.
+  // When the disk is slower than the network, Bun's FileSink needs less memory than Bun's other ways to write
+  // a file.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
@@ -35,7 +37,7 @@ export async function receive(
     }
     await sink.end()
     isEnded = true
-    // A sink may end without an error although its last bytes were not written.
+    // `sink.end` may return without an error although the last bytes were not written.
     const { size } = await file.stat()
     if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
@@ -44,14 +46,13 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // The bytes that remain in the sink cannot be written either. The first error is already on its way to the
-      // caller.
+      // This error is ignored, because the calling function gets the first error.
     }
     await file.close()
   }
 }
 
-/** Makes the names of files in a folder survive a power cut. */
+/** Flushes a folder to the disk, so that the names of its files survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()

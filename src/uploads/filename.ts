@@ -4,7 +4,9 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 
-/** Returns the Content-Type of the PUT. Throws an ApiError that describes the problem with the filename. */
+/**
+ * Returns the Content-Type that belongs to the filename. Throws an ApiError for a filename that is not valid.
+ */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
     throw new ApiError('INVALID_FILENAME', 'filename is missing.')

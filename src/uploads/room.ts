@@ -1,5 +1,5 @@
-// Checks the room for media: the free space on the disk, of which the database needs a reserve, and the quota of each
-// account.
+// Checks if more media can be stored. The disk must keep `diskReserveBytes` free for the database. The media
+// of an account must not exceed `accountDiskBytes`.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -11,17 +11,17 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws when less than the reserve would be free after this many more bytes. */
+/** Throws an ApiError when `bytes` more on the disk would leave less than `diskReserveBytes` free. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
 
-/** Like requireDisk, for the download of a job. */
+/** Throws a JobFailure when less than `diskReserveBytes` of the disk is free. For the downloads of jobs. */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws when the account would exceed its quota after this many more bytes. */
+/** Throws an ApiError when `bytes` more would exceed the disk quota of the account. */
 export function requireQuota(
   db: Db,
   accountId: string,
@@ -41,7 +41,9 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/** Returns the bytes on disk of an account: media of its jobs, and uploads that no job has used. */
+/**
+ * Returns the size of the media of an account: the media of its jobs, and the uploads that no job has used.
+ */
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)

@@ -1,4 +1,5 @@
-// The signed address of a PUT. It contains an expiry time and a signature, so the sender needs no API key.
+// Signs the address of an upload. The address contains an expiry time and a signature, so the PUT needs no
+// API key.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Upload } from './upload.ts'
@@ -11,7 +12,7 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
   return `${baseUrl}/v1/upload/${upload.id}?expires=${expires}&signature=${signature}`
 }
 
-/** Returns true for an address that this service signed for this Content-Type and that has not expired. */
+/** Returns true if this service signed the address for this Content-Type, and the address has not expired. */
 export function isSignedUrl(
   secrets: Secrets,
   {

@@ -24,7 +24,7 @@ type StoreConfig = RoomSettings & Pick<Config, 'fileBytesMax' | 'requestIdleMs'>
 export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
-  /** The running PUT of each upload: an address accepts one PUT at a time. */
+  /** The running PUTs, by the id of the upload. An upload accepts one PUT at a time. */
   readonly #transfers = new Map<string, Transfer>()
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -32,7 +32,11 @@ export class UploadStore {
     this.#config = config
   }
 
-  /** Replaces the file atomically, or changes nothing. A body that declares too many bytes is not read. */
+  /**
+   * Stores the body of a PUT as the file of an upload. Replaces an earlier file atomically. If the PUT fails,
+   * the earlier file remains. A body is not read when `bytesDeclared`, its Content-Length, is larger than the
+   * limit.
+   */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const transfer = this.#begin(requireUnused(this.#db, id), bytesDeclared)
@@ -49,9 +53,10 @@ export class UploadStore {
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
       await this.#whenUnlocked(() => {
-        // A job may have used the upload in the meantime.
+        // A job may have used the upload while the PUT was running.
         requireUnused(this.#db, id)
-        // The bytes are already synced. Draft.replace() would sync again and block all other requests.
+        // The file is already flushed to the disk. Draft.replace() would flush it again and block all other
+        // requests.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
       })
@@ -62,12 +67,12 @@ export class UploadStore {
     }
   }
 
-  /** Throws when the disk or the quota of the account has no room for more media. */
+  /** Throws an ApiError when the disk is full or the account has used its disk quota. */
   requireRoom(accountId: string): void {
     this.#requireRoom({ accountId }, 0)
   }
 
-  /** Shortens the idle timeout of all transfers, so that only those that make progress continue. */
+  /** Shortens the idle timeout of all running PUTs. Called before the server stops. */
   hurry(): void {
     for (const transfer of this.#transfers.values()) transfer.hurry(limits.stopIdleMs)
   }
@@ -86,7 +91,7 @@ export class UploadStore {
     return transfer
   }
 
-  /** Yields the chunks of a body. Throws when there is no room for more. */
+  /** Yields the chunks of a body. Throws an ApiError when the disk or the quota of the account is full. */
   async *#admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
     let unchecked = 0
@@ -102,8 +107,8 @@ export class UploadStore {
   }
 
   /**
-   * Checks the quota against the bytes of all transfers of the account, declared or received. Checks the disk against
-   * `bytesOnDisk`.
+   * Throws an ApiError when the quota or the disk is exceeded. The quota includes the bytes of all running
+   * PUTs of the account. The disk must have room for `bytesOnDisk` more bytes.
    */
   #requireRoom({ accountId }: { accountId: string }, bytesOnDisk: number): void {
     const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
@@ -111,7 +116,10 @@ export class UploadStore {
     requireDisk(this.#config, bytesOnDisk)
   }
 
-  /** Retries a write while another process holds the write lock, so that a long upload is not lost. */
+  /**
+   * Writes to the database. Retries while another process holds the write lock, so that a long PUT is not
+   * lost.
+   */
   async #whenUnlocked(write: () => void): Promise<void> {
     const lastTryAt = performance.now() + limits.databaseBusyMs
     for (;;) {
@@ -130,7 +138,8 @@ export class UploadStore {
 }
 
 /**
- * Removes the files of uploads that expired unused. Their rows are kept for a while, so that callers learn the reason.
+ * Removes the files of expired uploads that no job used. The database keeps these uploads for a while, so
+ * that a caller gets the error UPLOAD_EXPIRED.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) {

@@ -1,10 +1,11 @@
-// Receives the body of one PUT. It may be slow, but it fails when no bytes arrive for too long.
+// Receives the body of one PUT. A slow body is accepted. A body fails when no bytes arrive within the idle
+// timeout.
 
 import { ApiError } from '../errors.ts'
 
 export class Transfer {
   readonly accountId: string
-  /** The number of received bytes, or of declared bytes if that is larger. */
+  /** The Content-Length of the PUT, or the number of received bytes if that number is larger. */
   bytes: number
   #idleMs: number
   #timer: Timer | null = null
@@ -20,14 +21,14 @@ export class Transfer {
     this.#idleMs = idleMs
   }
 
-  /** Yields the chunks of the body. Throws when none arrives within the idle timeout. */
+  /** Yields the chunks of the body. Throws an ApiError when no chunk arrives within the idle timeout. */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
     let isCut = false
     let received = 0
     this.#cut = () => {
       isCut = true
-      // This ends a pending read as if the body had ended.
+      // After `cancel`, a pending read returns as if the body had ended. Therefore `isCut` is needed.
       reader.cancel().catch(() => {})
     }
     try {
@@ -43,12 +44,12 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // An incomplete body is useless.
+      // Cancels the body when the loop ended early. An incomplete body cannot be used.
       reader.cancel().catch(() => {})
     }
   }
 
-  /** Sets a shorter idle timeout, also for a pending read. */
+  /** Sets a shorter idle timeout. The new timeout also applies to a pending read. */
   hurry(idleMs: number): void {
     this.#idleMs = idleMs
     if (this.#timer) this.#arm()

@@ -1,5 +1,5 @@
-// Reads and writes uploads in the database. An upload is a signed address that accepts a file for a limited time, and
-// serves one job.
+// Reads and writes uploads in the database. An upload accepts a file until it expires. One job can use the
+// file.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -42,17 +42,19 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Records that the file of a PUT is complete. */
+/** Records that a PUT has stored the complete file. */
 export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: number }): void {
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that a PUT exceeded the limit. The file of an earlier PUT remains usable. */
+/** Records that the file of a PUT was too large. If an earlier PUT stored a file, nothing is recorded. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/** Marks the upload as used, permanently. Throws the reason why a job may not use it. */
+/**
+ * Marks an upload as used by a job. Throws an ApiError with the reason when the job may not use the upload.
+ */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
@@ -80,7 +82,7 @@ export function forgetBytes(db: Db, id: string): void {
   db.run('update uploads set file_bytes = null where id = $id', { id })
 }
 
-/** Deletes the rows of unused uploads that expired this long ago. */
+/** Deletes unused uploads from the database that expired at least `keptMs` ago. */
 export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
     expiredBefore: db.now() - keptMs,

@@ -1,4 +1,4 @@
-// Checks a webhook address when a job is submitted. The address is checked again at each connection.
+// Checks the webhook address of a new job. Before each delivery, net/fetch.ts checks the address again.
 
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from '../net/address.ts'
@@ -6,7 +6,10 @@ import { addressesOf, permitted } from '../net/connect.ts'
 import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
-/** Returns the reason why the address is refused, or null. A name is resolved only for plain http. */
+/**
+ * Returns the reason why a webhook address is refused, or null when the address is accepted. The host name of
+ * an https address is not resolved here.
+ */
 export async function checkWebhookUrl(
   address: string,
   { allowNets, resolve }: { allowNets: Nets; resolve?: Resolve | undefined },

@@ -1,22 +1,25 @@
-// A circuit breaker per receiver: after several timeouts in a row, deliveries to it are skipped for a while.
+// A circuit breaker for each receiver of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries
+// to the receiver are skipped for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
 
 export type Breaker = {
-  /** Delivers, or skips the delivery while the circuit breaker of this receiver is open. */
+  /** Calls `deliver`, or returns the outcome `skipped` while the circuit breaker of this receiver is open. */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
 }
 
+/** The timeouts of one receiver. `isProbed` is true while an open circuit breaker tries one delivery. */
 type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
 
-/** Expects a monotonic clock. */
+/** Creates the circuit breakers. `monotonic` is a monotonic clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** Receivers whose last delivery timed out, in order of that timeout. */
+  /** The receivers whose last delivery timed out, ordered by the time of their last timeout. */
   const dead = new Map<string, Timeouts>()
 
   /**
-   * Returns true if a delivery may be tried. After `webhookSkippedMs` an open breaker admits one delivery as a probe.
+   * Returns true if a delivery to the receiver may be tried. An open circuit breaker admits one delivery when
+   * `webhookSkippedMs` have passed since the last timeout.
    */
   function admits(receiver: string): boolean {
     const timeouts = dead.get(receiver)

@@ -1,4 +1,4 @@
-// Delivers one webhook, without retries. A failure is returned as a named outcome, not thrown.
+// Delivers one webhook, without retries. A failed delivery is returned as an `Outcome`, not thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
@@ -8,9 +8,9 @@ import { signedHeaders } from './sign.ts'
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
-  /** Not tried, because the circuit breaker of the receiver is open. */
+  /** The delivery was not tried, because the circuit breaker of the receiver is open. */
   | { kind: 'skipped' }
-  /** The caller aborted the delivery. */
+  /** The `signal` of the delivery was aborted. */
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
@@ -25,7 +25,9 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body, and follows one redirect. The timeout covers both requests. */
+/**
+ * Posts the body to `url`, and follows one redirect. `timeoutMs` is the timeout for both requests together.
+ */
 export async function deliver(
   url: string,
   body: string,

@@ -1,8 +1,12 @@
-// Signs a webhook: an HMAC over time and body. The receiver derives its secret from the API key.
+// Signs a webhook with an HMAC of the time and the body. The receiver derives the signing secret from its API
+// key.
 
 import { createHmac } from 'node:crypto'
 
-/** Returns the headers of a webhook that is sent at this time. The body must be sent byte for byte as it was signed. */
+/**
+ * Returns the headers of a webhook that is sent at the time `nowMs`. The signature is valid only for this
+ * `body`.
+ */
 export function signedHeaders(
   body: string,
   { signingSecret, nowMs }: { signingSecret: string; nowMs: number },
