@@ -1,4 +1,4 @@
-// The contract between the service and the engine, and the messages between the supervisor and its workers.
+// The interface of the engine for the service, and the messages between the supervisor and its workers.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -9,7 +9,7 @@ import type { VoiceChoice } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
 
 export type TranscribeInput = {
-  /** The media file as it was received: the engine decodes it. */
+  /** The path of the media file as it was received. The engine decodes this file. */
   path: string
   durationMs: number
   /** A language code, or null for language detection. */
@@ -17,7 +17,10 @@ export type TranscribeInput = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
-  /** Text that could precede the recording: names, style, punctuation. */
+  /**
+   * Text in the style of the recording, with names and punctuation, as if it came before the recording. Null
+   * when the caller supplied none.
+   */
   prompt: string | null
   /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
@@ -25,14 +28,17 @@ export type TranscribeInput = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Called with the number of seconds that are transcribed. The first call has 0. */
+  /** Called with the number of seconds of the recording that are transcribed. The first call has 0. */
   onSeconds: (seconds: number) => void
 }
 
 /** The state of the engine, as /v1/ready, the metrics and the log report it. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
-  /** The reason why the engine is not ready, or a notice, such as that the built-in model is in use. */
+  /**
+   * The reason why the engine is not ready. If the engine is ready: a notice, for example that the built-in
+   * model is in use.
+   */
   message: Type.String(),
   model: nullable(Type.String()),
   device: nullable(Type.String()),
@@ -47,14 +53,17 @@ export type Engine = {
   state(): EngineState
   /** The codes of the languages that the loaded model supports; empty before the first load. */
   languages(): readonly string[]
-  /** Calls the listener each time the engine becomes ready: waiting jobs can start. */
+  /** Registers a listener that is called each time the engine becomes ready. Waiting jobs can then start. */
   onReady(listener: () => void): void
-  /** Rejects with a JobFailure when the job cannot be done, with the signal's reason when it was stopped. */
+  /**
+   * Transcribes one recording. Rejects with a JobFailure when the job cannot be done. Rejects with the
+   * signal's reason when the signal was aborted.
+   */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   close(): Promise<void>
 }
 
-/** The facts about a loaded model that a worker reports. */
+/** What a worker reports about its loaded model. */
 export type LoadedFacts = {
   device: Device
   variant: string
@@ -63,7 +72,7 @@ export type LoadedFacts = {
   diarization: EngineState['diarization']
   /** The codes of the languages that the model supports. */
   languages: string[]
-  /** Warnings for the log: devices that cannot be used, and voice models that cannot be loaded. */
+  /** Warnings for the log, about devices that cannot be used and voice models that cannot be loaded. */
   notes: string[]
 }
 
@@ -72,7 +81,7 @@ export type Order =
   | {
       kind: 'load'
       parent: number
-      /** The data folder of a server, which the worker must not read as a whole. */
+      /** The data folder of the server; the worker must not read the secrets in it. Null for a command. */
       dataDir: string | null
       folder: string
       voices: VoiceChoice

@@ -1,5 +1,5 @@
-// The engine of the service: starts the workers, assigns one job at a time to each, replaces workers that exited or
-// timed out, and retries a job whose worker exited.
+// The engine of the service. It starts the workers and assigns one job at a time to each worker. It replaces
+// workers that exited or timed out. It retries a job whose worker exited.
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
@@ -11,7 +11,7 @@ import { type ChosenModel, prepareModel } from './models/choose.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-/** The options that tests replace. */
+/** The options of the supervisor. Tests replace their defaults. */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
@@ -29,7 +29,7 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
-/** The message of the state while no model can be loaded. */
+/** The message in the engine's state while no model can be loaded. */
 const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
 
 class Supervisor implements Engine {
@@ -45,7 +45,9 @@ class Supervisor implements Engine {
   #model: ChosenModel | null = null
   #languages: readonly string[] = []
   #fault: string | null = null
-  /** True after the workers were killed because no job came. The next job starts them again. */
+  /**
+   * True after the workers were killed because no job came for some time. The next job starts new workers.
+   */
   #isUnloaded = false
   #cancelUnload = () => {}
   #state: EngineState = {
@@ -120,7 +122,10 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Replaces the built-in model by the default one as soon as that is installed. No running job is interrupted. */
+  /**
+   * Waits until the default model is installed, then replaces the built-in model by it. No running job is
+   * interrupted.
+   */
   async #retryWantedModel(): Promise<void> {
     while (!this.#closed) {
       await this.#sleep(this.#options.retryMs ?? limits.engineRetryMsMax)
@@ -133,12 +138,12 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Starts the workers that are missing. */
+  /** Starts workers until there are as many as `capacity`. */
   #addWorkers(): Promise<void>[] {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
 
-  /** Starts a worker, with retries until one has loaded. */
+  /** Starts a worker. Retries until a worker has loaded the model. */
   #addWorker(): Promise<void> {
     return this.#retry(async () => {
       if (this.#model === null || this.#workers.size >= this.capacity) return true
@@ -184,8 +189,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Logs a reason once, not at every retry. The state does not contain it, because a reason can contain paths of the
-   * machine.
+   * Logs the reason of a fault once, not at every retry. The engine's state does not contain the reason,
+   * because a reason can contain paths of the machine.
    */
   #logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })
@@ -220,8 +225,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Assigns the worker to the first waiting job, or marks it as idle. A worker is replaced when it exited, reached
-   * its maximum of jobs, or has an old model.
+   * Assigns the worker to the first waiting job, or marks the worker as idle. The worker is replaced if it
+   * exited, if it reached its maximum number of jobs, or if its model is no longer the chosen one.
    */
   #returnWorker(worker: Worker): void {
     if (this.#closed) return
@@ -245,7 +250,10 @@ class Supervisor implements Engine {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /** Kills the idle workers to free their memory. The engine stays ready: the next job only waits for the load. */
+  /**
+   * Kills the idle workers to free their memory. The engine stays ready: the next job waits until a worker
+   * has loaded the model.
+   */
   #unload(): void {
     this.#isUnloaded = true
     log.info('engine unloaded', { workers: this.#idle.length })
@@ -261,7 +269,7 @@ class Supervisor implements Engine {
     Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
-  /** Replaces a worker that exited while it was idle. The exit of a busy worker is handled by its job. */
+  /** Replaces a worker that exited while it was idle. If a busy worker exits, its job handles that. */
   #replaceIdleWorker(worker: Worker): void {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return

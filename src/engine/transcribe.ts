@@ -1,6 +1,7 @@
-// Transcribes sound block by block, so that ten hours need no more memory than ten minutes: findBlocks → hearBlock
-// (withEncoded → detect → decodeWindows → placeInRecording → hearMissed) → assemble. Diarization reads the same
-// sound, and assemble uses its turns.
+// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. The
+// stages are: findBlocks, then hearBlock for each block, then assemble. hearBlock consists of withEncoded,
+// detect, decodeWindows, placeInRecording and hearRest. Diarization reads the same sound and passes its turns
+// to assemble.
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
@@ -83,8 +84,8 @@ export async function transcribe(
 }
 
 /**
- * The maximum of prompt positions in all rows of a batch, because the decoder returns scores over the vocabulary for
- * each position.
+ * The maximum number of prompt tokens in all rows of a batch together. The decoder may return scores over the
+ * whole vocabulary for each of them.
  */
 const positionsMax = 1000
 
@@ -92,10 +93,13 @@ function rowsWith({ rows }: LoadedModels, context: readonly number[]): number {
   return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
 }
 
-/** The maximum of places that the warning lists. */
+/** The maximum number of times that the warning about missed speech lists. */
 const placesShownMax = 5
 
-/** Returns one warning for all speech without text, or an empty list. */
+/**
+ * Returns a list with one warning about all speech without text. The list is empty if there is no such
+ * speech.
+ */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []
   const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
@@ -124,7 +128,10 @@ function startDiarization({ voices }: LoadedModels): Diarization {
   return new Diarization(voices)
 }
 
-/** Yields the sound unchanged, and adds each part of it to the diarization. */
+/**
+ * Yields the sound unchanged. Also passes each part of the sound to the diarization; null means no
+ * diarization.
+ */
 async function* heardBy(
   diarization: Diarization | null,
   sound: AsyncIterable<Float32Array>,

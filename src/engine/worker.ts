@@ -1,5 +1,5 @@
-// One engine child process as the server sees it. A worker starts the process, sends it one job at a time, and kills
-// it after a timeout or an abort.
+// One engine child process as the server sees it. A worker starts the child process and sends it one job at a
+// time. It kills the child process after a timeout or an abort.
 
 import type { Subprocess } from 'bun'
 import { nativeEnvironment } from '../base/carried.ts'
@@ -17,20 +17,22 @@ import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } f
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'idleUnloadMs'>
 
-/** The process of the worker exited, for any reason. */
+/** The error when the worker's process exited, for any reason. */
 export class WorkerExited extends Error {}
 
-/** The model cannot be loaded on this device. */
+/** The error when the model cannot be loaded on the device. */
 export class CannotLoad extends Error {}
 
 export type WorkerOptions = {
-  /** The command of the child process; tests replace it. */
+  /** The command that starts the child process. Tests replace this command. */
   command?: string[]
-  /** The data folder of a server. The worker cannot read its secrets. */
+  /**
+   * The data folder of the server. The child process cannot read the secrets in it. Undefined for a command.
+   */
   dataDir?: string
-  /** The timeout of loading. */
+  /** The maximum time for loading the model, in milliseconds. */
   loadMs?: number
-  /** The timeout of a job that reports no progress. */
+  /** The maximum time without progress of a job, in milliseconds. */
   stallMs?: number
   onExit?: (worker: Worker) => void
 }
@@ -40,7 +42,7 @@ type Listener = { onReport(report: Report): void; onExit(error: Error): void }
 export class Worker {
   readonly model: ChosenModel
   readonly threads: number
-  /** The number of jobs that were sent to it. */
+  /** The number of jobs that were sent to this worker. */
   jobs = 0
   readonly #settings: EngineSettings
   readonly #dataDir: string | null
@@ -102,8 +104,8 @@ export class Worker {
   }
 
   /**
-   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. An abort kills the
-   * process.
+   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. If the
+   * signal is aborted, the process is killed.
    */
   async run(input: TranscribeInput, { signal, onSeconds }: TranscribeOptions): Promise<Transcript> {
     signal.throwIfAborted()
@@ -143,13 +145,13 @@ export class Worker {
     })
   }
 
-  /** Adds the name of the model and its warnings to a transcript. */
+  /** Adds the model's name and the model's warnings to a transcript. */
   #signed(transcript: Transcript): Transcript {
     const { name } = this.model
     return { ...transcript, model: name, warnings: [...warningsOf(name), ...(transcript.warnings ?? [])] }
   }
 
-  /** Sends an order and passes every report to `onReport` until it resolves or rejects. */
+  /** Sends an order. Passes every report to `onReport`, until `onReport` resolves or rejects the request. */
   #request<Answer>(
     order: Order,
     timeoutMs: number,
@@ -162,7 +164,7 @@ export class Worker {
     try {
       this.#child.send(order)
     } catch (error) {
-      // The process has ended, and its exit is not yet reported.
+      // Sending failed because the process has exited. The exit event has not arrived yet.
       reject(new WorkerExited(String(error)))
     }
     return promise.finally(() => {
@@ -179,18 +181,21 @@ export class Worker {
     }, timeoutMs)
   }
 
-  /** Passes a report to the request that waits for it. A faulty child may send anything: other messages are dropped. */
+  /**
+   * Passes a report to the request that waits for it. Drops a message that is not a report, because a faulty
+   * child process may send anything.
+   */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
   }
 }
 
 /**
- * Returns the environment of this process without steno's settings. They contain secrets, and the child receives all
- * that it needs in messages.
+ * Returns the environment of this process without steno's settings, because they contain secrets. The child
+ * process receives the settings that it needs in messages.
  */
 function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Bun's own crash report would connect to the network and delay the exit.
+  // Disables Bun's own crash report: it would connect to the network and delay the exit.
   return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

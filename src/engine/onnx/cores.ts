@@ -1,4 +1,5 @@
-// Counts the CPU cores that this process may use. A cgroup quota (cpu.max) lowers the number.
+// Returns the number of CPU cores that this process may use. A quota of the cgroup (cpu.max) lowers the
+// number.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -7,7 +8,10 @@ export function allowedCores(): number {
   return Math.max(1, Math.min(availableParallelism(), quotaOf(read('/sys/fs/cgroup/cpu.max'))))
 }
 
-/** Returns the cores that a line of `cpu.max` allows: 2 for `200000 100000`. `max 100000` has no limit. */
+/**
+ * Returns the number of cores that a line of `cpu.max` allows: 2 for `200000 100000`, infinity for `max
+ * 100000`.
+ */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)
   return quota && period ? Math.max(1, Math.floor(quota / period)) : Number.POSITIVE_INFINITY

@@ -1,13 +1,16 @@
-// Writes small ONNX models: protobuf messages of nodes and constants. The engine's own arithmetic (spectra, voice
-// detection) runs in ONNX Runtime as such models. Benchmarks write models of any size.
+// Writes small ONNX models, which are protobuf messages of nodes and constants. ONNX Runtime runs these
+// models for the engine's own arithmetic: spectra and voice detection. Benchmarks write models of any size.
 
 export type Constant = {
   dims: readonly number[]
   data: Float32Array | BigInt64Array | Int8Array | Uint8Array
 }
-/** A constant that is stored in an external file. */
+/** A constant in an external file: `bytes` bytes from offset `from`. */
 export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
-/** An attribute of an operation. A graph as an attribute is a branch; it can read the values of the outer graph. */
+/**
+ * An attribute of an operation. If the attribute is a graph, this graph is a branch. A branch can read the
+ * values of the outer graph.
+ */
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
@@ -23,7 +26,10 @@ export class Graph {
   private readonly outputs: Uint8Array[] = []
   private count = 0
 
-  /** `prefix` makes the names in a branch different from those of the outer graph. */
+  /**
+   * `prefix` begins every generated name. A branch has its own prefix, so that its names differ from those of
+   * the outer graph.
+   */
   constructor(private readonly prefix = '') {}
 
   input(name: string, type: Type, shape: Shape): string {
@@ -62,8 +68,8 @@ export class Graph {
   }
 
   /**
-   * Adds an operation and returns the name of its first output. ONNX Runtime's own operations are named with their
-   * domain: com.microsoft.Gelu. An input or output that is left out is named ''.
+   * Adds an operation and returns the name of its first output. An operation of ONNX Runtime itself is named
+   * with its domain: com.microsoft.Gelu. The name '' stands for an input or output that is not used.
    */
   add(
     operation: string,
@@ -147,8 +153,8 @@ function port(name: string, type: Type, shape: Shape): Uint8Array {
   return join([field(1, utf8(name)), field(2, field(1, kind))])
 }
 
-// Protobuf: a key (field number and wire type), then either a varint (groups of seven bits), or a length and that many
-// bytes.
+// Writes protobuf fields. Each field begins with a key: the field number and the wire type. The value
+// follows: either a varint (groups of seven bits), or a length and that number of bytes.
 
 function number(id: number, value: number): Uint8Array {
   return join([varint(id << 3), varint(value)])

@@ -1,4 +1,4 @@
-// Paths of the native library and the built-in models: in the project folder, or unpacked from the binary.
+// Finds the native library and the built-in models: in the project folder, or unpacked from the binary.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,14 +8,14 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
- * Returns ONNX Runtime's shared library: the copy in the folder of the CUDA provider if that was pulled, otherwise the
- * bundled one.
+ * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy in
+ * the provider's folder. Otherwise it is the carried library.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
 }
 
-/** Returns the shared library that the npm package contains. */
+/** Returns the path of the shared library that the npm package contains. */
 export function carriedRuntime(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
@@ -23,17 +23,17 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. ONNX Runtime searches for providers in its own folder, and they work only
- * with the same version of it. They are hundreds of megabytes, so the folder is named by that version and survives an
- * upgrade of steno.
+ * Returns the folder of the CUDA provider. ONNX Runtime searches for providers in its own folder, and a
+ * provider works only with the same version of ONNX Runtime. A provider has hundreds of megabytes. So the
+ * folder is named by the version of ONNX Runtime, and remains when steno is upgraded.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /**
- * Returns the C++ libraries that the runtime needs, for machines without them. The binary contains those of its build
- * machine.
+ * Returns the C++ libraries that ONNX Runtime needs, for machines that lack them. The binary contains the
+ * libraries of the machine on which it was built.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -43,17 +43,20 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** Returns true if the CUDA provider was pulled. */
+/** Returns true if the CUDA provider is installed. */
 export function hasCuda(): boolean {
   return existsSync(join(cudaFolder(), cudaProvider))
 }
 
-/** Returns the Silero VAD v6 model, from the npm package for browsers. */
+/** Returns the path of the Silero VAD v6 model. An npm package for browsers contains this model. */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
-/** Returns a clip of speech and the file with its reference text, or null in a build without them. */
+/**
+ * Returns the paths of a clip of speech and of its reference text. Returns null in a build without these
+ * files.
+ */
 export function builtInClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')
   const truth = findCarried('test/fixtures/speech/doctor.json')

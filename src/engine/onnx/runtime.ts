@@ -1,15 +1,16 @@
-// The functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library returns one table of
-// function pointers. New versions only append to the table, so each function has a fixed index.
+// Calls the functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library returns an
+// array of function pointers. A new version only appends to this array, so the index of a function never
+// changes.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
-/** The oldest API version that has all functions below. Newer libraries support it too. */
+/** The oldest version of the API that has all functions below. Newer libraries also support this version. */
 const apiVersion = 22
 
 /**
- * The index of each function in the table, and its arguments: p pointer, n size, i int. Each function returns null or
- * an error status.
+ * The index of each function in the array, and the types of its arguments: p is a pointer, n a size, i an
+ * int. Each function returns null or an error status.
  */
 const table = {
   CreateSession: [7, 'pppp'],
@@ -46,7 +47,7 @@ const table = {
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
-/** Functions that return no status. */
+/** Functions that return no status, with the same notation. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseSession: [95, 'p'],
@@ -68,7 +69,7 @@ export type Runtime = Checked &
     cpuMemory: Pointer
   }
 
-/** Opens the library with one thread pool for all sessions. */
+/** Opens the library. All sessions share one thread pool. */
 export function openRuntime(library: string, threads: number): Runtime {
   disableTelemetry()
   const symbols = openLibrary(library)
@@ -87,7 +88,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Disables busy waiting: a spinning thread takes CPU time from the API and from other threads.
+  // Disables busy waiting, because a waiting thread would take CPU time from the API and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -105,15 +106,17 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries. Once the bundled ones are loaded, the loader finds them by name.
+    // The machine lacks the C++ libraries. After the bundled C++ libraries are loaded, the dynamic linker
+    // finds them by name.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Disables telemetry. Otherwise the library writes a device id into the home folder when it is loaded, and queues
- * events for Microsoft. Native code does not see an assignment to process.env, so this calls setenv.
+ * Disables telemetry. With telemetry, the library writes a device id into the home folder when it is loaded,
+ * and queues events for Microsoft. setenv is called because native code does not see an assignment to
+ * process.env.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return
@@ -121,14 +124,14 @@ function disableTelemetry(): void {
   symbols.setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
 }
 
-/** Calls a function that writes one pointer to `out`, and returns that pointer. */
+/** Calls a function that writes one pointer to `out`. Returns that pointer. */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)
   return Number(out[0]) as Pointer
 }
 
-/** Returns a C string. The caller must keep it alive while the library may read it. */
+/** Returns a C string. The caller must keep the returned array alive while the library may read it. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`)
 }
@@ -144,8 +147,8 @@ export function cStrings(texts: readonly string[]): BigUint64Array {
 const kept = new WeakMap<object, unknown>()
 
 /**
- * Keeps `memory` alive as long as `owner`. The library reads the memory through pointers, which the garbage collector
- * does not see.
+ * Keeps `memory` alive as long as `owner` is alive. The library reads the memory through pointers, and the
+ * garbage collector does not see pointers.
  */
 function keepAlive(owner: object, memory: unknown): void {
   kept.set(owner, memory)

@@ -1,11 +1,14 @@
-// Models in ONNX Runtime, and their input and output tensors. The outputs of a run stay in the library's memory and can
-// be inputs of the next run, so the cache of a decoder is never copied to JavaScript.
+// Models in ONNX Runtime, and their input and output tensors. The outputs of a run stay in the library's
+// memory and can be inputs of the next run. So the cache of a decoder is never copied to JavaScript.
 
 import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import type { Config } from '../../config.ts'
 import { cString, cStrings, pointerFrom, type Runtime } from './runtime.ts'
 
-/** The element types that are used here: the number of each in the C API, and its size. */
+/**
+ * The element types that are used here. `id` is the number of the type in the C API; `bytes` is the size of
+ * one element.
+ */
 const elements = {
   float32: { id: 1, bytes: 4 },
   uint8: { id: 2, bytes: 1 },
@@ -20,7 +23,7 @@ export type ElementType = keyof typeof elements
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
 
-/** A tensor value of ONNX Runtime. The caller that receives it must call `free` exactly once. */
+/** A tensor of ONNX Runtime. The code that receives a tensor must call `free` exactly once. */
 export class Tensor {
   constructor(
     private readonly runtime: Runtime,
@@ -37,12 +40,15 @@ export class Tensor {
     return describe(this.runtime, this.info()).type
   }
 
-  /** Returns a view of `length` floats, without copying. It must not be read after `free`. */
+  /**
+   * Returns a view of `length` floats, from element `from` on, without copying. The view must not be read
+   * after `free`.
+   */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
-  /** Returns a view of the first bytes, without copying. It must not be read after `free`. */
+  /** Returns a view of the first `length` bytes, without copying. The view must not be read after `free`. */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))
   }
@@ -63,8 +69,8 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor over `data`, starting at element `from`. The data is not copied, and must not change while the
- * tensor lives.
+ * Creates a tensor over `data`, starting at element `from`. The data is not copied. It must not change until
+ * `free` is called.
  */
 export function tensor(
   runtime: Runtime,
@@ -81,7 +87,10 @@ export function tensor(
   return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
 }
 
-/** Creates a tensor over the first rows of `source`, without copying. `source` must outlive it. */
+/**
+ * Creates a tensor over the first rows of the tensor `source`, without copying. `source` must not be freed
+ * before the new tensor.
+ */
 export function firstRows(
   runtime: Runtime,
   source: Tensor,
@@ -104,7 +113,7 @@ function elementsIn(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1)
 }
 
-/** Runs a model once. Returns one tensor for each output name. */
+/** A function that runs a model once. Returns one tensor for each output name. */
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
   -readonly [Name in keyof Outputs]: Tensor
 }
@@ -121,7 +130,7 @@ export class Session {
     this.outputs = this.ports('Output')
   }
 
-  /** Returns a function that runs the model with these inputs and outputs, in this order. */
+  /** Returns a function that runs the model. Inputs and outputs are in the order of these names. */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
     outputNames: Outputs,
@@ -163,12 +172,15 @@ export class Session {
 
 const constantsKey = 'session.model_external_initializers_file_folder_path'
 
-/** Opens a model from its file or its bytes. */
+/** Opens a model from the path of its file, or from its bytes. */
 export function openSession(
   runtime: Runtime,
   model: string | Uint8Array,
   device: Device = 'cpu',
-  /** The folder of the external files with the constants, for a model that is given as bytes. */
+  /**
+   * The folder with the external files of the constants, for a model that is given as bytes. Null when the
+   * model has no external files.
+   */
   constants: string | null = null,
 ): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
@@ -194,7 +206,8 @@ export function openSession(
 
 function useCuda(runtime: Runtime, options: Pointer): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // By default ONNX Runtime tries every algorithm for each convolution, and doubles its memory arena when it is full.
+  // Replaces two defaults of ONNX Runtime: it would try every algorithm for each convolution, and double its
+  // memory arena when the arena is full.
   const names = cStrings(['cudnn_conv_algo_search', 'arena_extend_strategy'])
   const values = cStrings(['HEURISTIC', 'kSameAsRequested'])
   runtime.UpdateCUDAProviderOptions(cuda, names, values, names.length)
@@ -202,7 +215,8 @@ function useCuda(runtime: Runtime, options: Pointer): void {
 }
 
 /**
- * Returns the element type and the dimensions of a tensor. A dimension of -1 is not fixed. Releases `info` if `owned`.
+ * Returns the element type and the dimensions of a tensor. The dimension -1 means any size. If `owned` is
+ * true, `info` is released.
  */
 function describe(runtime: Runtime, info: Pointer, owned = true): { type: ElementType; dims: number[] } {
   const id = new Int32Array(1)
@@ -216,7 +230,7 @@ function describe(runtime: Runtime, info: Pointer, owned = true): { type: Elemen
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** Copies row `from` over row `to`, in a tensor whose rows have that many bytes. */
+/** Copies row `from` over row `to`. Each row of the tensor has `bytes` bytes. */
 export function moveRow(tensor: Tensor, from: number, to: number, bytes: number): void {
   const rows = tensor.bytes((Math.max(from, to) + 1) * bytes)
   rows.copyWithin(to * bytes, from * bytes, (from + 1) * bytes)

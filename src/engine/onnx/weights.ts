@@ -1,10 +1,13 @@
-// Reads ONNX models: their constants and operations by name. This is the inverse of graph.ts.
+// Reads the constants and the operations of an ONNX model, by name. This is the inverse of graph.ts.
 
 import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/** The number of the element type in the C API, and the bytes or their position in an external file. */
+/**
+ * A constant as it is stored. `type` is the number of the element type in the C API. The content is in the
+ * model, or at a position in an external file.
+ */
 export type RawConstant = {
   type: number
   dims: number[]
@@ -68,7 +71,7 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** Returns the bytes of each field with this number. */
+/** Returns the bytes of each field whose number is `wanted`. */
 function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
@@ -77,7 +80,7 @@ function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/** Returns the numbers of a repeated field, packed or not. */
+/** Returns the values of a repeated field whose number is `wanted`. The field may be packed or not. */
 function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
@@ -112,7 +115,7 @@ function walk(message: Uint8Array, visit: (id: number, value: number | Uint8Arra
   }
 }
 
-/** Reads a varint and returns the offset after it. */
+/** Reads a varint, passes its value to `take`, and returns the offset after the varint. */
 function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
   let value = 0
   for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {
