@@ -1,31 +1,37 @@
-// Agglomerative clustering of voice embeddings with average linkage. A long recording is clustered in blocks, then the
-// clusters of all blocks are clustered again. So ten hours need no distance matrix of all pairs.
+// Agglomerative clustering of voice embeddings with average linkage. A long recording is clustered in blocks.
+// Then the clusters of all blocks are clustered again. So a recording of ten hours needs no distance matrix
+// of all pairs.
 //
-// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. A cluster is
-// therefore fully described by its centroid and its size, and clustering in blocks loses nothing. pyannote uses the
-// distance of the normalised centroids instead. That distance shrinks when the embeddings of a voice scatter, so in
-// short or noisy recordings all speakers become one (scripts/bench/diarize.ts).
+// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So
+// the centroid and the size describe a cluster completely, and clustering in blocks loses no information.
+//
+// pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings
+// of a voice scatter. In short or noisy recordings, all speakers then become one speaker
+// (scripts/bench/diarize.ts).
 
-/** A cluster of embeddings, treated as one voice: the sum of their vectors, and their number. */
+/**
+ * A cluster of embeddings that are treated as one voice. `sum` is the sum of their vectors, and `count` is
+ * their number.
+ */
 export type Cluster = { sum: Float32Array; count: number }
 
 export type ClusterOptions = {
-  /** Two clusters with at least this mean cosine distance are different voices. */
+  /** Two clusters are different voices when their mean cosine distance is `threshold` or more. */
   threshold: number
-  /** A cluster with fewer embeddings does not count as a voice. */
+  /** A cluster with fewer embeddings than this does not count as a voice. */
   embeddingsMin: number
-  /** The expected number of voices, or null. */
+  /** The number of voices that the caller expects, or null when it is unknown. */
   expected: number | null
 }
 
-/** Number of embeddings in one block. The distance matrix has blockSize² entries. */
+/** The number of embeddings in one block. The distance matrix of a block has blockSize² entries. */
 const blockSize = 1200
-/** If a number of voices is expected, the threshold may vary between these factors. */
+/** The factors between which the threshold may vary if a number of voices is expected. */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * Returns the centroids of the voices, the voice with most embeddings first. The input must be unit vectors, and only
- * those that may form a voice.
+ * Returns the centroids of the voices. The voice with the most embeddings is first. `vectors` must be unit
+ * vectors, and only those that may form a voice.
  */
 export function findVoices(vectors: readonly Float32Array[], options: ClusterOptions): Float32Array[] {
   if (vectors.length === 0) return []
@@ -47,8 +53,9 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(vectors, threshold * thresholdRange.low)
   agglomerate(blocks, threshold * thresholdRange.high, (clusters, next) => {
-    // Every threshold between the distance of the last merge and that of the next one results in these clusters. The
-    // factor is the smallest change of the threshold that reaches this range.
+    // These clusters are the result of every threshold between the distance of the last merge and the
+    // distance of the next merge. `factor` is the smallest change of the threshold that brings it into this
+    // range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()
@@ -61,8 +68,8 @@ function findClusters(
 }
 
 /**
- * Clusters block by block until at most `blockSize` clusters remain. No merge happens at a distance of `limit` or
- * above.
+ * Clusters block by block until at most `blockSize` clusters remain. Two clusters at a distance of `limit` or
+ * more are not merged.
  */
 function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster[] {
   let clusters: Cluster[] = vectors.map(sum => ({ sum, count: 1 }))
@@ -70,7 +77,8 @@ function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // Outliers may remain alone. The smallest clusters are too small to become a voice, so they are dropped.
+    // Few clusters were merged, because outliers remain alone. The smallest clusters are dropped: they are
+    // too small to become a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -82,8 +90,9 @@ function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 }
 
 /**
- * Merges the two closest clusters until no two are closer than `limit`. `onStep` receives the clusters before the first
- * merge and after each one, and the distance of the next merge.
+ * Merges the two closest clusters, again and again, until no two clusters are closer than `limit`. `onStep`
+ * is called before the first merge and after each merge. It receives the clusters and the distance of the
+ * next merge.
  */
 export function agglomerate(
   clusters: readonly Cluster[],
@@ -99,15 +108,15 @@ export function agglomerate(
   }
 }
 
-/** The distances of all pairs, and the nearest neighbour of each cluster. */
+/** The distances of all pairs of clusters, and the nearest neighbour of each cluster. */
 class Linkage {
-  /** The clusters. A slot is null after its cluster was merged into another one. */
+  /** The clusters. A slot becomes null when its cluster is merged into another cluster. */
   private readonly slots: (Cluster | null)[]
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * A lower bound of the distance to the nearest neighbour. After a merge it may be too low. It is recomputed only when
-   * it is the lowest of all.
+   * For each cluster, a lower bound of the distance to its nearest neighbour. After a merge the bound may be
+   * too low. A bound is recomputed only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 
@@ -128,7 +137,10 @@ class Linkage {
     return this.slots.filter(cluster => cluster !== null)
   }
 
-  /** Returns the slots of the two closest clusters. If only one cluster is left, the distance is infinite. */
+  /**
+   * Returns the slots of the two closest clusters, and their distance. If only one cluster remains, the
+   * distance is infinite.
+   */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
     for (;;) {
@@ -142,7 +154,7 @@ class Linkage {
     }
   }
 
-  /** Merges the second cluster into the slot of the first. */
+  /** Merges the cluster in slot `second` into slot `first`. */
   merge(first: number, second: number): void {
     const one = this.slots[first]
     const other = this.slots[second]
@@ -189,7 +201,7 @@ function centroidOf({ sum, count }: Cluster): Float32Array {
   return sum.map(value => value / count)
 }
 
-/** Scales the vector to unit length. */
+/** Returns the vector, scaled to unit length. */
 export function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector)) || 1
   return vector.map(value => value / length)

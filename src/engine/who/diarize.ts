@@ -1,7 +1,7 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each
-// ten-second view; views start about a second apart. Each voice of a view gets an embedding, computed from the frames
-// in which it speaks alone. At the end the embeddings are clustered into speakers. In each frame the speakers are those
-// that most views find.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in
+// each view of ten seconds. Views start about a second apart. Each voice of a view gets an embedding,
+// computed from the frames in which only this voice speaks. At the end of the sound, the embeddings are
+// clustered into speakers. A speaker talks in a frame if most views of this frame find that speaker.
 
 import { sampleRate } from '../audio.ts'
 import { dot, findVoices } from './cluster.ts'
@@ -19,33 +19,45 @@ import {
 } from './voices.ts'
 
 /**
- * Frames from the start of one view to the next: 0.996 s. Views start at a frame boundary, so overlapping views share
- * frames.
+ * The number of frames from the start of one view to the start of the next: 0.996 s. Views start at a frame
+ * boundary, so overlapping views have the same frames.
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
-/** Number of views in one batch of the segmentation model. */
+/** The number of views that the segmentation model processes at once. */
 const batchViews = 8
-/** A voice with fewer frames in a view gets no embedding. */
+/** A voice that speaks in fewer frames of a view gets no embedding. */
 const voiceFramesMin = 8
-/** Only the embedding of a voice that speaks alone for 0.8 s can form a speaker. Other embeddings can only join one. */
+/**
+ * The number of frames, 0.8 s, in which a voice must speak alone so that its embedding can form a speaker.
+ * Any other embedding can only be assigned to a speaker that exists.
+ */
 const formingFramesMin = Math.round((0.8 * sampleRate) / frameStep)
-/** A voice that speaks alone for less than 0.3 s is embedded from all its frames, including those with other voices. */
+/**
+ * The number of frames for 0.3 s. If a voice speaks alone for a shorter time, its embedding uses all its
+ * frames, also those in which other voices speak.
+ */
 const aloneFramesMin = Math.round((0.3 * sampleRate) / frameStep)
-/** Minimum number of embeddings of a speaker, when every view is embedded. */
+/** The minimum number of embeddings of a speaker, if embeddings are computed in every view. */
 const speakerEmbeddingsMin = 8
-/** An embedding uses a multiple of this many feature frames, because a GPU plans its work again for each new length. */
+/**
+ * The number of feature frames of an embedding is a multiple of this number. A GPU has to prepare its work
+ * again for each new length.
+ */
 const featureFramesStep = 25
 const featureFramesPerSecond = 100
 
-/** The embedding of one local voice of one view. `forms` is true if it can form a speaker. */
+/**
+ * The embedding of a voice in a view. `local` is the number of the voice in this view. `forms` is true if the
+ * embedding can form a speaker.
+ */
 type Embedding = { view: number; local: number; vector: Float32Array; forms: boolean }
 
-/** Accepts the sound of one recording in pieces of any length. Returns the turns at the end. */
+/** Accepts the sound of one recording in parts of any length. Returns the turns at the end. */
 export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly embeddings: Embedding[] = []
-  /** Buffered sound, from the start of the next view. */
+  /** The buffered sound. It begins at the start of the next view. */
   private pending = new Float32Array(0)
   private samples = 0
 
@@ -62,7 +74,10 @@ export class Diarization {
     this.pending = pending.slice(at)
   }
 
-  /** `expected` is the expected number of speakers, or null. */
+  /**
+   * Returns the turns. `expected` is the number of speakers that the caller expects, or null when it is
+   * unknown.
+   */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
     const total = this.samples === 0 ? 0 : viewsMin
@@ -85,7 +100,10 @@ export class Diarization {
     })
   }
 
-  /** Finds and embeds the voices of the next `count` views. `samples` begins at the start of the first one. */
+  /**
+   * Finds the voices of the next `count` views and computes their embeddings. `samples` begins at the start
+   * of the first of these views.
+   */
   private segment(samples: Float32Array, count: number): void {
     const sound = new Float32Array(count * viewSamples)
     for (let view = 0; view < count; view++) {
@@ -96,7 +114,7 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // Ignores speech that the model finds in the padding after the end of the recording.
+      // Ignores speech that the model finds after the end of the recording: this part of a view is padding.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -126,8 +144,8 @@ export class Diarization {
   }
 
   /**
-   * Returns the feature frames whose middle is in a selected frame of the segmentation, at most as many as one
-   * embedding may use.
+   * Returns the feature frames whose middle is in a frame that `selects` accepts. The number is limited to
+   * the maximum of one embedding.
    */
   private select(features: Float32Array, selects: (frame: number) => boolean): Float32Array {
     const framesMax = this.voices.profile.embeddingSecondsMax * featureFramesPerSecond
@@ -153,7 +171,7 @@ export class Diarization {
   }
 }
 
-/** Returns the speaker of each local voice of a view, or -1 where the voice has no embedding. */
+/** Returns the speaker of each voice in a view, or -1 for a voice without an embedding. */
 function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Float32Array[]): Int16Array {
   const found = new Int16Array(localVoices).fill(-1)
   const assigned = assign(embeddings.map(({ vector }) => speakers.map(speaker => dot(vector, speaker))))
@@ -162,13 +180,13 @@ function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Flo
 }
 
 /**
- * Assigns a different column to each row, so that the sum of the chosen values is maximal. With fewer columns than rows
- * each row gets its best column.
+ * Assigns a different column to each row of the matrix, so that the sum of the chosen values is maximal. If
+ * there are fewer columns than rows, each row gets the column with its highest value.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // The optimum for n rows only needs the n best columns of each row.
+  // With n rows, the optimum uses only the n best columns of each row.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

@@ -1,9 +1,9 @@
-// Kaldi's filterbank features, the input of embedding models. Frames are 25 ms long, every 10 ms; an incomplete last
-// frame is dropped. Steps: remove the mean, pre-emphasis, Hamming window, power spectrum of 512 points, 80 mel bands
-// from 20 to 8000 Hz.
+// Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms.
+// An incomplete last frame is dropped. Each frame is processed in this order: subtraction of the mean,
+// pre-emphasis, Hamming window, power spectrum of 512 points, 80 mel bands from 20 to 8000 Hz.
 //
-// All steps before the power are linear. They are combined into one product of a frame and a matrix, which is faster in
-// ONNX Runtime than a Fourier transform in JavaScript.
+// All operations before the power are linear. They are combined into one product of a frame and a matrix.
+// ONNX Runtime computes this product faster than JavaScript computes a Fourier transform.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -15,13 +15,16 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/** The models were trained on samples scaled as 16-bit integers. */
+/** The scale of the samples: the models were trained on 16-bit integers. */
 const sampleScale = 32_768
-/** The machine epsilon of 32-bit floats, as in Kaldi. It keeps the logarithm of silence finite. */
+/**
+ * The lowest power, which keeps the logarithm of silence finite. As in Kaldi, it is the machine epsilon of
+ * 32-bit floats.
+ */
 const powerMin = 1.1920929e-7
 
 export type Fbank = {
-  /** Returns the features of the sound, [frames × 80]. Samples after the last complete frame are ignored. */
+  /** Returns the features of the sound, frames × 80. Samples after the last complete frame are ignored. */
   of(samples: Float32Array): Float32Array
   close(): void
 }
@@ -68,8 +71,8 @@ function featureGraph(): Uint8Array {
 }
 
 /**
- * Returns the weight of each sample of a frame in each bin, [400 × 256]. It combines all linear steps: scale, mean,
- * pre-emphasis, window.
+ * Returns a matrix, 400 × 256: the weight of each sample of a frame in each bin of the spectrum. The matrix
+ * combines all linear operations: scale, mean, pre-emphasis, window, Fourier transform.
  */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
@@ -79,8 +82,8 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts from each sample a fraction of the previous one. The first sample counts as its own
-    // predecessor.
+    // Pre-emphasis subtracts a fraction of the previous sample from each sample. For the first sample, the
+    // same fraction of the first sample itself is subtracted.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
@@ -89,7 +92,7 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   return matrix
 }
 
-/** Returns triangular filters, evenly spaced on the mel scale, [256 × 80]. */
+/** Returns a matrix, 256 × 80, of triangular filters that are evenly spaced on the mel scale. */
 function melMatrix(): Float32Array {
   const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const low = mel(lowestHertz)

@@ -1,5 +1,5 @@
-// Assigns to each word the speaker of the turn that it overlaps most. A short run of words inside a sentence gets the
-// main speaker of that sentence.
+// Assigns a speaker to each word: the speaker whose turn overlaps the word most. A short run of words with
+// another speaker inside a sentence gets the main speaker of that sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -7,10 +7,16 @@ import type { Turn } from './turns.ts'
 
 type TimedWord = { text: string; from: number; to: number }
 
-/** A run with at most this many words, and at most this share of its sentence, gets the sentence's main speaker. */
+/**
+ * The limits of a short run of words: at most this many words, and at most this share of the words of its
+ * sentence.
+ */
 const strayRun = { words: 2, share: 1 / 3 }
 
-/** Returns a speaker for each word. Speakers are numbered from 0 in the order of their first word. */
+/**
+ * Returns the number of the speaker of each word. Speakers are numbered from 0 in the order of their first
+ * words.
+ */
 export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   const speakers = speakersOfTurns(words, turns)
   for (const { first, end } of sentences(words)) smooth(speakers, first, end)
@@ -19,8 +25,8 @@ export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]):
 }
 
 /**
- * Returns for each word the speaker who talks for most of it, or else the nearest speaker. Words and turns are in order
- * of time.
+ * Returns the speaker who talks for the longest part of each word. If no speaker talks during the word,
+ * returns the nearest speaker in time. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0
@@ -41,13 +47,16 @@ function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): n
   })
 }
 
-/** Returns the key with the greatest value, the first of several, or null when there is none. */
+/**
+ * Returns the key with the greatest value. If several keys have this value, returns the first one. Returns
+ * null for an empty map.
+ */
 function mostOf(values: ReadonlyMap<number, number>): number | null {
   const [most] = [...values].toSorted((one, other) => other[1] - one[1])
   return most?.[0] ?? null
 }
 
-/** Yields sentences as ranges of words. A long pause ends a sentence too. */
+/** Yields each sentence as a range of word indices. A long pause also ends a sentence. */
 function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0
   for (const [index, word] of words.entries()) {
@@ -58,7 +67,7 @@ function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end
   }
 }
 
-/** Assigns short runs of words in a sentence to its main speaker. */
+/** Assigns the short runs of words in a sentence to the main speaker of the sentence. */
 function smooth(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()
   for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)

@@ -1,18 +1,20 @@
-// Merges overlapping ten-second views into turns. The number of speakers in a frame is the rounded mean over the views
-// that contain it. The speakers are found by majority vote.
+// Merges overlapping views into turns. The number of speakers in a frame is the mean over the views that
+// contain the frame, rounded. The speakers with the most votes of these views are chosen.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './voices.ts'
 
-/** A span in which one speaker talks, in samples. Speakers are numbered from 0. */
+/** A span in which one speaker talks. Times are in samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
-/** The class of each frame of a view, and the speaker of each local voice, or -1 where the speaker is unknown. */
+/**
+ * A view: the class of each frame, and the speaker of each local voice. The speaker is -1 if it is unknown.
+ */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {
   views: readonly View[]
-  /** Frames from the start of one view to the next. */
+  /** The number of frames from the start of one view to the start of the next. */
   stepFrames: number
   samples: number
   speakerCount: number
@@ -20,11 +22,17 @@ export type SegmentedRecording = {
 
 export type Timeline = {
   turns: Turn[]
-  /** Turns without overlap: at each time only the speaker with most votes. */
+  /**
+   * Turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a
+   * turn.
+   */
   exclusive: Turn[]
 }
 
-/** A speaker with less speech than this in the whole recording is an error, and is dropped. */
+/**
+ * The shortest speech of a speaker in the whole recording, in samples. A speaker with less speech is treated
+ * as an error and dropped.
+ */
 const speakerSamplesMin = sampleRate
 
 export function turnsOf(recording: SegmentedRecording): Timeline {
@@ -35,14 +43,14 @@ export function turnsOf(recording: SegmentedRecording): Timeline {
   return keepsSome ? collectTurns(complete, dropped) : timeline
 }
 
-/** Returns the views that overlap a view, including itself. */
+/** Returns the views that overlap view `index`, with their indices. View `index` itself is included. */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view by the frames that it shares with other views. */
+/** Finds the unknown speakers of each view. Other views that contain the same frames vote for them. */
 function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -53,7 +61,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of a view are never the same speaker.
+      // Two voices of one view are never the same speaker, so speakers that are already assigned get no
+      // votes.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -63,8 +72,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds one vote per frame in which local voice `local` of the view speaks, for each speaker of the near view in that
- * frame. Frame `frame` of the view is frame `frame + shift` of the near view.
+ * Adds votes from the overlapping view `near`. In each frame in which local voice `local` of `view` speaks,
+ * every speaker of `near` gets one vote. Frame `frame` of `view` is frame `frame + shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
@@ -101,8 +110,8 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
 }
 
 /**
- * Returns the rounded mean number of speakers that the views find in a frame of the recording. `votes` receives the
- * votes for each speaker.
+ * Returns the mean number of speakers that the views find in a frame of the recording, rounded. The votes for
+ * each speaker are written to `votes`.
  */
 function countSpeakers(
   { views, stepFrames }: SegmentedRecording,
@@ -131,7 +140,10 @@ function countSpeakers(
   return Math.round(speaking / Math.max(1, seen))
 }
 
-/** Returns the speaker with most votes, then the one with second most. -1 stands for none. */
+/**
+ * Returns the speaker with the most votes and the speaker with the second most votes. -1 means that there is
+ * no such speaker.
+ */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
   let next = -1
@@ -151,7 +163,7 @@ function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: numb
   return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Builds turns from the speaker at each time, in order of time. -1 is silence. */
+/** Builds turns from the speaker at each time, in order of time. The speaker -1 means silence. */
 class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

@@ -1,6 +1,6 @@
-// The two models of diarization. The segmentation model finds up to three voices in each frame of a ten-second view,
-// but does not identify them. The embedding model converts a voice to a vector that can be compared across the
-// recording.
+// The two models of diarization. The segmentation model finds up to three voices in each frame of a
+// ten-second view, but does not identify them. The embedding model converts a voice to a vector. The vectors
+// of two views can be compared.
 
 import { existsSync } from 'node:fs'
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
@@ -12,28 +12,40 @@ import { unit } from './cluster.ts'
 import { bands, openFbank } from './fbank.ts'
 
 export const viewSamples = 10 * sampleRate
-/** Samples from one frame of the segmentation model to the next: 16.9 ms. */
+/**
+ * The number of samples from the start of one frame of the segmentation model to the start of the next: 16.9
+ * ms.
+ */
 export const frameStep = 270
-/** Samples that one frame covers. */
+/** The number of samples that one frame covers. */
 const frameSamples = 991
 /** The index of the sample at the middle of the first frame. */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
-/** Maximum number of voices that the segmentation model distinguishes in one view. */
+/** The maximum number of voices that the segmentation model finds in one view. */
 export const localVoices = 3
 
-/** The voices that speak in a frame, for each class. Bit k stands for local voice k. */
+/**
+ * The voices that speak in a frame of each class. The index is the class. Bit k is set if local voice k
+ * speaks.
+ */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
-/** Minimum number of feature frames for the embedding model. */
+/** The minimum number of feature frames for an embedding. */
 const embeddingFramesMin = 25
 
 export type Voices = {
-  /** Returns the class of every frame of `count` views, which are concatenated in `sound`. */
+  /** Returns the class of every frame of `count` views. `sound` contains these views one after the other. */
   segment(sound: Float32Array, count: number): Uint8Array
-  /** Returns the filterbank features of `sound`. `embed` accepts those of one voice. */
+  /**
+   * Returns the filterbank features of `sound`. A part of these features, with one voice, is the input of
+   * `embed`.
+   */
   features(sound: Float32Array): Float32Array
-  /** Returns the embedding of a voice from its feature frames, or null when they are too few. */
+  /**
+   * Returns the embedding of a voice from its feature frames. Returns null if there are too few feature
+   * frames.
+   */
   embed(features: Float32Array): Float32Array | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
@@ -78,7 +90,10 @@ export function openVoices(
   }
 }
 
-/** Opens a model with one input and one output. `outputSize` is its last dimension, below 1 when it is not fixed. */
+/**
+ * Opens a model with one input and one output. `outputSize` is the last dimension of the output. It is below
+ * 1 if the model does not fix this dimension.
+ */
 function openModel(runtime: Runtime, file: string, device: Device) {
   const session = openSession(runtime, file, device)
   const [input] = session.inputs
@@ -99,8 +114,8 @@ function mostLikelyClasses(scores: Float32Array, width: number): Uint8Array {
 }
 
 /**
- * Subtracts from each band its mean over the frames. The mean represents the microphone and the room, which stay the
- * same.
+ * Subtracts the mean over the frames from each mel band. The mean represents the microphone and the acoustics
+ * of the place, which do not change.
  */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
