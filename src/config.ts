@@ -154,7 +154,7 @@ export class ConfigError extends Error {}
  */
 const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
-/** Reads the settings. Throws one ConfigError that names every invalid value. */
+/** Reads the settings from environment variables. Throws a ConfigError that names all invalid values. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems = unknownVariables(environment)
   const config = Object.fromEntries(
@@ -178,7 +178,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
-/** Reports unknown variables. Otherwise a misspelt variable would silently leave its setting at the default. */
+/**
+ * Returns one message for each unknown variable that starts with STENO_. Such a variable is probably
+ * misspelt.
+ */
 function unknownVariables(environment: Record<string, string | undefined>): string[] {
   const known = Object.values(settings).map(({ variable }) => variable)
   return Object.entries(environment)
@@ -187,7 +190,7 @@ function unknownVariables(environment: Record<string, string | undefined>): stri
     .map(([name]) => `${name} is not a setting; the nearest one is ${nearest(name, known)}`)
 }
 
-/** Returns the address of a server that listens on this host and port. */
+/** Returns the URL of a server that listens on `host` and `port`. An IPv6 address gets brackets. */
 export function listeningUrl({ host, port }: { host: string; port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

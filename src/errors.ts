@@ -55,7 +55,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The error of a refused request. api/envelope.ts converts it to the response. */
+/** The error of a refused request. api/envelope.ts converts the error to the body of the response. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,

@@ -9,7 +9,7 @@ const MB = 1024 ** 2
 const GB = 1024 ** 3
 
 export const limits = {
-  // Media
+  // Limits of reading media files.
   mediaRedirectsMax: 5,
   /**
    * Timeout of an inspection. The timeout is long, because busy engines have a higher CPU priority than
@@ -45,7 +45,7 @@ export const limits = {
    */
   mediaMarginMs: 1 * minute,
 
-  // Requests
+  // Limits of requests to the API.
   bodyBytesMax: 100 * KB,
   urlLengthMax: 2048,
   filenameLengthMax: 255,
@@ -59,7 +59,7 @@ export const limits = {
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
 
-  // Uploads
+  // Limits of uploads.
   uploadBufferBytes: 1 * MB,
   /** Maximum number of concurrent PUTs of one account. Each PUT needs three file descriptors. */
   uploadsInFlightMax: 256,
@@ -70,7 +70,7 @@ export const limits = {
    */
   uploadCheckBytes: 16 * MB,
 
-  // Jobs
+  // Limits of jobs.
   /** Maximum number of concurrent downloads, and of concurrent inspections. Further jobs wait in a queue. */
   downloadsMax: 32,
   inspectionsMax: 4,
@@ -79,7 +79,7 @@ export const limits = {
   /** Maximum number of jobs whose media is removed in one sweep. The next sweep removes more. */
   mediaRemovalsMax: 1000,
 
-  // Outgoing requests: downloads and webhooks
+  // Limits of outgoing requests, which are downloads and webhooks.
   /**
    * Timeout for the DNS look-up, the connection and the TLS handshake together. It starts again at each
    * redirect.
@@ -100,12 +100,12 @@ export const limits = {
   /** Delay before the next address of a host name is tried, when the previous address has not answered. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
-  /** Timeout from the sent request to the end of the response headers. */
+  /** Timeout for the response headers. It begins when the request has been sent. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
 
-  // Downloads
-  /** A download has stalled when fewer than `downloadStallBytesMin` arrive in this time. */
+  // Limits of downloads.
+  /** An attempt of a download fails when fewer than `downloadStallBytesMin` bytes arrive in this time. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
   /** Minimum average rate in bytes a second. It applies to the whole download, after `downloadRateAfterMs`. */
@@ -117,14 +117,14 @@ export const limits = {
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
-  /** First delay of the exponential backoff between attempts. */
+  /** First delay of the exponential backoff between two attempts of a download. */
   downloadRetryPauseMs: 1 * second,
   /** Number of bytes that are enough to distinguish a web page from media. */
   sniffBytes: 512,
-  /** Bytes of a web page that are searched for a sign-in form. */
+  /** When a download is a web page, this many bytes of the page are searched for a sign-in form. */
   pageBytesMax: 64 * KB,
 
-  // Cues of an export
+  // Limits and defaults of the cues in an export.
   cueWords: { default: 4, min: 1, max: 50 },
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
@@ -132,9 +132,9 @@ export const limits = {
   /** Minimum display time of a cue, unless the next cue begins earlier. */
   cueVisibleMsMin: 100,
 
-  // Webhooks
+  // Limits of webhooks.
   webhookRedirectsMax: 1,
-  /** Concurrent deliveries, over all jobs. */
+  /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
   webhooksInFlightMax: 256,
   /** Number of timeouts in a row that open the circuit breaker of one account and one host. */
   webhookTimeoutsMax: 10,
@@ -143,7 +143,7 @@ export const limits = {
   /** Time after which the circuit breaker forgets the timeouts of a host. */
   webhookTimeoutsKeptMs: 1 * hour,
 
-  // Accounts and money
+  // Limits of accounts and money.
   activeKeysMax: 5,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
@@ -162,10 +162,10 @@ export const limits = {
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
-  /** The ledger's unit is 1/3600 cent: the price of one second at one cent an hour. */
+  /** The unit of the ledger is 1/3600 cent. At a price of one cent an hour, one second costs one unit. */
   unitsPerCent: 3600,
 
-  // The database
+  // Limits of the database.
   /**
    * SQLite's busy timeout for the commands: the longest time that a command waits while the server writes.
    */
@@ -179,13 +179,13 @@ export const limits = {
   /** Time for which /v1/ready caches the result of its test write to the database. */
   readyEveryMs: 1 * second,
 
-  // The program
+  // Limits of drafts and upgrades.
   /** Age at which a draft is removed: only a killed process leaves a draft for so long. */
   draftKeptMs: 1 * hour,
   /** Timeout of the version check that `steno upgrade` runs on a new build. */
   versionAnswerMs: 30 * second,
 
-  // The engine
+  // Limits of the engine.
   engineLoadMs: 10 * minute,
   /**
    * The longest time without a message from a busy engine. On a slow machine, one run of a large model over a
@@ -198,12 +198,15 @@ export const limits = {
   /** First delay of the exponential backoff after a model failed to load. */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
-  /** Interval of progress reports. Each report also lets the child's event loop run. */
+  /**
+   * Interval of the progress reports of an engine. At each report, the child process also runs its event
+   * loop.
+   */
   engineReportEveryMs: second / 4,
   /** Memory for the decoder's cache, for all rows of a batch together. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
-  // Models
+  // Limits of model files.
   /** The download of a model file fails after this many attempts in a row that add no byte to the file. */
   pullTriesMax: 5,
   /** Poll interval while another process downloads the same model. */
@@ -211,7 +214,7 @@ export const limits = {
   /** Maximum length of the header of a safetensors file. A file that declares a longer header is damaged. */
   tensorHeaderBytesMax: 100 * MB,
 
-  // Stopping
+  // Timeouts while the server stops.
   /** Time that running requests and deliveries get after SIGTERM. */
   stopGraceMs: 10 * second,
   /** During the grace period, an upload without new bytes for this time is aborted. */

@@ -1,4 +1,4 @@
-// The entry point: runs the command in argv.
+// The entry point of the program. Runs the command that the command line names, or a child process of steno.
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'

@@ -32,11 +32,11 @@ import { UploadStore } from './uploads/store.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 
-/** Parts that a test may replace. */
+/** The parts of the service that a test may replace. */
 export type Parts = {
   engine: Engine
   media: Media
-  /** The wall clock. */
+  /** The wall clock: milliseconds since 1970. */
   clock: Clock
   /** A monotonic clock in milliseconds. Only differences between two readings have a meaning. */
   monotonic: Clock
@@ -150,7 +150,7 @@ function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void
   if (state === 'completed') metrics.add('steno_audio_seconds_total', {}, (durationMs ?? 0) / 1000)
 }
 
-/** Stops accepting connections, and lets running requests finish within the grace period. */
+/** Stops accepting connections. Running requests may finish within `stopGraceMs`; then they are aborted. */
 async function stopServer(server: Bun.Server<unknown>, uploads: UploadStore): Promise<void> {
   uploads.hurry()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())

@@ -60,7 +60,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // An object is always one address. A string could be parsed as a list of addresses.
+          // nodemailer treats an object as one address. It could parse a string as a list of addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,

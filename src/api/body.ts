@@ -36,8 +36,9 @@ export function parseBody(bytes: Uint8Array): object {
 }
 
 /**
- * Replaces a nested value with an empty object, and cuts a list after the first value that is too many. No request has
- * nested fields except lists of terms, and the validation errors of 15,000 nested objects took seconds.
+ * Simplifies the value of a field before validation, because Elysia needed seconds to report 15,000 invalid
+ * nested objects. A nested object becomes an empty object. A list keeps at most `vocabularyTermsMax + 1`
+ * values: enough for the validation to refuse a list that is too long.
  */
 function shallow(value: unknown): unknown {
   return Array.isArray(value) ? value.slice(0, limits.vocabularyTermsMax + 1).map(flat) : flat(value)

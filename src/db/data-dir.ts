@@ -1,4 +1,5 @@
-// The data folder: it contains everything that the service stores, and is used by one server at a time.
+// Opens the data folder, which contains everything that the service stores. Only one server may use a data
+// folder.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -89,7 +89,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   return id
 }
 
-/** Selects jobs. `rest` is the end of the SQL statement: where, order by, limit. */
+/** Selects jobs. `rest` is the end of the SQL statement: its `where`, `order by` and `limit` clauses. */
 export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
   return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)
 }
@@ -98,7 +98,7 @@ export function findJob(db: Db, id: string): Job | null {
   return selectJobs(db, 'where id = $id', { id })[0] ?? null
 }
 
-/** Finds a job of this account that is not deleted. */
+/** Returns a job of this account. Returns null when the job is unknown, deleted or of another account. */
 export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   const [job] = selectJobs(db, 'where id = $id and account_id = $accountId and deleted_at is null', {
     id,

@@ -1,4 +1,4 @@
-// The progress of a job as an English sentence.
+// Describes the progress of a job in an English sentence.
 
 import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'

@@ -36,7 +36,7 @@ type Parts = {
   engine: Engine
   download: Download
   webhooks: WebhookSender
-  /** Called once for every job that ends. */
+  /** A function that is called once for each job that ends. */
   onEnd: (job: Job) => void
 }
 

@@ -10,7 +10,7 @@ import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
-/** The body of POST /v1/transcribe. A field that is null means the same as a missing field. */
+/** The body of POST /v1/transcribe. A null field has the same meaning as a missing field. */
 type Submission = Static<typeof transcribeRequest>
 
 /**

@@ -14,8 +14,8 @@ const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 /**
- * Abbreviations: a period after one of these does not end a sentence. In German and related languages a number of one
- * or two digits with a period is an ordinal.
+ * Abbreviations: the period of an abbreviation does not end a sentence. A number of one or two digits with a
+ * period does not end a sentence either: in German it is an ordinal number.
  */
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu

@@ -1,4 +1,4 @@
-// Checks the filename of an upload.
+// Checks the filename of an upload, and finds the Content-Type for its extension.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
