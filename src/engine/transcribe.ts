@@ -84,8 +84,8 @@ export async function transcribe(
 }
 
 /**
- * The maximum number of prompt tokens in all rows of a batch together. The decoder may return scores over the
- * whole vocabulary for each of them.
+ * The maximum number of prompt tokens in all rows of a batch together. For each prompt token, the decoder may
+ * return scores over the whole vocabulary.
  */
 const positionsMax = 1000
 
@@ -93,7 +93,7 @@ function rowsWith({ rows }: LoadedModels, context: readonly number[]): number {
   return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
 }
 
-/** The maximum number of times that the warning about missed speech lists. */
+/** The warning about missed speech lists at most this many points in time. */
 const placesShownMax = 5
 
 /**

@@ -1,7 +1,7 @@
 // Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in
 // each view of ten seconds. Views start about a second apart. Each voice of a view gets an embedding,
 // computed from the frames in which only this voice speaks. At the end of the sound, the embeddings are
-// clustered into speakers. A speaker talks in a frame if most views of this frame find that speaker.
+// clustered into speakers. The views that contain a frame then vote for the speakers in this frame.
 
 import { sampleRate } from '../audio.ts'
 import { dot, findVoices } from './cluster.ts'

@@ -72,8 +72,9 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds votes from the overlapping view `near`. In each frame in which local voice `local` of `view` speaks,
- * every speaker of `near` gets one vote. Frame `frame` of `view` is frame `frame + shift` of `near`.
+ * Adds votes from the overlapping view `near`, for each frame in which local voice `local` of `view` speaks.
+ * Every speaker whom `near` finds in that frame gets one vote. Frame `frame` of `view` is frame `frame +
+ * shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
