@@ -103,8 +103,8 @@ function wordsOf(
 
 const medianMax = 0.7 * framesPerSecond
 /**
- * The maximum length of a word next to a sentence boundary, in model frames: one second. Longer words exist,
- * but are rare.
+ * The maximum length of a word next to a sentence boundary: one second, in model frames. Words of this length
+ * exist, but are rare.
  */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond

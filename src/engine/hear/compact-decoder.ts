@@ -27,7 +27,10 @@ const kinds = [
   { name: 'value_scales', type: 'float32', bytes: 4, length: 1 },
 ] as const satisfies { name: string; type: ElementType; bytes: number; length: number }[]
 
-/** Makes a decoder. `heads` is the number of heads in the graph's attention output, or 0 if attention is not needed. */
+/**
+ * Makes a decoder. `heads` is the number of heads in the attention output of the graph. It is 0 if attention
+ * is not needed.
+ */
 export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
   const own = layers.flatMap(layer => [`${layer}.key`, `${layer}.value`])

@@ -74,7 +74,8 @@ type Allowed = { text: Range; end: Range; times: Range }
 function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // The ids of special tokens are between the end of text and the first time token. None of them is ever chosen.
+  // The ids of special tokens are between the end token and the first time token. No special token is ever
+  // chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }

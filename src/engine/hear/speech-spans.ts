@@ -20,8 +20,8 @@ const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 const speechPad = 0.2 * sampleRate
 
 /**
- * Converts a stream of probabilities to speech spans in samples. A span longer than `samplesMax` is cut at the lowest
- * probability in its second half.
+ * Converts a stream of speech probabilities to speech spans in samples. A span longer than `samplesMax` is
+ * cut in its second half, at the frame with the lowest probability.
  */
 export class SpeechSpans {
   private frame = 0

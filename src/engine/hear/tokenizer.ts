@@ -12,7 +12,10 @@ export type Tokenizer = {
   encode(text: string): number[]
   /** Returns the text of tokens. Special tokens and time tokens have no text. */
   decode(ids: readonly number[]): string
-  /** Returns the id of a special token by its name, such as `<|transcribe|>`, or null when the model has none. */
+  /**
+   * Returns the id of a special token by its name, such as `<|transcribe|>`. Returns null when the model has
+   * no such token.
+   */
   special(name: string): number | null
   /**
    * Returns the words of the text, each with its token ids. Every token belongs to one word, and the order
