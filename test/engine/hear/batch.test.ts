@@ -39,12 +39,13 @@ test.skipIf(missing).each(layouts)(
       windows.push(whisper.encoder.encode(features.logMel(samples)))
       rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
     }
+    const prompt = [facts.start, facts.languages.get('en')!, facts.transcribe!]
     const decodeRows = (from: number, to: number) =>
       recognise(windows.slice(from, to), rows.slice(from, to), {
         whisper,
         decoder: whisper.attendingDecoder!,
-        prompt: [facts.start, facts.languages.get('en')!, facts.transcribe!],
-        promptAgain: [],
+        prompt,
+        promptAgain: prompt,
         timestamps: true,
         attention: true,
         random: () => 0.5,
