@@ -3,7 +3,7 @@
 // built program, that program runs in a separate process instead.
 
 import { afterAll, test } from 'bun:test'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Service } from '../../src/api/service.ts'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -138,7 +138,8 @@ async function startProgram(
   // unpacked once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  symlinkSync(native, join(folder, 'native'))
+  // A folder that is served a second time has the link.
+  if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // This folder contains no model.
     STENO_MODEL: folder,
