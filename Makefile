@@ -16,7 +16,7 @@ TEST_MS := 60000
 
 # The source first, then the program that was built of it: alone, and under the tests of the API.
 test: check build
-	$(BUN) test --timeout $(TEST_MS) --path-ignore-patterns 'test/program/**'
+	$(BUN) test --parallel --timeout $(TEST_MS) --path-ignore-patterns 'test/program/**'
 	STENO_TEST_PROGRAM=dist/steno $(BUN) test --parallel --timeout $(TEST_MS) test/program test/api
 
 check: install

@@ -18,7 +18,7 @@ afterEach(async () => {
 test('the first start creates an account and shows its key once; the next start does not', async () => {
   const data = join(folder, 'first')
   const first = await serve(data)
-  const [, key = ''] = /(sk_live_\S+)/.exec(first.out()) ?? []
+  const key = await first.key()
   const balance = await fetch(`${first.url}/v1/balance`, { headers: { Authorization: key } })
   expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
   expect(first.err()).not.toContain(key)
@@ -139,7 +139,7 @@ test('an unusable data folder is reported, with the setting that selects another
 test('a backup of a running server is restored into an empty folder', async () => {
   const data = join(folder, 'backed-up')
   const server = await serve(data)
-  const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
+  const key = await server.key()
   const file = join(folder, 'backup.db')
   expect((await findCommand(data, 'backup', file)).code).toBe(0)
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -191,7 +191,7 @@ test('all invalid settings are reported together; a flag overrides its variable'
   const good = await serve(join(folder, 'flag'), ['--price-per-hour-cents', '7'], {
     STENO_PRICE_PER_HOUR_CENTS: '9',
   })
-  const [, key = ''] = /(sk_live_\S+)/.exec(good.out()) ?? []
+  const key = await good.key()
   const balance = await fetch(`${good.url}/v1/balance`, { headers: { Authorization: key } })
   expect(await balance.json()).toMatchObject({ price_per_hour_cents: 7 })
 })
@@ -234,7 +234,7 @@ test('settings may be in a .env file of the working folder; the environment over
 
 test('SIGTERM lets a request in flight finish, then the server exits with 0', async () => {
   const server = await serve(join(folder, 'stop'))
-  const [, key = ''] = /(sk_live_\S+)/.exec(server.out()) ?? []
+  const key = await server.key()
   const body = '{"filename": "a.mp3"}'
   const { port, hostname } = new URL(server.url)
   const slow = connect(Number(port), hostname)
@@ -319,26 +319,37 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
     return await child.exited
   }
   servers.push({ stop })
-  await err.until('listening')
-  const [, url = ''] = /listens on (\S+)/.exec(out.text()) ?? []
-  return { url, out: out.text, err: err.text, told: err.until, stop }
+  // Standard output and standard error are two pipes: a line on one says nothing about the other.
+  await err.until(/"listening"/)
+  const url = await out.until(/listens on (\S+)\n/)
+  return {
+    url,
+    key: () => out.until(/(sk_live_\S+)\n/),
+    out: out.text,
+    err: err.text,
+    told: (words: string) => err.until(new RegExp(words)),
+    stop,
+  }
 }
 
-/** Collects the text of a stream. It can also wait until the text contains a word. */
+/** Collects the text of a stream. `until` waits for a match, and returns its first group. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
-  const waiting: { word: string; resolve: () => void }[] = []
-  const done = (async () => {
+  const waiting = new Set<() => void>()
+  const ended = (async () => {
     for await (const chunk of stream) {
       text += new TextDecoder().decode(chunk)
-      for (const each of waiting) if (text.includes(each.word)) each.resolve()
+      for (const look of waiting) look()
     }
   })()
-  return {
-    text: () => text,
-    until: (word: string) =>
-      text.includes(word)
-        ? Promise.resolve()
-        : Promise.race([new Promise<void>(resolve => waiting.push({ word, resolve })), done]),
+  const until = async (pattern: RegExp): Promise<string> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const look = () => pattern.test(text) && resolve()
+    waiting.add(look)
+    look()
+    await Promise.race([promise, ended])
+    waiting.delete(look)
+    return pattern.exec(text)?.[1] ?? ''
   }
+  return { text: () => text, until }
 }
