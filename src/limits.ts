@@ -76,6 +76,8 @@ export const limits = {
   inspectionsMax: 4,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
+  /** Minimum interval between two changes of a running job that its listeners are told. */
+  liveEveryMs: 1 * second,
   /** Maximum number of jobs whose media is removed in one sweep. The next sweep removes more. */
   mediaRemovalsMax: 1000,
 

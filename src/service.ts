@@ -17,6 +17,7 @@ import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
 import type { Job } from './jobs/job.ts'
+import { LiveJobs } from './jobs/live.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { Runner } from './jobs/runner.ts'
 import { WebhookSender } from './jobs/webhook-sender.ts'
@@ -117,9 +118,11 @@ function openParts(
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     }),
   )
+  const live = owned(new LiveJobs(db))
   const runner = owned(
     new Runner({
       db,
+      live,
       config,
       media: parts.media ?? openMedia(config),
       engine,
@@ -141,7 +144,7 @@ function openParts(
   const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
   const checkUrl = (url: string, accountId: string) =>
     checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) })
-  const shared = { config, baseUrl, db, secrets, uploads, engine, runner, mailer, rateLimiter, metrics }
+  const shared = { config, baseUrl, db, secrets, uploads, engine, live, runner, mailer, rateLimiter, metrics }
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }
 

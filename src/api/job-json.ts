@@ -19,6 +19,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     cost_cents: costCents(job),
     ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
     progress: job.progress,
+    progress_percent: job.progressPercent,
     created_at: timestamp(job.createdAt),
     started_at: job.startedAt === null ? null : timestamp(job.startedAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),

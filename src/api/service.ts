@@ -6,6 +6,7 @@ import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
+import type { LiveJobs } from '../jobs/live.ts'
 import type { Runner } from '../jobs/runner.ts'
 import type { UploadStore } from '../uploads/store.ts'
 import type { BaseUrl } from './base-url.ts'
@@ -18,6 +19,7 @@ export type Service = {
   secrets: Secrets
   uploads: UploadStore
   engine: Engine
+  live: LiveJobs
   runner: Runner
   mailer: Mailer
   rateLimiter: RateLimiter

@@ -44,6 +44,9 @@ function unopened(config: Config): Service {
     get engine() {
       return absent()
     },
+    get live() {
+      return absent()
+    },
     get runner() {
       return absent()
     },

@@ -124,7 +124,7 @@ async function transcribeFile(file: string, { engine, media, bar, task }: Tools)
   const { language, diarize, speakerCount, align, prompt, vocabulary } = task
   const total = durationMs / 1000
   const onSeconds = (seconds: number) =>
-    bar.show(`${barOf(seconds / total)} ${transcribeProgress(seconds, total)} ${basename(file)}`)
+    bar.show(`${barOf(seconds / total)} ${transcribeProgress(seconds, total).sentence} ${basename(file)}`)
   const input = { path: file, durationMs, language, diarize, speakerCount, align, prompt, vocabulary }
   return engine.transcribe(input, { signal, onSeconds })
 }

@@ -6,6 +6,7 @@ import init from './migrations/001_init.sql' with { type: 'text' }
 import mediaOfAccount from './migrations/002_media_of_account.sql' with { type: 'text' }
 import sentEvents from './migrations/003_sent_events.sql' with { type: 'text' }
 import prompt from './migrations/004_prompt.sql' with { type: 'text' }
+import progress from './migrations/005_progress.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -15,6 +16,7 @@ const shipped: Migration[] = [
   { name: '002_media_of_account', sql: mediaOfAccount },
   { name: '003_sent_events', sql: sentEvents },
   { name: '004_prompt', sql: prompt },
+  { name: '005_progress', sql: progress },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -35,7 +35,7 @@ export function assemble(
   placed: readonly PlacedText[],
   { language, samples, align, turns }: RecordingFacts,
 ): Transcript {
-  const ordered = inOrder(placed, samples)
+  const ordered = inOrder(placed, { samples, before: 0 })
   const texts = turns ? withSpeakers(ordered, turns) : ordered
   const utterances = groupWords(texts).map(group => utteranceOf(group, align, language))
   return {
@@ -44,6 +44,35 @@ export function assemble(
     duration_seconds: rounded(seconds(samples)),
     speakers: turns ? labelsOf(texts) : null,
     utterances,
+  }
+}
+
+/**
+ * Builds the utterances of a recording while the recording is being transcribed. They have no speakers. An
+ * utterance is complete when a later word belongs to the next utterance.
+ */
+export class UtterancesSoFar {
+  readonly #align: boolean
+  /** The words of the last utterance, which may still grow. */
+  #open: Attributed[] = []
+
+  constructor({ align }: { align: boolean }) {
+    this.#align = align
+  }
+
+  /** Adds the next words. Returns the utterances that these words complete. */
+  add(placed: readonly PlacedText[], language: string): Utterance[] {
+    const before = this.#open.at(-1)?.to ?? 0
+    const words = [...this.#open, ...inOrder(placed, { samples: Number.POSITIVE_INFINITY, before })]
+    const groups = groupWords(words)
+    this.#open = groups.pop() ?? []
+    return groups.map(group => utteranceOf(group, this.#align, language))
+  }
+
+  /** Returns the last utterance, if there is one. `samples` is the length of the recording. */
+  end(language: string, samples: number): Utterance[] {
+    const words = inOrder(this.#open, { samples, before: 0 })
+    return groupWords(words).map(group => utteranceOf(group, this.#align, language))
   }
 }
 
@@ -64,10 +93,13 @@ function labelOf(speaker: number): string {
 
 /**
  * Removes words without text. Corrects the times of the other words, so that they increase and lie inside the
- * recording.
+ * recording. `before` is the end of the previous word.
  */
-function inOrder(placed: readonly PlacedText[], samples: number): PlacedText[] {
-  let before = 0
+function inOrder(
+  placed: readonly PlacedText[],
+  { samples, before: start }: { samples: number; before: number },
+): PlacedText[] {
+  let before = start
   const ordered: PlacedText[] = []
   for (const text of placed) {
     if (text.text.trim() === '') continue

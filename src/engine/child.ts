@@ -7,6 +7,7 @@ import { firstLineOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
 import { seconds } from './audio.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
@@ -56,11 +57,18 @@ async function work(
     send({ kind: 'progress', id, seconds: seconds(reached) })
     await new Promise(resolve => setImmediate(resolve))
   }
+  let utterancesSent = 0
+  const onUtterances = (utterances: Utterance[]) => {
+    if (utterances.length === 0) return
+    send({ kind: 'utterances', id, first: utterancesSent, utterances })
+    utterancesSent += utterances.length
+  }
   try {
     const stop = new AbortController()
     const sound = decode(input.path, { signal: stop.signal, durationMsMax })
     const transcript = await transcribe(models, sound, input, {
       onSamples,
+      onUtterances,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
     })
     send({ kind: 'done', id, transcript })

@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
 import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
 
@@ -30,6 +30,11 @@ export type TranscribeOptions = {
   signal: AbortSignal
   /** Called with the number of seconds of the recording that are transcribed. The first call has 0. */
   onSeconds: (seconds: number) => void
+  /**
+   * Called with the utterances that are complete, in order and without speakers. `first` is the index of the
+   * first of them. After a retry of the job the calls begin again with 0.
+   */
+  onUtterances?: (utterances: readonly Utterance[], first: number) => void
 }
 
 /** The state of the engine, as /v1/ready, the metrics and the log report it. */
@@ -96,6 +101,7 @@ export type Report =
   | { kind: 'loaded'; facts: LoadedFacts }
   | { kind: 'cannotLoad'; message: string }
   | { kind: 'progress'; id: number; seconds: number }
+  | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

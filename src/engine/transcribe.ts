@@ -5,8 +5,8 @@
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
-import { assemble } from './assemble.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import { assemble, UtterancesSoFar } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import { hearBlock, type Listener } from './hear/hear-block.ts'
 import type { PlacedText } from './hear/place.ts'
@@ -34,11 +34,16 @@ export function openModels(
   return { ...openSpeechModels(runtime, whisper, vadModel), voices }
 }
 
+export type TranscribeListener = Listener & {
+  /** Called with the utterances that are complete, in order and without speakers. */
+  onUtterances?: (utterances: Utterance[]) => void
+}
+
 export async function transcribe(
   models: LoadedModels,
   sound: AsyncIterable<Float32Array>,
   input: TranscribeInput,
-  listener: Listener,
+  listener: TranscribeListener,
 ): Promise<Transcript> {
   let { language } = input
   if (language !== null) checkLanguage(models, language)
@@ -54,6 +59,7 @@ export async function transcribe(
   const context = contextTokens(models.whisper, input)
   const recording = new Recording()
   const texts: PlacedText[] = []
+  const soFar = new UtterancesSoFar(input)
   const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, rowsWith(models, context.ids))
   for await (const windows of blocks) {
     const heard = await hearBlock(models, windows, {
@@ -64,7 +70,9 @@ export async function transcribe(
     })
     language = heard.language
     texts.push(...heard.texts)
+    listener.onUtterances?.(soFar.add(heard.texts, heard.language))
   }
+  listener.onUtterances?.(soFar.end(language ?? 'en', recording.length))
   await listener.onSamples(recording.length)
   const transcript = assemble(texts, {
     language: language ?? 'en',

@@ -107,12 +107,13 @@ export class Worker {
    * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. If the
    * signal is aborted, the process is killed.
    */
-  async run(input: TranscribeInput, { signal, onSeconds }: TranscribeOptions): Promise<Transcript> {
+  async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
+    const { signal } = options
     signal.throwIfAborted()
     const kill = () => void this.kill()
     signal.addEventListener('abort', kill)
     try {
-      return await this.#transcribe(input, onSeconds)
+      return await this.#transcribe(input, options)
     } catch (error) {
       signal.throwIfAborted()
       throw error
@@ -126,7 +127,7 @@ export class Worker {
     await this.#child.exited
   }
 
-  #transcribe(input: TranscribeInput, onSeconds: (seconds: number) => void): Promise<Transcript> {
+  #transcribe(input: TranscribeInput, { onSeconds, onUtterances }: TranscribeOptions): Promise<Transcript> {
     const id = ++this.jobs
     let reached = 0
     onSeconds(0)
@@ -139,6 +140,7 @@ export class Worker {
           onSeconds(reached)
         }
       }
+      if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first)
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)
       if (report.kind === 'done') resolve(this.#signed(report.transcript))
       if (report.kind === 'failed') reject(new JobFailure(report.code, report.message))

@@ -6,6 +6,7 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Inspection, Media } from '../media/media.ts'
 import { type Job, setFileBytes, setProgress, startDownload } from './job.ts'
+import type { LiveJobs } from './live.ts'
 import { mediaPath } from './media-files.ts'
 import { downloadProgress, throttled } from './progress.ts'
 
@@ -24,11 +25,13 @@ export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | nul
 
 export function openIngest({
   db,
+  live,
   config,
   media,
   download,
 }: {
   db: Db
+  live: LiveJobs
   config: Config
   media: Media
   download: Download
@@ -39,7 +42,11 @@ export function openIngest({
   /** Downloads the source of a job. Returns false when the job ended before its download began. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
-    const tell = throttled(progress => setProgress(db, job.id, progress))
+    live.changed(job.id)
+    const tell = throttled(progress => {
+      setProgress(db, job.id, progress)
+      live.changed(job.id)
+    })
     const onProgress = (done: number, total: number | null) => tell(downloadProgress(done, total))
     const { bytes } = await download(url, path, {
       accountId: job.accountId,
@@ -48,6 +55,7 @@ export function openIngest({
       onProgress,
     })
     setFileBytes(db, job.id, bytes)
+    live.changed(job.id)
     return true
   }
 

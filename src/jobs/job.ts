@@ -10,7 +10,7 @@ import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts
 import type { Transcript } from '../transcripts/transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { recordEvent } from './events.ts'
-import { defaultProgress } from './progress.ts'
+import { defaultProgress, type Progress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
 export type Job = {
@@ -32,6 +32,8 @@ export type Job = {
   durationMs: number | null
   costUnits: number | null
   progress: string | null
+  /** Percent of the recording that is transcribed. Null before the state `processing`. */
+  progressPercent: number | null
   errorCode: JobErrorCode | null
   errorMessage: string | null
   createdAt: number
@@ -63,7 +65,7 @@ type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary'> & {
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
   upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
-  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
+  progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, deleted_at as deletedAt`
 
 /** Creates a job in the state `created`. Returns its id. */
@@ -121,6 +123,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
     .join(', ')
   const row = db.find<JobRow>(
     `update jobs set state = $to, state_at = $uptime, progress = $progress,
+       progress_percent = case $to when 'processing' then 0 when 'completed' then 100 else progress_percent end,
        started_at = case when $to = 'processing' then $now else started_at end,
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
@@ -156,9 +159,13 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
 }
 
 /** Stores the progress of an unfinished job. When the database is locked or full, nothing is stored. */
-export function setProgress(db: Db, id: string, progress: string): void {
+export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   try {
-    db.run('update jobs set progress = $progress where id = $id and completed_at is null', { id, progress })
+    db.run(
+      `update jobs set progress = $sentence, progress_percent = $percent
+       where id = $id and completed_at is null`,
+      { id, sentence, percent },
+    )
   } catch (error) {
     if (refusalOf(error) === null) throw error
   }

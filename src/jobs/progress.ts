@@ -4,6 +4,9 @@ import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
+/** `percent` is null before a job is transcribed. */
+export type Progress = { sentence: string; percent: number | null }
+
 /** The sentence that a job shows when it enters a state. */
 export const defaultProgress: Record<JobState, string> = {
   created: 'Accepted; the file has not been looked at yet',
@@ -15,21 +18,22 @@ export const defaultProgress: Record<JobState, string> = {
 }
 
 /** Returns for example `Downloading, 3.2 MB of 80.0 MB`. `total` is null when the size is unknown. */
-export function downloadProgress(bytes: number, total: number | null): string {
+export function downloadProgress(bytes: number, total: number | null): Progress {
   const done = `Downloading, ${formatSize(bytes)}`
-  return total ? `${done} of ${formatSize(total)}` : done
+  return { sentence: total ? `${done} of ${formatSize(total)}` : done, percent: null }
 }
 
 /** Returns for example `Transcribing 42 % (12:30 of 29:48)`. */
-export function transcribeProgress(seconds: number, total: number): string {
+export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {
   const done = Math.min(seconds, total)
-  const share = total > 0 ? Math.floor((100 * done) / total) : 0
+  const percent = total > 0 ? Math.floor((100 * done) / total) : 0
   const withHours = total >= 3600
-  return `Transcribing ${share} % (${clock(done, withHours)} of ${clock(total, withHours)})`
+  const sentence = `Transcribing ${percent} % (${clock(done, withHours)} of ${clock(total, withHours)})`
+  return { sentence, percent }
 }
 
 /** Returns a function that calls `tell` at most once per `progressEveryMs`. Calls in between are dropped. */
-export function throttled(tell: (progress: string) => void): (progress: string) => void {
+export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return progress => {
     const now = performance.now()

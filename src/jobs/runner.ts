@@ -23,6 +23,7 @@ import {
   startNextJob,
 } from './job.ts'
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
+import type { LiveJobs } from './live.ts'
 import { mediaPath, removeMedia } from './media-files.ts'
 import { throttled, transcribeProgress } from './progress.ts'
 import { isTerminal, timeouts } from './states.ts'
@@ -34,6 +35,7 @@ type Parts = {
   config: Config
   media: Media
   engine: Engine
+  live: LiveJobs
   download: Download
   webhooks: WebhookSender
   /** A function that is called once for each job that ends. */
@@ -41,7 +43,10 @@ type Parts = {
 }
 
 /** The input of a step. The steps are the functions `prepare` and `recognise`. */
-type Work = { job: Job; signal: AbortSignal; db: Db; config: Config; engine: Engine; ingest: Ingest }
+type Work = { job: Job; signal: AbortSignal; ingest: Ingest } & Pick<
+  Parts,
+  'db' | 'config' | 'engine' | 'live'
+>
 
 /**
  * Writes the result of a step to the database. Returns the job if the result ended the job, otherwise null.
@@ -96,11 +101,12 @@ export class Runner {
 
   /** Starts interrupted and pending jobs while the engine has free capacity. */
   pump(): void {
-    const { db, engine, webhooks } = this.#parts
+    const { db, engine, live, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
       const job = takeFirst(this.#interrupted) ?? startIfWritable(db)
       if (!job) return
       webhooks.send(job)
+      live.changed(job.id)
       this.#recognising += 1
       this.#work(job, recognise).then(() => {
         this.#recognising -= 1
@@ -158,9 +164,9 @@ export class Runner {
    * nothing. A step that failed because the database was locked or full is repeated.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
-    const { db, config, engine } = this.#parts
+    const { db, config, engine, live } = this.#parts
     return this.#underWay.run(job.id, async signal => {
-      const work = { job, signal, db, config, engine, ingest: this.#ingest }
+      const work = { job, signal, db, config, engine, live, ingest: this.#ingest }
       const end = await step(work).catch(
         (error): End =>
           () => {
@@ -214,28 +220,34 @@ export class Runner {
 
   #end(job: Job): void {
     this.#parts.webhooks.send(job)
+    this.#parts.live.changed(job.id)
     this.#parts.onEnd(job)
     log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
   }
 }
 
 /** Gets and inspects the media of a job. The returned function queues the job. */
-async function prepare({ job, signal, db, config, ingest }: Work): Promise<End> {
+async function prepare({ job, signal, db, config, live, ingest }: Work): Promise<End> {
   const inspection = await ingest(job, signal)
   signal.throwIfAborted()
   return () => {
     if (!inspection) return null
     const { durationMs, codec } = inspection
     const { pricePerHourCents } = config
-    if (queueJob(db, job.id, { durationMs, pricePerHourCents }))
+    if (queueJob(db, job.id, { durationMs, pricePerHourCents })) {
+      live.changed(job.id)
       log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
+    }
     return null
   }
 }
 
-async function recognise({ job, signal, db, config, engine }: Work): Promise<End> {
+async function recognise({ job, signal, db, config, engine, live }: Work): Promise<End> {
   const durationMs = job.durationMs ?? 0
-  const tell = throttled(progress => setProgress(db, job.id, progress))
+  const tell = throttled(progress => {
+    setProgress(db, job.id, progress)
+    live.changed(job.id)
+  })
   const transcript = await engine.transcribe(
     {
       path: mediaPath(config.dataDir, job),
@@ -250,6 +262,7 @@ async function recognise({ job, signal, db, config, engine }: Work): Promise<End
     {
       signal,
       onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
+      onUtterances: (utterances, first) => live.heard(job, utterances, first),
     },
   )
   signal.throwIfAborted()

@@ -42,6 +42,7 @@ steered('a job goes from created to completed and is charged by the second', asy
     align: true,
     cost_cents: cost,
     progress: 'Done',
+    progress_percent: 100,
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     started_at: expect.stringMatching(/Z$/),
     completed_at: expect.stringMatching(/Z$/),
@@ -408,7 +409,7 @@ steered('a transcript of an older version has neither model nor warnings', async
   expect(result).not.toHaveProperty('warnings')
 })
 
-steered('progress is a sentence', async () => {
+steered('progress is a sentence and a percentage', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(10))
@@ -416,7 +417,15 @@ steered('progress is a sentence', async () => {
   options.onSeconds(5)
   expect(await ana.job(id)).toMatchObject({
     progress: 'Transcribing 50 % (00:05 of 00:10)',
+    progress_percent: 50,
   })
+  const pending = await ana.transcribe(speech(10))
+  expect(await ana.until(pending, 'pending')).toMatchObject({ progress_percent: null })
+  service.engine.finish(await service.engine.given(1))
+  expect(await ana.until(id, 'completed')).toMatchObject({ progress_percent: 100 })
+  await service.engine.given(2)
+  await ana.post(`/v1/transcribe/${pending}/cancel`)
+  expect(await ana.job(pending)).toMatchObject({ status: 'failed', progress_percent: 0 })
 })
 
 steered('an engine of capacity two runs two jobs at once', async () => {

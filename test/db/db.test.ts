@@ -83,6 +83,7 @@ test('a database is migrated once, and one of a newer version is refused', () =>
     { name: '002_media_of_account' },
     { name: '003_sent_events' },
     { name: '004_prompt' },
+    { name: '005_progress' },
   ])
   db.run("insert into migrations values ('999_later', 0)")
   expect(() => open()).toThrow('newer steno')

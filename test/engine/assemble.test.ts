@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { assemble } from '../../src/engine/assemble.ts'
+import { assemble, UtterancesSoFar } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
 
@@ -118,4 +118,26 @@ test('a recording without words has an empty transcript', () => {
     speakers: null,
     utterances: [],
   })
+})
+
+test.each([1, 2, 3, 7, 100])(
+  'utterances that are built %d words at a time are those of the transcript',
+  wordsAtOnce => {
+    const words = [...wordsOf(' One two. Three / four! Five six'), ...wordsOf(' word'.repeat(100), 10)]
+    const soFar = new UtterancesSoFar(facts)
+    const utterances = []
+    for (let at = 0; at < words.length; at += wordsAtOnce)
+      utterances.push(...soFar.add(words.slice(at, at + wordsAtOnce), 'en'))
+    expect(utterances.length).toBeGreaterThan(3)
+    utterances.push(...soFar.end('en', facts.samples))
+    expect(utterances).toEqual(assemble(words, facts).utterances)
+  },
+)
+
+test('an utterance that may still grow is not complete', () => {
+  const soFar = new UtterancesSoFar(facts)
+  const [one, two, three] = wordsOf(' One two. Three')
+  expect(soFar.add([one!], 'en')).toEqual([])
+  expect(soFar.add([two!], 'en')).toEqual([])
+  expect(soFar.add([three!], 'en').map(({ text }) => text)).toEqual(['One two.'])
 })

@@ -83,6 +83,19 @@ test('a job reports its progress in seconds, from 0 on and never backwards', asy
   expect(reported).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 })
 
+test('a job reports its utterances while it runs', async () => {
+  const reported: [number, string[]][] = []
+  await open('speaks').transcribe(job(), {
+    signal: new AbortController().signal,
+    onSeconds: () => {},
+    onUtterances: (utterances, first) => reported.push([first, utterances.map(({ text }) => text)]),
+  })
+  expect(reported).toEqual([
+    [0, ['part 0']],
+    [1, ['part 1']],
+  ])
+})
+
 test('a transcript contains the name of its model and its warnings', async () => {
   expect(await run(open('well'))).toMatchObject({ model: 'fake', warnings: [] })
   await engine?.close()

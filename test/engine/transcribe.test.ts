@@ -7,7 +7,7 @@ import type { TranscribeInput } from '../../src/engine/protocol.ts'
 import { type LoadedModels, openModels, transcribe, warningOfMissed } from '../../src/engine/transcribe.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
-import type { Transcript } from '../../src/transcripts/transcript.ts'
+import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
 import { noise } from '../support/sound.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
@@ -46,12 +46,13 @@ async function* all(samples: Float32Array) {
 function hear(
   sound: AsyncIterable<Float32Array>,
   change: Partial<TranscribeInput> = {},
+  onUtterances: (utterances: Utterance[]) => void = () => {},
 ): Promise<Transcript> {
   return transcribe(
     models,
     sound,
     { ...input, ...change },
-    { onSamples: async () => {}, onWarning: () => {} },
+    { onSamples: async () => {}, onWarning: () => {}, onUtterances },
   )
 }
 
@@ -76,7 +77,9 @@ test.skipIf(missing).each(['doctor', 'en-edges', 'en-f2', 'en-unseen-m5', 'es-a'
   `%s has the right words, times and language${skipped}`,
   async name => {
     const truth = await truthOf(name)
-    const transcript = await hear(sound(truth))
+    const reported: Utterance[] = []
+    const transcript = await hear(sound(truth), {}, utterances => reported.push(...utterances))
+    expect(reported).toEqual(transcript.utterances)
     expect(transcript.language).toBe(truth.language)
     const { errors } = compareWords(plainWords(truth.text), plainWords(transcript.full_transcript))
     expect(errors / plainWords(truth.text).length).toBeLessThanOrEqual(0.1)

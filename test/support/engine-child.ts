@@ -1,6 +1,7 @@
 // A fake engine child process. The first command-line argument selects its behaviour, for example `hangs`.
 
 import type { Order, Report } from '../../src/engine/protocol.ts'
+import type { Utterance } from '../../src/transcripts/transcript.ts'
 
 const [behaviour = ''] = process.argv.slice(2)
 const send = (report: unknown): void => void process.send?.(report as Report)
@@ -41,6 +42,10 @@ process.on('message', async (order: Order): Promise<void> => {
       await Bun.sleep(30)
     }
   }
+  if (behaviour === 'speaks') {
+    for (const first of [0, 1])
+      send({ kind: 'utterances', id, first, utterances: [utterance(`part ${first}`)] })
+  }
   const full_transcript = `heard by ${process.pid}`
   send({
     kind: 'done',
@@ -64,4 +69,8 @@ async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false
   await Bun.write(path, 'seen')
   return true
+}
+
+function utterance(text: string): Utterance {
+  return { start: 0, end: 1, text, speaker: null, confidence: null, words: [] }
 }

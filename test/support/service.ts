@@ -9,6 +9,7 @@ import type { Service } from '../../src/api/service.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDb } from '../../src/db/db.ts'
+import { LiveJobs } from '../../src/jobs/live.ts'
 import { type Parts, startService } from '../../src/service.ts'
 import { makeAccount } from './account.ts'
 import { checkAnswer } from './answers.ts'
@@ -33,6 +34,8 @@ type Options = {
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
+  /** The changes of the jobs. In a separate program they cannot be reached. */
+  live: LiveJobs
   url: string
   engine: SteeredEngine
   /** Advances the wall clock and the monotonic clock of the service, then runs its sweeps. */
@@ -157,6 +160,7 @@ async function startProgram(
     secrets: openSecrets(folder),
     url: `http://127.0.0.1:${server.port}`,
     engine: { ...steeredEngine(), given: outOfReach, setReady: outOfReach },
+    live: new LiveJobs(db),
     later: outOfReach,
     stepClock: outOfReach,
     async close() {

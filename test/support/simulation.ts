@@ -16,6 +16,7 @@ import { openUptime } from '../../src/base/uptime.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Db, databasePath, openDb, refusalOf } from '../../src/db/db.ts'
 import { ApiError, JobFailure } from '../../src/errors.ts'
+import { LiveJobs } from '../../src/jobs/live.ts'
 import { makeMediaFolders, removeLeftovers } from '../../src/jobs/media-files.ts'
 import { Runner } from '../../src/jobs/runner.ts'
 import { submitJob } from '../../src/jobs/submit.ts'
@@ -174,7 +175,14 @@ class World {
       },
       onOutcome: () => {},
     })
-    const runner = new Runner({ ...this.#outside(), db, config: this.#config, webhooks, onEnd: () => {} })
+    const runner = new Runner({
+      ...this.#outside(),
+      db,
+      live: new LiveJobs(db),
+      config: this.#config,
+      webhooks,
+      onEnd: () => {},
+    })
     removeLeftovers(db, this.#folder)
     runner.resume()
     webhooks.resume()

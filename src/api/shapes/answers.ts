@@ -28,6 +28,13 @@ const jobFields = {
   cost_cents: nullable(Type.Number({ description: 'Reserved, then charged; exact, so often a fraction' })),
   source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
   progress: nullable(Type.String({ description: 'For people' })),
+  progress_percent: nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: 'How much of the recording is transcribed; null before processing',
+    }),
+  ),
   created_at: instant('When it was accepted'),
   started_at: nullable(instant('When an engine took it up')),
   completed_at: nullable(instant('When it ended, well or badly')),

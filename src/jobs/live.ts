@@ -1,0 +1,150 @@
+// The changes of jobs, for listeners in this process. A listener sees the latest state of a job and the
+// utterances that are complete. The database keeps the state; the utterances are only in memory.
+
+import { errorFields, log } from '../base/log.ts'
+import { type Db, refusalOf } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
+import { findJob, type Job } from './job.ts'
+import { isTerminal } from './states.ts'
+
+/**
+ * A job as its listeners see it. Both fields change while the job runs. `utterances` has the utterances from
+ * the start of the recording, without speakers. The list stays after the end of the job.
+ */
+export type LiveJob = { readonly job: Job; readonly utterances: readonly Utterance[] }
+
+export type Following = { live: LiveJob; leave(): void }
+
+type Entry = {
+  job: Job
+  utterances: Utterance[]
+  followers: Set<() => void>
+  toldAt: number
+  timer: Timer | null
+}
+
+export class LiveJobs {
+  readonly #db: Db
+  readonly #everyMs: number
+  /** The jobs that have followers, utterances, or a change that is not told yet. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #accounts = new Map<string, Set<(job: Job) => void>>()
+
+  constructor(db: Db, { everyMs = limits.liveEveryMs }: { everyMs?: number } = {}) {
+    this.#db = db
+    this.#everyMs = everyMs
+  }
+
+  /**
+   * Tells the listeners that a job changed. A job is told at most once per `everyMs`, with its latest state;
+   * its end is told immediately.
+   */
+  changed(jobId: string): void {
+    if (!this.#entries.has(jobId) && this.#accounts.size === 0) return
+    const job = this.#read(jobId)
+    if (!job) return
+    const entry = this.#entryOf(job)
+    if (isTerminal(job.state)) this.#tell(entry)
+    else if (entry.timer === null) {
+      const waitMs = Math.max(0, entry.toldAt + this.#everyMs - performance.now())
+      if (waitMs === 0) this.#tell(entry)
+      else entry.timer = setTimeout(() => this.#tell(entry), waitMs)
+    }
+  }
+
+  /**
+   * Adds utterances of a running job. `first` is the index of the first of them. A job that runs again begins
+   * with 0.
+   */
+  heard(job: Job, utterances: readonly Utterance[], first: number): void {
+    const entry = this.#entryOf(job)
+    entry.utterances.splice(first)
+    entry.utterances.push(...utterances)
+    for (const onChange of entry.followers) attempt(onChange)
+  }
+
+  /**
+   * Calls `onChange` after each change of the job, until `leave` is called. For a job that has ended there are no
+   * calls. Returns null when there is no such job.
+   */
+  follow(jobId: string, onChange: () => void): Following | null {
+    const job = this.#read(jobId)
+    if (!job) return null
+    if (isTerminal(job.state)) {
+      this.changed(jobId)
+      return { live: { job, utterances: [] }, leave: () => {} }
+    }
+    const entry = this.#entryOf(job)
+    entry.job = job
+    entry.followers.add(onChange)
+    return {
+      live: entry,
+      leave: () => {
+        entry.followers.delete(onChange)
+        if (entry.followers.size === 0 && entry.utterances.length === 0 && entry.timer === null)
+          this.#entries.delete(jobId)
+      },
+    }
+  }
+
+  /** Calls `onChange` with each job of the account that changes. Returns a function that stops the calls. */
+  followAccount(accountId: string, onChange: (job: Job) => void): () => void {
+    const followers = this.#accounts.get(accountId) ?? new Set()
+    this.#accounts.set(accountId, followers.add(onChange))
+    return () => {
+      followers.delete(onChange)
+      if (followers.size === 0) this.#accounts.delete(accountId)
+    }
+  }
+
+  close(): void {
+    for (const { timer } of this.#entries.values()) if (timer) clearTimeout(timer)
+  }
+
+  #entryOf(job: Job): Entry {
+    const known = this.#entries.get(job.id)
+    if (known) return known
+    const entry: Entry = {
+      job,
+      utterances: [],
+      followers: new Set(),
+      toldAt: Number.NEGATIVE_INFINITY,
+      timer: null,
+    }
+    this.#entries.set(job.id, entry)
+    return entry
+  }
+
+  #tell(entry: Entry): void {
+    if (entry.timer) clearTimeout(entry.timer)
+    entry.timer = null
+    entry.toldAt = performance.now()
+    entry.job = this.#read(entry.job.id) ?? entry.job
+    const { job, followers } = entry
+    for (const onChange of followers) attempt(onChange)
+    for (const onChange of this.#accounts.get(job.accountId) ?? []) attempt(() => onChange(job))
+    if (isTerminal(job.state)) this.#entries.delete(job.id)
+  }
+
+  /** Reads a job. Returns null when the database cannot be read, because listeners must not fail a job. */
+  #read(jobId: string): Job | null {
+    try {
+      return findJob(this.#db, jobId)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (!refusal) throw error
+      log.warn('change not told', { job_id: jobId, database: refusal })
+      return null
+    }
+  }
+}
+
+/** Calls a listener. An error in the listener is logged, because it must not fail the job. */
+function attempt(call: () => void): void {
+  try {
+    call()
+  } catch (error) {
+    log.error('listener failed', errorFields(error))
+  }
+}

@@ -1,0 +1,140 @@
+import { expect } from 'bun:test'
+import { setProgress } from '../../src/jobs/job.ts'
+import { type Following, LiveJobs } from '../../src/jobs/live.ts'
+import type { Utterance } from '../../src/transcripts/transcript.ts'
+import { speech } from '../support/media.ts'
+import { startTestService, steered } from '../support/service.ts'
+
+const never = 24 * 3_600_000
+
+function utterance(text: string): Utterance {
+  return { start: 0, end: 1, text, speaker: null, confidence: null, words: [] }
+}
+
+/** Starts a service with one running job. */
+async function startJob() {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(60))
+  return { service, ana, id, task: await service.engine.given(1) }
+}
+
+/** Follows a job. `states` collects the state and the percentage at each call. */
+function follow(live: LiveJobs, id: string) {
+  const states: string[] = []
+  const following: Following = live.follow(id, () => {
+    const { state, progressPercent } = following.live.job
+    states.push(`${state} ${progressPercent}`)
+  })!
+  return { following, states }
+}
+
+steered('a follower is told of the progress and of the end of a job', async () => {
+  const { service, ana, id, task } = await startJob()
+  const live = new LiveJobs(service.db, { everyMs: 0 })
+  const { states } = follow(live, id)
+  setProgress(service.db, id, { sentence: 'half', percent: 50 })
+  live.changed(id)
+  service.engine.finish(task)
+  await ana.until(id, 'completed')
+  live.changed(id)
+  expect(states).toEqual(['processing 50', 'completed 100'])
+})
+
+steered('within one interval a follower is told once, but of the end immediately', async () => {
+  const { service, ana, id } = await startJob()
+  const live = new LiveJobs(service.db, { everyMs: never })
+  const { states } = follow(live, id)
+  for (const percent of [10, 20, 30]) {
+    setProgress(service.db, id, { sentence: 'on', percent })
+    live.changed(id)
+  }
+  expect(states).toEqual(['processing 10'])
+  await ana.post(`/v1/transcribe/${id}/cancel`)
+  live.changed(id)
+  expect(states).toEqual(['processing 10', 'failed 30'])
+  live.close()
+})
+
+steered('a change inside the interval is told when the interval ends, with the latest state', async () => {
+  const { service, id } = await startJob()
+  const live = new LiveJobs(service.db, { everyMs: 20 })
+  const told = Promise.withResolvers<void>()
+  const following = live.follow(id, () => {
+    if (following.live.job.progressPercent === 30) told.resolve()
+  })!
+  for (const percent of [10, 20, 30]) {
+    setProgress(service.db, id, { sentence: 'on', percent })
+    live.changed(id)
+  }
+  await told.promise
+})
+
+steered(
+  'a later follower gets the utterances from the start; a job that runs again replaces them',
+  async () => {
+    const { service, id } = await startJob()
+    const live = new LiveJobs(service.db, { everyMs: 0 })
+    const job = follow(live, id).following.live.job
+    live.heard(job, [utterance('one'), utterance('two')], 0)
+    live.heard(job, [utterance('three')], 2)
+    const texts = (following: Following) => following.live.utterances.map(({ text }) => text)
+    const { following } = follow(live, id)
+    expect(texts(following)).toEqual(['one', 'two', 'three'])
+    live.heard(job, [utterance('one again')], 0)
+    expect(texts(following)).toEqual(['one again'])
+  },
+)
+
+steered('a follower of an account is told of its jobs only', async () => {
+  const { service, ana, id } = await startJob()
+  const ben = service.account('ben')
+  const live = new LiveJobs(service.db, { everyMs: 0 })
+  const seen: string[] = []
+  const leave = live.followAccount(ana.id, job => seen.push(job.id))
+  live.changed(id)
+  live.changed(await ben.transcribe(speech(30)))
+  leave()
+  live.changed(id)
+  expect(seen).toEqual([id])
+})
+
+steered('an error in one listener harms neither the job nor the other listeners', async () => {
+  const { service, id } = await startJob()
+  const live = new LiveJobs(service.db, { everyMs: 0 })
+  live.follow(id, () => {
+    throw new Error('a broken listener')
+  })
+  const { states } = follow(live, id)
+  live.changed(id)
+  expect(states).toEqual(['processing 0'])
+})
+
+steered('an ended job has no more changes, and an unknown job no follower', async () => {
+  const { service, ana, id, task } = await startJob()
+  service.engine.finish(task)
+  await ana.until(id, 'completed')
+  const live = new LiveJobs(service.db, { everyMs: 0 })
+  const { following, states } = follow(live, id)
+  live.changed(id)
+  expect(following.live.job.state).toBe('completed')
+  expect(states).toEqual([])
+  expect(live.follow('no-such-job', () => {})).toBeNull()
+})
+
+steered('the runner tells every step of a job, and the utterances of the engine', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const states = new Set<string>()
+  const leave = service.live.followAccount(ana.id, ({ state }) => states.add(state))
+  const id = await ana.transcribe(speech(60))
+  const task = await service.engine.given(1)
+  const following = service.live.follow(id, () => {})!
+  task.options.onUtterances?.([utterance('hello')], 0)
+  expect(following.live.utterances).toEqual([utterance('hello')])
+  service.engine.finish(task)
+  await ana.until(id, 'completed')
+  leave()
+  expect(following.live.job.state).toBe('completed')
+  expect([...states]).toContain('completed')
+})
