@@ -14,6 +14,8 @@ export const requestErrors = {
   UPLOAD_EXPIRED: { status: 400, message: 'This upload has expired; create a new one.' },
   INVALID_API_KEY: { status: 401, message: 'The API key is missing or not valid.' },
   API_KEY_REVOKED: { status: 401, message: 'This API key has been revoked.' },
+  INVALID_CREDENTIALS: { status: 401, message: 'The email address and password, or the API key, are wrong.' },
+  SESSION_ENDED: { status: 401, message: 'You are not signed in, or the session has ended: sign in again.' },
   INSUFFICIENT_BALANCE: { status: 402, message: 'The available balance does not cover this transcription.' },
   ZERO_BALANCE: { status: 402, message: 'The balance is zero; add funds first.' },
   FORBIDDEN: { status: 403, message: 'This request is not allowed.' },

@@ -4,6 +4,7 @@
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
+const day = 24 * hour
 const KB = 1024
 const MB = 1024 ** 2
 const GB = 1024 ** 3
@@ -160,6 +161,12 @@ export const limits = {
   verificationTtlMs: 24 * hour,
   /** Minimum time between two verification mails to the same email address. */
   verificationMailEveryMs: 10 * minute,
+  /** Time after its last use for which a sign-in session is valid. */
+  sessionTtlMs: 30 * day,
+  /** Minimum interval between two notes of the last use of a session. */
+  sessionUseEveryMs: 1 * minute,
+  /** Maximum number of sessions of one account. */
+  sessionsMax: 50,
   /** Time for which a mail is kept in the data folder. Mails are written there when no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
@@ -224,8 +231,9 @@ export const limits = {
 } as const
 
 /**
- * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service` and
- * `accounts.create` are also counted per IP address. The other limits are counted per API key.
+ * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service`,
+ * `accounts.create` and `sessions.create` are also counted per IP address. The other limits are counted per
+ * API key. The requests of all sign-in sessions of an account count together, as those of one key.
  */
 export const rates = {
   ip: 300,
@@ -238,6 +246,8 @@ export const rates = {
   'jobs.delete': 30,
   'balance.get': 100,
   'accounts.create': 10,
+  'sessions.create': 10,
+  app: 120,
 } as const
 
 export type RateName = keyof typeof rates

@@ -3,6 +3,7 @@
 
 import { Cron } from 'croner'
 import { removeOldMail } from './accounts/mail.ts'
+import { purgeSessions } from './accounts/session.ts'
 import { purgeVerifications } from './accounts/verification.ts'
 import { purgeReplies } from './api/idempotency.ts'
 import type { Service } from './api/service.ts'
@@ -39,6 +40,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
+    'purge sessions': ({ db }) => purgeSessions(db),
     'remove old mail': ({ db, config }) => removeOldMail(config.dataDir, db.now()),
   },
 }

@@ -62,6 +62,11 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
+/** Returns the active key of an account that was created last, or null when the account has no active key. */
+export function findNewestKey(db: Db, accountId: string): Key | null {
+  return listKeys(db, accountId).findLast(({ revokedAt }) => revokedAt === null) ?? null
+}
+
 /** Revokes a key. Returns false when no key has this id. Returns true for a key that was already revoked. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {

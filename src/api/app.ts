@@ -14,6 +14,7 @@ import { ops } from './ops.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
 import type { Service } from './service.ts'
+import { sessions } from './sessions.ts'
 import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
 import { uploads } from './uploads.ts'
@@ -112,6 +113,8 @@ export function openApp(service: Service): AnyElysia {
     .use(transcribe(service))
     .use(transcriptions(service))
     .use(ops(service))
+    // The calls of the dashboard.
+    .use(sessions(service))
 
   return app
 }

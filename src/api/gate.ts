@@ -1,21 +1,16 @@
-// The checks before a handler runs: the quota of the IP address, the API key, the quota of the key, the body,
-// and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `account` or `submit`. The value of the macro names the quota of the route.
+// The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
+// body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
+// `openBody`, `account`, `submit` or `session`. The value of the macro names the quota of the route.
 
 import { Elysia } from 'elysia'
-import { findKey } from '../accounts/key.ts'
-import { ApiError, type RequestErrorCode } from '../errors.ts'
+import type { RequestErrorCode } from '../errors.ts'
 import type { RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
+import { authenticate, authenticateSession, type Caller } from './credential.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import { quotaHeaders, refusal } from './rate-limit.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-
-type Caller = {
-  accountId: string
-  keyId: string
-}
 
 /** The state of one request. app.ts creates it. */
 export type RequestState = {
@@ -27,7 +22,7 @@ export type RequestState = {
    * network.
    */
   network: string
-  /** The account and key of the request. Null until the key is checked, and for routes that need no key. */
+  /** The account of the request. Null until the credential is checked, and for routes that need none. */
   caller: Caller | null
   /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
@@ -67,7 +62,7 @@ const commonErrors: RequestErrorCode[] = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ]
-const authErrors: RequestErrorCode[] = ['INVALID_API_KEY', 'API_KEY_REVOKED']
+const authErrors: RequestErrorCode[] = ['INVALID_API_KEY', 'API_KEY_REVOKED', 'SESSION_ENDED']
 const bodyErrors: RequestErrorCode[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 const idempotencyErrors: RequestErrorCode[] = ['IDEMPOTENCY_KEY_LOCKED', 'IDEMPOTENCY_KEY_CONFLICT']
 
@@ -78,26 +73,27 @@ export const gate = (service: Service) => {
   }
 
   /**
-   * Checks the quotas and, if `needsKey` is true, the key. Throws for a refused request. A request that
-   * exceeds its quota is not counted.
+   * Checks the quotas, and the credential with `authenticated`. Throws for a refused request. A request that
+   * exceeds its quota is not counted. `authenticated` is null for a route that needs no credential.
    */
   function admit(
     { request, set, requestState }: GateContext,
     rate: RateName,
-    { needsKey }: { needsKey: boolean },
+    authenticated: typeof authenticate | null,
   ): void {
     const { rateLimiter } = service
     Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
     admitAddress(requestState)
-    requestState.caller = needsKey ? authenticate(service, request) : null
-    const quota = rateLimiter.take(rate, requestState.caller?.keyId ?? requestState.network)
+    requestState.caller = authenticated?.(service, request) ?? null
+    const { caller, network } = requestState
+    const quota = rateLimiter.take(rate, caller?.countedAs ?? network)
     if (!quota) return
     Object.assign(
       set.headers,
-      quotaHeaders(rateLimiter, rate, { quota, now: service.db.now(), keyed: needsKey }),
+      quotaHeaders(rateLimiter, rate, { quota, now: service.db.now(), keyed: caller !== null }),
     )
     if (quota.allowed) return
-    rateLimiter.giveBack('ip', requestState.network)
+    rateLimiter.giveBack('ip', network)
     throw refusal(quota)
   }
 
@@ -158,24 +154,31 @@ export const gate = (service: Service) => {
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
-        admit({ request, set, requestState }, rate, { needsKey: false }),
+        admit({ request, set, requestState }, rate, null),
     }),
     /** For a route that needs no key and has a JSON body. The quota `rate` is counted per IP address. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
-        admit({ request, set, requestState }, rate, { needsKey: false })
+        admit({ request, set, requestState }, rate, null)
         return takeBody(request, requestState)
       },
     }),
-    /** For a route that needs an API key. The quota `rate` is counted per key. */
+    /** For a route that needs a credential. The quota `rate` is counted per caller. */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
-        admit({ request, set, requestState }, rate, { needsKey: true }),
+        admit({ request, set, requestState }, rate, authenticate),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For a route that needs an API key and a JSON body. The request may have an Idempotency-Key. */
+    /** For a route that needs the cookie of a sign-in session. The quota `rate` is counted per account. */
+    session: (rate: RateName) => ({
+      detail: about({ rate, keyed: true, errors: [...commonErrors, 'SESSION_ENDED'], hide: true }),
+      transform: ({ request, set, requestState }: GateContext) =>
+        admit({ request, set, requestState }, rate, authenticateSession),
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+    }),
+    /** For a route that needs a credential and a JSON body. The request may have an Idempotency-Key. */
     submit: (rate: RateName) => ({
       detail: about({
         rate,
@@ -184,7 +187,7 @@ export const gate = (service: Service) => {
         errors: [...commonErrors, ...authErrors, ...bodyErrors, ...idempotencyErrors],
       }),
       parse: ({ request, set, requestState }: GateContext) => {
-        admit({ request, set, requestState }, rate, { needsKey: true })
+        admit({ request, set, requestState }, rate, authenticate)
         return takeIdempotentBody(request, requestState, rate)
       },
       resolve: ({ requestState }: GateContext) => ({
@@ -195,23 +198,7 @@ export const gate = (service: Service) => {
   })
 }
 
-function authenticate({ db, baseUrl }: Service, request: Request): Caller {
-  const key = findKey(db, readKey(request.headers))
-  const challenge = {
-    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl(request)}/.well-known/oauth-protected-resource"`,
-  }
-  if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge)
-  if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge)
-  return { accountId: key.accountId, keyId: key.id }
-}
-
 function callerOf({ caller }: RequestState): Caller {
   if (!caller) throw new Error('the request was not authenticated')
   return caller
-}
-
-function readKey(headers: Headers): string {
-  const authorization = headers.get('authorization')
-  if (authorization === null) return headers.get('x-api-key')?.trim() ?? ''
-  return authorization.replace(/^Bearer\s+/i, '').trim()
 }

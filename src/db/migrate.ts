@@ -7,6 +7,7 @@ import mediaOfAccount from './migrations/002_media_of_account.sql' with { type: 
 import sentEvents from './migrations/003_sent_events.sql' with { type: 'text' }
 import prompt from './migrations/004_prompt.sql' with { type: 'text' }
 import progress from './migrations/005_progress.sql' with { type: 'text' }
+import sessions from './migrations/006_sessions.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -17,6 +18,7 @@ const shipped: Migration[] = [
   { name: '003_sent_events', sql: sentEvents },
   { name: '004_prompt', sql: prompt },
   { name: '005_progress', sql: progress },
+  { name: '006_sessions', sql: sessions },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -17,7 +17,8 @@ export type Job = {
   seq: number
   id: string
   accountId: string
-  keyId: string
+  /** The key that signs the webhooks of the job. A job without a key has no webhook. */
+  keyId: string | null
   state: JobState
   sourceUrl: string | null
   uploadId: string | null
@@ -43,7 +44,7 @@ export type Job = {
 }
 
 type JobRequest = {
-  keyId: string
+  keyId: string | null
   sourceUrl: string | null
   uploadId: string | null
   fileBytes: number | null

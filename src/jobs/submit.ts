@@ -3,6 +3,7 @@
 import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
 import { requireAvailable } from '../accounts/funds.ts'
+import { findNewestKey } from '../accounts/key.ts'
 import type { transcribeRequest } from '../api/shapes/requests.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -35,15 +36,20 @@ export async function checkSubmission(
 
 /**
  * Creates a job and returns its id. Throws an ApiError, and changes nothing, when the balance is too low or the
- * upload cannot be used.
+ * upload cannot be used. Without a key in the request, the newest key of the account signs the webhooks.
  */
 export function submitJob(
   db: Db,
-  { accountId, keyId }: { accountId: string; keyId: string },
+  caller: { accountId: string; keyId: string | null },
   submission: Submission,
   { pricePerHourCents }: { pricePerHourCents: number },
 ): string {
+  const { accountId } = caller
   return db.tx(() => {
+    const keyId = caller.keyId ?? findNewestKey(db, accountId)?.id ?? null
+    if (keyId === null && submission.webhook_url != null) {
+      throw invalid('webhook_url needs an API key of the account, because the key signs the webhooks.')
+    }
     requireAvailable(db, accountId, pricePerHourCents)
     const upload = submission.upload_id == null ? null : takeUpload(db, accountId, submission.upload_id)
     return createJob(db, accountId, {
@@ -57,7 +63,8 @@ export function submitJob(
       align: submission.align ?? true,
       prompt: submission.prompt ?? null,
       vocabulary: submission.vocabulary ?? [],
-      webhookUrl: submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null,
+      webhookUrl:
+        keyId === null ? null : (submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null),
     })
   })
 }

@@ -126,7 +126,7 @@ export class WebhookSender {
     const { signal } = this.#closing
     try {
       const job = findJob(db, jobId)
-      if (!job?.webhookUrl) return
+      if (!job?.webhookUrl || job.keyId === null) return
       const body = sealedBody === null ? bodyOf(db, job, event) : secrets.open(sealedBody)
       if (body === null) return
       const signingSecret = findSigningSecret(db, secrets, job.keyId)

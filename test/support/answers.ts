@@ -19,6 +19,8 @@ const shapes: Record<string, TSchema> = {
   'GET /v1/transcribe/{id}': answers.job,
   'POST /v1/transcribe/{id}/cancel': answers.cancelled,
   'GET /v1/transcriptions': answers.page,
+  'POST /app/session': answers.session,
+  'GET /app/session': answers.session,
 }
 
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {

@@ -99,6 +99,17 @@ export const pendingAccount = answer(
   Type.Object({ status: Type.Literal('pending_verification'), email: Type.String(), message: Type.String() }),
 )
 
+export const session = answer(
+  'Session',
+  Type.Object({
+    account_id: Type.String(),
+    email: Type.String(),
+    key_id: nullable(Type.String({ description: 'The key that signed in; null after a password' })),
+    created_at: instant('When it was opened'),
+    expires_at: instant('When it ends, unless it is used before'),
+  }),
+)
+
 export const introduction = answer(
   'Introduction',
   Type.Object({

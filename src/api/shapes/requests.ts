@@ -124,6 +124,17 @@ export const accountRequest = Type.Object(
   { ...closed, $id: 'AccountRequest' },
 )
 
+export const signIn = Type.Object(
+  {
+    email: Type.Optional(Type.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' })),
+    password: Type.Optional(
+      Type.String({ maxLength: limits.passwordLengthMax, description: 'the password of the account' }),
+    ),
+    key: Type.Optional(Type.String({ maxLength: limits.passwordLengthMax, description: 'an API key' })),
+  },
+  { ...closed, $id: 'SignIn', description: 'Either email and password, or key' },
+)
+
 export const idParam = Type.Object({ id: Type.String({ description: 'The id of the transcription' }) })
 
 export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })

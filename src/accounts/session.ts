@@ -1,0 +1,89 @@
+// Sign-in sessions. The browser keeps the token of a session in a cookie. The database stores only the hash of
+// the token.
+
+import { sha256 } from '../base/hash.ts'
+import { newToken } from '../base/id.ts'
+import { type Db, refusalOf } from '../db/db.ts'
+import { limits } from '../limits.ts'
+
+export type Session = {
+  accountId: string
+  /** The API key that signed in, or null for a sign-in with a password. */
+  keyId: string | null
+  createdAt: number
+  lastUsedAt: number
+  expiresAt: number
+}
+
+const columns = `account_id as accountId, key_id as keyId, created_at as createdAt, last_used_at as lastUsedAt,
+  expires_at as expiresAt`
+
+/**
+ * Creates a session and returns its token. The token is not stored. When the account has more than
+ * `sessionsMax` sessions, the sessions that were not used for the longest time end.
+ */
+export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
+  const token = newToken()
+  db.tx(() => {
+    const now = db.now()
+    db.run(
+      `insert into sessions (token_hash, account_id, key_id, created_at, last_used_at, expires_at)
+       values ($tokenHash, $accountId, $keyId, $now, $now, $expiresAt)`,
+      { tokenHash: sha256(token), accountId, keyId, now, expiresAt: now + limits.sessionTtlMs },
+    )
+    db.run(
+      `delete from sessions where token_hash in (
+         select token_hash from sessions where account_id = $accountId
+         order by last_used_at desc, rowid desc limit -1 offset $kept)`,
+      { accountId, kept: limits.sessionsMax },
+    )
+  })
+  return token
+}
+
+/**
+ * Finds the session of a token and notes its use. Returns null when the token is unknown or expired, or when
+ * the API key that signed in was revoked.
+ */
+export function useSession(db: Db, token: string): Session | null {
+  const tokenHash = sha256(token)
+  const session = db.find<Session>(
+    `select ${columns} from sessions where token_hash = $tokenHash and expires_at > $now
+     and (key_id is null or key_id in (select id from keys where revoked_at is null))`,
+    { tokenHash, now: db.now() },
+  )
+  if (!session) return null
+  if (session.lastUsedAt > db.now() - limits.sessionUseEveryMs) return session
+  return renew(db, tokenHash) ?? session
+}
+
+/**
+ * Moves the expiry of a session to `sessionTtlMs` from now. Returns null when the database is busy or full:
+ * the session is still valid then.
+ */
+function renew(db: Db, tokenHash: string): Session | null {
+  const now = db.now()
+  try {
+    return db.find<Session>(
+      `update sessions set last_used_at = $now, expires_at = $expiresAt where token_hash = $tokenHash
+       returning ${columns}`,
+      { tokenHash, now, expiresAt: now + limits.sessionTtlMs },
+    )
+  } catch (error) {
+    if (refusalOf(error)) return null
+    throw error
+  }
+}
+
+export function endSession(db: Db, token: string): void {
+  db.run('delete from sessions where token_hash = $tokenHash', { tokenHash: sha256(token) })
+}
+
+/** Ends all sessions of an account. */
+export function endSessions(db: Db, accountId: string): void {
+  db.run('delete from sessions where account_id = $accountId', { accountId })
+}
+
+export function purgeSessions(db: Db): void {
+  db.run('delete from sessions where expires_at <= $now', { now: db.now() })
+}

@@ -1,0 +1,31 @@
+// Checks the credentials of a sign-in. The answer does not reveal if an account exists.
+
+import type { Db } from '../db/db.ts'
+import { normalEmail } from './email.ts'
+import { findKey } from './key.ts'
+import { isPassword } from './password.ts'
+
+export type SignedIn = { accountId: string; keyId: string | null }
+
+/** Returns the account of an API key. Returns null when the key is unknown or revoked. */
+export function signInWithKey(db: Db, text: string): SignedIn | null {
+  const key = findKey(db, text.trim())
+  return key && key.revokedAt === null ? { accountId: key.accountId, keyId: key.id } : null
+}
+
+/**
+ * Returns the account of an email address and a password. Returns null when they do not belong together. An
+ * unknown address takes as long as a wrong password, because a password is hashed in both cases.
+ */
+export async function signInWithPassword(
+  db: Db,
+  { email, password }: { email: string; password: string },
+): Promise<SignedIn | null> {
+  const account = db.find<{ id: string; passwordHash: string }>(
+    `select id, password_hash as passwordHash from accounts
+     where email = $email and verified_at is not null and password_hash is not null`,
+    { email: normalEmail(email) ?? '' },
+  )
+  const isRight = await isPassword(password, account?.passwordHash ?? null)
+  return account && isRight ? { accountId: account.id, keyId: null } : null
+}

@@ -1,0 +1,36 @@
+// Protects requests with a cookie against cross-site request forgery.
+
+import { ApiError } from '../errors.ts'
+import type { Service } from './service.ts'
+
+/** Methods that change nothing. */
+const safeMethods = ['GET', 'HEAD', 'OPTIONS']
+
+/**
+ * Throws unless a page of this service sent the request. A browser says it in Sec-Fetch-Site, or else in
+ * Origin. A request without both headers is refused. Requests with a safe method are always accepted.
+ */
+export function requireOwnOrigin(service: Service, request: Request): void {
+  if (safeMethods.includes(request.method) || senderOf(service, request) === 'own') return
+  throw foreign()
+}
+
+/** Throws if a page of another site sent the request. A program that is not a browser may send it. */
+export function refuseForeignOrigin(service: Service, request: Request): void {
+  if (senderOf(service, request) === 'foreign') throw foreign()
+}
+
+function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | 'unknown' {
+  const site = request.headers.get('sec-fetch-site')
+  if (site !== null) return site === 'same-origin' ? 'own' : 'foreign'
+  const origin = request.headers.get('origin')
+  if (origin === null) return 'unknown'
+  // The service may have several addresses, for example 127.0.0.1 and localhost, but one base URL.
+  const host = URL.parse(origin)?.host
+  const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
+  return isOwn ? 'own' : 'foreign'
+}
+
+function foreign(): ApiError {
+  return new ApiError('FORBIDDEN', 'A session accepts this request only from a page of this service.')
+}

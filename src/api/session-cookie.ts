@@ -1,0 +1,44 @@
+// The cookie that holds the token of a sign-in session.
+
+import { limits } from '../limits.ts'
+import type { Service } from './service.ts'
+
+/** Returns the session token in the request's cookie, or null when there is none. */
+export function readSessionToken(service: Service, request: Request): string | null {
+  const cookies = request.headers.get('cookie')?.split(';') ?? []
+  const start = `${nameOf(service, request)}=`
+  const cookie = cookies.map(each => each.trim()).find(each => each.startsWith(start))
+  return cookie?.slice(start.length) || null
+}
+
+/**
+ * Returns a Set-Cookie header that stores a session token in the browser. The browser sends the cookie only
+ * with requests that a page of this service starts, and no script can read the cookie.
+ */
+export function sessionCookie(service: Service, request: Request, token: string): string {
+  return setCookie(service, request, { token, seconds: limits.sessionTtlMs / 1000 })
+}
+
+/** Returns a Set-Cookie header that removes the cookie. */
+export function removedCookie(service: Service, request: Request): string {
+  return setCookie(service, request, { token: '', seconds: 0 })
+}
+
+function setCookie(
+  service: Service,
+  request: Request,
+  { token, seconds }: { token: string; seconds: number },
+): string {
+  const secure = isSecure(service, request) ? '; Secure' : ''
+  const name = nameOf(service, request)
+  return `${name}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
+}
+
+/** With the prefix __Host-, a browser accepts the cookie only over https and only from this host. */
+function nameOf(service: Service, request: Request): string {
+  return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'
+}
+
+function isSecure({ baseUrl }: Service, request: Request): boolean {
+  return baseUrl(request).startsWith('https:')
+}

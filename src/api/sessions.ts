@@ -1,0 +1,104 @@
+// The calls of the dashboard that sign in and out. A session is a credential for the whole API.
+
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { findAccount } from '../accounts/account.ts'
+import { createSession, endSession, endSessions, type Session, useSession } from '../accounts/session.ts'
+import { type SignedIn, signInWithKey, signInWithPassword } from '../accounts/sign-in.ts'
+import { ApiError } from '../errors.ts'
+import { gate } from './gate.ts'
+import { timestamp } from './job-json.ts'
+import { refuseForeignOrigin } from './own-origin.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+import { readSessionToken, removedCookie, sessionCookie } from './session-cookie.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
+
+export const sessions = (service: Service) =>
+  new Elysia({ prefix: '/app' })
+    .use(gate(service))
+
+    .post(
+      '/session',
+      async ({ body, request, set }) => {
+        refuseForeignOrigin(service, request)
+        const signedIn = await signIn(service, body)
+        if (!signedIn) throw new ApiError('INVALID_CREDENTIALS')
+        const token = createSession(service.db, signedIn)
+        return answerWith(service, { request, set, token })
+      },
+      {
+        openBody: 'sessions.create',
+        body: requests.signIn,
+        response: { 200: answers.session },
+        detail: about({ summary: 'Sign in', hide: true }),
+      },
+    )
+
+    // Reading the session also renews the cookie, so that it expires a fixed time after its last use.
+    .get(
+      '/session',
+      ({ request, set }) =>
+        answerWith(service, { request, set, token: readSessionToken(service, request) ?? '' }),
+      { session: 'app', response: { 200: answers.session }, detail: about({ summary: 'Read the session' }) },
+    )
+
+    .delete(
+      '/session',
+      ({ request }) => {
+        endSession(service.db, readSessionToken(service, request) ?? '')
+        return signedOut(service, request)
+      },
+      { session: 'app', parse: 'none', detail: about({ summary: 'Sign out' }) },
+    )
+
+    .delete(
+      '/sessions',
+      ({ request, caller }) => {
+        endSessions(service.db, caller.accountId)
+        return signedOut(service, request)
+      },
+      { session: 'app', parse: 'none', detail: about({ summary: 'Sign out everywhere' }) },
+    )
+
+async function signIn(
+  { db }: Service,
+  { email, password, key }: Static<typeof requests.signIn>,
+): Promise<SignedIn | null> {
+  const byKey = key !== undefined && email === undefined && password === undefined
+  if (byKey) return signInWithKey(db, key)
+  if (key !== undefined || email === undefined || password === undefined) {
+    throw new ApiError('INVALID_REQUEST', 'Give email and password, or key alone.')
+  }
+  return signInWithPassword(db, { email, password })
+}
+
+type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
+
+/** Describes the session of a token, and sends its cookie. */
+function answerWith(service: Service, { request, set, token }: Answered): Static<typeof answers.session> {
+  const session = useSession(service.db, token)
+  const account = session && findAccount(service.db, session.accountId)
+  if (!account) throw new ApiError('SESSION_ENDED')
+  set.headers['Set-Cookie'] = sessionCookie(service, request, token)
+  set.headers['Cache-Control'] = 'no-store'
+  return sessionJson(session, account.email)
+}
+
+function sessionJson({ accountId, keyId, createdAt, expiresAt }: Session, email: string) {
+  return {
+    account_id: accountId,
+    email,
+    key_id: keyId,
+    created_at: timestamp(createdAt),
+    expires_at: timestamp(expiresAt),
+  }
+}
+
+function signedOut(service: Service, request: Request): Response {
+  return new Response(null, {
+    status: 204,
+    headers: { 'Set-Cookie': removedCookie(service, request), 'Cache-Control': 'no-store' },
+  })
+}
