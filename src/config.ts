@@ -1,6 +1,6 @@
 // The settings of the program. Each setting has an environment variable, a default, a parser and a line of
 // help. The command-line flags, --help and the docs are generated from `settings`. base/carried.ts also reads
-// STENO_DATA_DIR, before the settings are parsed. net/hub.ts reads HF_ENDPOINT and HF_TOKEN; the hub's own
+// STENO_CACHE_DIR, and cli/settings.ts STENO_ENV_FILE: both name files for commands only. net/hub.ts reads HF_ENDPOINT and HF_TOKEN; the hub's own
 // tools use the same names.
 
 import { resolve } from 'node:path'
@@ -149,10 +149,10 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Other variables that start with STENO_: the unpack folder of the binary, and options of tests and
- * benchmarks.
+ * Other variables that start with STENO_: folders and files of commands, the unpack folder of the binary, and
+ * options of tests and benchmarks.
  */
-const otherVariables = /^STENO_(NATIVE_DIR|(TEST|BENCH)_\w+)$/
+const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
 /** Reads the settings from environment variables. Throws a ConfigError that names all invalid values. */
 export function readConfig(environment: Record<string, string | undefined>): Config {

@@ -188,6 +188,10 @@ export const limits = {
   /** Time for which /v1/ready caches the result of its test write to the database. */
   readyEveryMs: 1 * second,
 
+  // Limits of the terminal.
+  /** Poll interval while a pipe that does not block is full. */
+  terminalRetryMs: 5,
+
   // Limits of drafts and upgrades.
   /** Age at which a draft is removed: only a killed process leaves a draft for so long. */
   draftKeptMs: 1 * hour,

@@ -4,7 +4,7 @@ import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'
 
 const [given = 'help', ...args] = process.argv.slice(2)
-const name = given === '--version' ? 'version' : given
+const name = /^(--version|-v|-V)$/.test(given) ? 'version' : given
 const child = children[name]
 if (child) {
   await (await child())()

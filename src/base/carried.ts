@@ -2,7 +2,8 @@
 // project folder. The binary contains copies, and unpacks the copies once.
 
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Embedded, embedded } from './embedded.ts'
 import { log } from './log.ts'
@@ -26,12 +27,16 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/**
- * Sets the folder into which the binary unpacks its files. The command `serve` calls this function, because
- * a flag may name another data folder.
- */
-export function setDataDir(dataDir: string): void {
-  process.env[folderVariable] = join(dataDir, 'native')
+/** Sets the folder into which the binary unpacks its files. Child processes inherit it. */
+export function setNativeHome(folder: string): void {
+  process.env[folderVariable] = folder
+}
+
+/** Returns the folder of the user for files that can be unpacked or downloaded again. */
+export function cacheDir(): string {
+  const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
+  const caches = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache')
+  return STENO_CACHE_DIR ? resolve(STENO_CACHE_DIR) : join(caches, 'steno')
 }
 
 /**
@@ -57,5 +62,5 @@ function unpackedFolder(files: Embedded): string {
 
 /** Returns the folder that holds the unpacked native files and the downloaded CUDA provider. */
 export function nativeHome(): string {
-  return process.env[folderVariable] ?? join(resolve(process.env.STENO_DATA_DIR || './steno-data'), 'native')
+  return process.env[folderVariable] ?? join(cacheDir(), 'native')
 }

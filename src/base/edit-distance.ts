@@ -28,3 +28,15 @@ export function nearest(given: string, names: readonly string[]): string | null 
   const distances = names.map(name => editDistance(wanted, name.toLowerCase()))
   return names[distances.indexOf(Math.min(...distances))] ?? null
 }
+
+/**
+ * Returns the name that `given` probably is a misspelling of. Returns null if no name is similar to `given`.
+ */
+export function findSimilar(given: string, names: readonly string[]): string | null {
+  const name = nearest(given, names)
+  if (name === null) return null
+  const isStart = given.length > 1 && name.startsWith(given)
+  const isClose =
+    editDistance(given.toLowerCase(), name.toLowerCase()) <= Math.max(1, Math.floor(given.length / 3))
+  return isStart || isClose ? name : null
+}

@@ -22,7 +22,7 @@ export function unpack(home: string, { hash, files }: Files, onStart: (folder: s
     write(folder, files)
   } catch (error) {
     throw new Error(
-      `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR names another place`,
+      `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR or STENO_CACHE_DIR names another place`,
     )
   }
   // Removes only the folders that this function created for other hashes. The same place holds the folder of

@@ -12,11 +12,11 @@ import { centsOf, parseDollars } from '../accounts/price.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
-import { command, need, print, UsageError } from './command.ts'
+import { command, jsonOption, need, print, UsageError } from './command.ts'
 import { withData } from './data.ts'
-import { configOf } from './settings.ts'
+import { dataConfig, dataOption } from './settings.ts'
 
-const json = { json: { type: 'boolean' } } as const
+const json = { ...jsonOption, ...dataOption } as const
 
 export const create = command({
   usage: 'steno accounts create EMAIL [--password P] [--credit 10.00] [--json]',
@@ -30,7 +30,7 @@ export const create = command({
     const cents = creditOf(values.credit ?? '0')
     const passwordHash =
       values.password === undefined ? null : await hashPassword(checkPassword(values.password))
-    const account = withData(db =>
+    const account = withData(values, db =>
       db.tx(() => {
         const made = createAccount(db, { email, passwordHash, verified: true })
         if (!made) throw new Error(`there is already an account ${email}`)
@@ -49,7 +49,7 @@ export const list = command({
   options: json,
   async run(positionals, values) {
     need(positionals)
-    const accounts = withData(listAccounts)
+    const accounts = withData(values, listAccounts)
     print(values, accounts.map(recordOf), () => accounts.map(lineOf))
   },
 })
@@ -60,7 +60,7 @@ export const show = command({
   options: json,
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
-    const account = withData(db => mustFind(db, email))
+    const account = withData(values, db => mustFind(db, email))
     print(values, recordOf(account), () =>
       Object.entries(recordOf(account)).map(([name, value]) => `${name}: ${value}`),
     )
@@ -74,10 +74,10 @@ export const webhook = command({
   async run(positionals, values) {
     const [email, url] = need(positionals, 'EMAIL', 'URL or none')
     const webhookUrl = url === 'none' ? null : url
-    const { allowNets } = configOf()
+    const { allowNets } = dataConfig(values)
     const refused = webhookUrl === null ? null : await checkWebhookUrl(webhookUrl, { allowNets })
     if (refused !== null) throw new Error(refused)
-    const account = withData(db => {
+    const account = withData(values, db => {
       setDefaultWebhook(db, mustFind(db, email).id, webhookUrl)
       return mustFind(db, email)
     })
@@ -92,7 +92,7 @@ export const credit = command({
   async run(positionals, values) {
     const [email, amount] = need(positionals, 'EMAIL', 'DOLLARS')
     const cents = amountOf(amount)
-    const account = withData(db => {
+    const account = withData(values, db => {
       deposit(db, mustFind(db, email).id, cents)
       return mustFind(db, email)
     })

@@ -1,20 +1,19 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
-import { databasePath, openDb } from '../db/db.ts'
-import { command, need, print } from './command.ts'
-import { configOf } from './settings.ts'
+import { openDb } from '../db/db.ts'
+import { command, jsonOption, need, print } from './command.ts'
+import { dataConfig, dataOption } from './settings.ts'
 
 export const backup = command({
   usage: 'steno backup FILE [--json]',
   summary:
     'Copy the database into a new file while the service runs, and the key that it needs into FILE.key.',
-  options: { json: { type: 'boolean' } },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     const [file] = need(positionals, 'FILE')
     const key = `${file}.key`
-    const { dataDir } = configOf()
-    if (!existsSync(databasePath(dataDir))) throw new Error(`there is no database in ${dataDir}`)
+    const { dataDir } = dataConfig(values)
     for (const path of [file, key]) if (existsSync(path)) throw alreadyThere(path)
 
     const db = openDb(dataDir)

@@ -1,12 +1,14 @@
 // A progress bar on stderr: each new state overwrites the line. If stderr is not a terminal, nothing is
 // printed.
 
+import { terminal } from './terminal.ts'
+
 export type Bar = { show(line: string): void; end(): void }
 
 export function openBar(): Bar {
-  const isTerminal = process.stderr.isTTY === true
+  const isTerminal = terminal.isTerminal('err')
   const show = (line: string) => {
-    if (isTerminal) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+    if (isTerminal) terminal.err(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
   }
   return { show, end: () => show('') }
 }

@@ -2,26 +2,36 @@
 // --json and the exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { findSimilar } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
+import { terminal } from './terminal.ts'
 
 /** The types of the values that `parseArgs` returns for these options. */
 export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
-type Definition<Options extends ParseArgsOptionsConfig> = {
+/** The parts of a command that its help, the completion and the manual page show. */
+export type Description = {
   /** The line that describes the arguments, for example `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
-  options: Options
-  /** A line of help for each option, which --help prints. */
-  help?: Record<string, string>
-  run(positionals: string[], values: ValuesOf<Options>): Promise<void>
+  options: ParseArgsOptionsConfig
+  /** A line of help for each option. */
+  help: Record<string, string>
+  /** The values that an option accepts, for the completion of a shell. */
+  choices: Record<string, readonly string[]>
+  /** Paragraphs after the options in the help. */
+  more: string[]
 }
 
-export type Command = {
-  usage: string
-  summary: string
+type Definition<Options extends ParseArgsOptionsConfig> = Pick<Description, 'usage' | 'summary'> &
+  Partial<Pick<Description, 'help' | 'choices' | 'more'>> & {
+    options: Options
+    run(positionals: string[], values: ValuesOf<Options>): Promise<void>
+  }
+
+export type Command = Description & {
   /** Parses the arguments. Then runs the command, or prints its help if --help was given. */
   run(args: string[]): Promise<void>
 }
@@ -29,17 +39,32 @@ export type Command = {
 /** The error for wrong usage. The program then ends with exit code 2; any other error has exit code 1. */
 export class UsageError extends Error {}
 
+/** The error of a command that was interrupted with Ctrl-C. */
+export class Interrupted extends Error {}
+
+const interruptedCode = 130
+
+export const jsonOption = { json: { type: 'boolean' } } as const
+
+/** The help of the options that several commands have. */
+const sharedHelp: Record<string, string> = {
+  json: 'print one JSON document',
+  'data-dir': 'the data folder of the service (STENO_DATA_DIR)',
+  help: 'show this help',
+}
+
 export function command<const Options extends ParseArgsOptionsConfig>(
   definition: Definition<Options>,
 ): Command {
-  const { usage, summary } = definition
+  const options = { ...definition.options, help: { type: 'boolean', short: 'h' } } as const
+  const { usage, summary, choices = {}, more = [] } = definition
+  const description = { usage, summary, choices, more, options, help: { ...sharedHelp, ...definition.help } }
   return {
-    usage,
-    summary,
+    ...description,
     async run(args) {
-      const { positionals, values } = parse(definition.options, args)
-      if (values.help) console.log(helpOf(definition))
-      else await definition.run(positionals, values)
+      const { positionals, values } = parse(options, args)
+      if (values.help) terminal.out(`${helpOf(description)}\n`)
+      else await definition.run(positionals, values as ValuesOf<Options>)
     },
   }
 }
@@ -50,10 +75,11 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
     await run(args)
     return 0
   } catch (error) {
-    for (const line of reasonOf(error).split('\n')) console.error(`steno: ${line}`)
-    if (!(error instanceof UsageError)) return 1
-    console.error(`usage: ${usage}`)
-    return 2
+    const isUsage = error instanceof UsageError
+    const hint = isUsage ? ` (${nameOf(usage)} --help says more)` : ''
+    for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${line}\n`)
+    if (error instanceof Interrupted) return interruptedCode
+    return isUsage ? 2 : 1
   }
 }
 
@@ -65,8 +91,12 @@ export function print(
   record: unknown,
   lines: () => string | string[],
 ): void {
-  if (json) console.log(JSON.stringify(record))
-  else for (const line of [lines()].flat()) console.log(line)
+  say(...(json ? [JSON.stringify(record)] : [lines()].flat()))
+}
+
+/** Prints lines to stdout. */
+export function say(...lines: string[]): void {
+  terminal.out(lines.map(line => `${line}\n`).join(''))
 }
 
 /**
@@ -83,23 +113,40 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
+/** Returns the words of a command, without `steno` and without its arguments. */
+export function nameOf(usage: string): string {
+  return /^steno(?: [a-z]+)*/.exec(usage)?.[0] ?? 'steno'
+}
+
 function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
   try {
-    return parseArgs({
-      args,
-      options: { ...options, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-    }) as { positionals: string[]; values: ValuesOf<Options> & { help?: boolean } }
+    return parseArgs({ args, options, allowPositionals: true }) as {
+      positionals: string[]
+      values: Record<string, unknown>
+    }
   } catch (error) {
-    throw new UsageError(reasonOf(error))
+    throw new UsageError(complaintOf(error, Object.keys(options)))
   }
 }
 
-function helpOf({
-  usage,
-  summary,
-  help = {},
-}: Pick<Definition<ParseArgsOptionsConfig>, 'usage' | 'summary' | 'help'>): string {
-  const rows = Object.entries(help).map(([name, line]) => `  --${name.padEnd(26)} ${line}`)
-  return [`usage: ${usage}`, '', summary, ...(rows.length > 0 ? ['', ...rows] : [])].join('\n')
+/** Returns the message for an error of `parseArgs`, without its advice about positional arguments. */
+function complaintOf(error: unknown, known: string[]): string {
+  const message = reasonOf(error)
+  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+  if (unknown !== undefined) {
+    const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
+    return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
+  }
+  const [, lacking] = /^Option '([^']*?)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
+  if (lacking !== undefined) return `${lacking} needs a value`
+  const [, full] = /^Option '([^']*)' does not take an argument/.exec(message) ?? []
+  return full === undefined ? message : `${full} takes no value`
+}
+
+function helpOf({ usage, summary, options, help, more }: Description): string {
+  const rows = Object.entries(options).map(([name, { type, short }]) => {
+    const flags = `${short === undefined ? '    ' : `-${short}, `}--${name}${type === 'string' ? ' VALUE' : ''}`
+    return `  ${flags.padEnd(30)} ${help[name] ?? ''}`.trimEnd()
+  })
+  return [`usage: ${usage}`, '', summary, '', ...rows, ...more.flatMap(text => ['', text])].join('\n')
 }

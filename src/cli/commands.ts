@@ -30,6 +30,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   install: async () => (await import('./install.ts')).install,
   upgrade: async () => (await import('./upgrade.ts')).upgrade,
   version: async () => (await import('./version.ts')).version,
+  completion: async () => (await import('./completion.ts')).completionOf(commands),
+  man: async () => (await import('./man.ts')).manOf(commands),
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 

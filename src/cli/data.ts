@@ -1,13 +1,12 @@
 // Opens the database of the data folder for a command. A server may use the same database at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
-import { makeDataDir } from '../db/data-dir.ts'
 import { type Db, openDb } from '../db/db.ts'
-import { configOf } from './settings.ts'
+import { dataConfig, type Flags } from './settings.ts'
 
-export function withData<T>(work: (db: Db, secrets: Secrets) => T): T {
-  const { dataDir } = configOf()
-  makeDataDir(dataDir)
+/** Calls `work` with the database of the data folder that `flags` names. */
+export function withData<T>(flags: Flags, work: (db: Db, secrets: Secrets) => T): T {
+  const { dataDir } = dataConfig(flags)
   const db = openDb(dataDir, { synchronous: 'full' })
   try {
     return work(db, openSecrets(dataDir))

@@ -13,8 +13,8 @@ import { type OneShotEngine, openOnce } from '../engine/once.ts'
 import { builtInClip, hasCuda } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import { command, need, print } from './command.ts'
-import { configOf } from './settings.ts'
+import { command, jsonOption, need, print } from './command.ts'
+import { dataOption, localConfig } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
@@ -105,11 +105,10 @@ const wordErrorRateMax = 0.2
 export const doctor = command({
   usage: 'steno doctor [--json]',
   summary: 'Check everything the service needs; at the end transcribe a built-in clip.',
-  options: { json: { type: 'boolean' } },
-  help: { json: 'one JSON document' },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     need(positionals)
-    const checkup: Checkup = { config: configOf(), engine: null }
+    const checkup: Checkup = { config: localConfig(values), engine: null }
     const findings: Finding[] = []
     try {
       for (const [check, run] of Object.entries(checks)) {

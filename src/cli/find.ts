@@ -1,7 +1,8 @@
 // Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one
 // argument. For unknown words the result is a command that prints the list of commands.
 
-import { type Command, UsageError } from './command.ts'
+import { findSimilar } from '../base/edit-distance.ts'
+import { type Command, say, UsageError } from './command.ts'
 
 type Commands = Record<string, () => Promise<Command>>
 
@@ -30,12 +31,26 @@ function overview(commands: Commands, name: string, args: string[]): Command {
   return {
     usage: isFamily ? `steno ${name} COMMAND` : 'steno COMMAND [OPTIONS]',
     summary: 'A transcription service in one file.',
+    options: {},
+    help: {},
+    choices: {},
+    more: [],
     run: async () => {
-      if (!isHelp) throw new UsageError(isFamily ? `${name} needs a command` : `there is no command ${name}`)
-      console.log('usage: steno COMMAND [OPTIONS]\n')
+      if (!isHelp) throw new UsageError(complaint(Object.keys(commands), name, isFamily ? args : []))
+      say('usage: steno COMMAND [OPTIONS]', '')
       for (const [command, load] of isFamily ? family : all)
-        console.log(`  ${command.padEnd(18)} ${(await load()).summary}`)
-      console.log('\nsteno COMMAND --help says more.')
+        say(`  ${command.padEnd(18)} ${(await load()).summary}`)
+      say('', 'steno COMMAND --help says more.')
     },
   }
+}
+
+/** Returns the message about words that are no command. It suggests the most similar command. */
+function complaint(known: string[], name: string, [second]: string[]): string {
+  const isFamily = known.some(command => command.startsWith(`${name} `))
+  if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`
+  const given = isFamily ? `${name} ${second}` : name
+  const firstWords = known.flatMap(command => [command, command.split(' ')[0] ?? ''])
+  const meant = findSimilar(given, isFamily ? known : [...new Set(firstWords)])
+  return `there is no command ${given}${meant === null ? '' : `; did you mean ${meant}?`}`
 }

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
-import { command, need } from './command.ts'
+import { command, need, say } from './command.ts'
 import { unitText } from './unit.ts'
 
 const binary = '/usr/local/bin/steno'
@@ -26,7 +26,7 @@ export const install = command({
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
-      console.log(unit.trimEnd())
+      say(unit.trimEnd())
       return
     }
     const root = values.root === undefined ? null : resolve(values.root)
@@ -35,13 +35,17 @@ export const install = command({
 
     const below = (path: string) => join(root ?? '/', path)
     putProgram(process.execPath, below(binary))
-    put(below(environmentFile), '# STENO_…=… settings; steno serve --help lists them\n', {
-      mode: 0o600,
-      keep: true,
-    })
+    put(
+      below(environmentFile),
+      `# STENO_…=… settings; steno serve --help lists them\nSTENO_DATA_DIR=${dataDir}\n`,
+      {
+        mode: 0o600,
+        keep: true,
+      },
+    )
     put(below(unitFile), unit, { mode: 0o644, keep: false })
     if (root !== null) {
-      console.log(`${root}: installed; it needs a user steno that owns ${dataDir}`)
+      say(`${root}: installed; it needs a user steno that owns ${dataDir}`)
       return
     }
     if (!succeeds('id', 'steno')) must('useradd', '--system', '--user-group', '--home-dir', dataDir, 'steno')
@@ -49,7 +53,7 @@ export const install = command({
     must('systemctl', 'daemon-reload')
     must('systemctl', 'enable', 'steno')
     must('systemctl', 'restart', 'steno')
-    console.log('steno runs; journalctl -u steno shows its address and, the first time, its API key')
+    say('steno runs; journalctl -u steno shows its address and, the first time, its API key')
   },
 })
 

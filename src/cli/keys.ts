@@ -1,17 +1,18 @@
 import { createKey, type Key, listKeys, revokeKey } from '../accounts/key.ts'
 import { limits } from '../limits.ts'
 import { mustFind } from './accounts.ts'
-import { command, need, print } from './command.ts'
+import { command, jsonOption, need, print } from './command.ts'
 import { withData } from './data.ts'
+import { dataOption } from './settings.ts'
 
 export const create = command({
   usage: 'steno keys create EMAIL [--name N] [--json]',
   summary: 'Create an API key and print it. It is not shown again.',
-  options: { json: { type: 'boolean' }, name: { type: 'string' } },
+  options: { ...jsonOption, ...dataOption, name: { type: 'string' } },
   help: { name: 'what the key is for' },
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
-    const record = withData((db, secrets) => {
+    const record = withData(values, (db, secrets) => {
       const account = mustFind(db, email)
       if (account.verifiedAt === null) throw new Error(`${email} is not verified yet`)
       const made = createKey(db, secrets, account.id, { name: values.name ?? null })
@@ -25,10 +26,10 @@ export const create = command({
 export const list = command({
   usage: 'steno keys list EMAIL [--json]',
   summary: 'List the keys of an account.',
-  options: { json: { type: 'boolean' } },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
-    const keys = withData(db => listKeys(db, mustFind(db, email).id))
+    const keys = withData(values, db => listKeys(db, mustFind(db, email).id))
     print(values, keys.map(recordOf), () => keys.map(lineOf))
   },
 })
@@ -36,10 +37,10 @@ export const list = command({
 export const revoke = command({
   usage: 'steno keys revoke KEY_ID [--json]',
   summary: 'Revoke a key. Jobs that it started continue.',
-  options: { json: { type: 'boolean' } },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     const [id] = need(positionals, 'KEY_ID')
-    if (!withData(db => revokeKey(db, id))) throw new Error(`there is no key ${id}`)
+    if (!withData(values, db => revokeKey(db, id))) throw new Error(`there is no key ${id}`)
     print(values, { key_id: id, revoked: true }, () => `${id} revoked`)
   },
 })

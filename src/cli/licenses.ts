@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { command, need } from './command.ts'
+import { command, need, say } from './command.ts'
 
 /**
  * The licence notices of everything in the binary. The build defines this constant; a checkout does not have
@@ -13,7 +13,7 @@ export const licenses = command({
   options: {},
   async run(positionals) {
     need(positionals)
-    console.log(await notices())
+    say(await notices())
   },
 })
 

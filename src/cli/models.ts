@@ -10,17 +10,16 @@ import {
 } from '../engine/models/store.ts'
 import { hubFrom } from '../net/hub.ts'
 import { barOf, openBar } from './bar.ts'
-import { command, need, print } from './command.ts'
-import { configOf } from './settings.ts'
+import { command, jsonOption, need, print, say } from './command.ts'
+import { dataOption, type Flags, localConfig } from './settings.ts'
 
 export const list = command({
   usage: 'steno models list [--json]',
   summary: 'Show every known model and the size of those that are installed.',
-  options: { json: { type: 'boolean' } },
-  help: { json: 'one JSON document' },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     need(positionals)
-    const listed = listModels(modelsDir(configOf()))
+    const listed = listModels(modelsDir(localConfig(values)))
     print(values, listed, () =>
       listed.map(({ id, parameters, summary, builtIn, bytes }) => {
         const here = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
@@ -34,17 +33,17 @@ export const pull = command({
   usage: 'steno models pull ID',
   summary:
     'Download a model from the hub, or resume the download; with the voice models, if they are missing.',
-  options: {},
-  async run(positionals) {
+  options: dataOption,
+  async run(positionals, values) {
     const [id] = need(positionals, 'ID')
-    const required = requiredModels(id, modelsDir(configOf()))
-    if (required.length === 0) console.log(`${id} is built in`)
-    for (const model of required) await pullOne(model)
+    const required = requiredModels(id, modelsDir(localConfig(values)))
+    if (required.length === 0) say(`${id} is built in`)
+    for (const model of required) await pullOne(model, values)
   },
 })
 
-async function pullOne(id: string): Promise<void> {
-  const config = configOf()
+async function pullOne(id: string, flags: Flags): Promise<void> {
+  const config = localConfig(flags)
   const bar = openBar()
   const lock = await pullModel(id, {
     dir: modelsDir(config),
@@ -56,25 +55,23 @@ async function pullOne(id: string): Promise<void> {
       bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
   }).finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
-  console.log(
-    `${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
-  )
+  say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
 }
 
 export const verify = command({
   usage: 'steno models verify [ID]',
   summary: 'Check the files of one model, or of all that are installed.',
-  options: {},
-  async run(positionals) {
-    const dir = modelsDir(configOf())
+  options: dataOption,
+  async run(positionals, values) {
+    const dir = modelsDir(localConfig(values))
     const here = listModels(dir).filter(({ bytes }) => bytes !== null)
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
     let broken = 0
     for (const id of ids) {
       const wrong = await verifyModel(dir, id)
-      if (wrong === null) console.log(`${id}: installed by hand, without hashes to check`)
-      else if (wrong.length === 0) console.log(`${id}: good`)
-      else console.log(`${id}: not as published: ${wrong.join(', ')}`)
+      if (wrong === null) say(`${id}: installed by hand, without hashes to check`)
+      else if (wrong.length === 0) say(`${id}: good`)
+      else say(`${id}: not as published: ${wrong.join(', ')}`)
       broken += wrong?.length ?? 0
     }
     if (broken > 0) throw new Error('some files are not as published: remove the model and pull it again')
@@ -84,10 +81,10 @@ export const verify = command({
 export const remove = command({
   usage: 'steno models remove ID',
   summary: 'Delete a model from this machine.',
-  options: {},
-  async run(positionals) {
+  options: dataOption,
+  async run(positionals, values) {
     const [id] = need(positionals, 'ID')
-    if (!removeModel(modelsDir(configOf()), id)) throw new Error(`there is no model ${id} here`)
-    console.log(`${id} removed`)
+    if (!removeModel(modelsDir(localConfig(values)), id)) throw new Error(`there is no model ${id} here`)
+    say(`${id} removed`)
   },
 })

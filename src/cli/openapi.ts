@@ -4,18 +4,18 @@ import { openRateLimiter } from '../api/rate-limit.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'
-import { command, need } from './command.ts'
-import { configOf } from './settings.ts'
+import { command, jsonOption, need, say } from './command.ts'
+import { serverConfig } from './settings.ts'
 
 export const openapi = command({
   usage: 'steno openapi',
   summary: 'Print the OpenAPI document.',
-  options: { json: { type: 'boolean' } },
+  options: jsonOption,
   async run(positionals) {
     need(positionals)
-    const config = configOf()
+    const config = serverConfig()
     const baseUrl = config.baseUrl ?? listeningUrl(config)
-    console.log(JSON.stringify(describe(openApp(unopened(config)), baseUrl), null, 2))
+    say(JSON.stringify(describe(openApp(unopened(config)), baseUrl), null, 2))
   },
 })
 

@@ -5,16 +5,16 @@ import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { databasePath, openDb } from '../db/db.ts'
-import { command, need, print } from './command.ts'
-import { configOf } from './settings.ts'
+import { command, jsonOption, need, print } from './command.ts'
+import { dataOption, serviceConfig } from './settings.ts'
 
 export const restore = command({
   usage: 'steno restore FILE [--json]',
   summary: 'Put a backup, FILE and FILE.key, into an empty data folder.',
-  options: { json: { type: 'boolean' } },
+  options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     const [file] = need(positionals, 'FILE')
-    const { dataDir } = configOf()
+    const { dataDir } = serviceConfig(values)
     const pairs = [
       { from: `${file}.key`, to: secretPath(dataDir) },
       { from: file, to: databasePath(dataDir) },

@@ -2,24 +2,26 @@ import { formatSize } from '../base/units.ts'
 import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/models/cuda.ts'
 import { publicSource } from '../net/nuget.ts'
 import { barOf, openBar } from './bar.ts'
-import { command, need, UsageError } from './command.ts'
+import { command, need, say, UsageError } from './command.ts'
+import { dataOption, localConfig } from './settings.ts'
 
 export const pull = command({
   usage: 'steno runtime pull cuda [--from FILE | --source URL]',
   summary: 'Download what ONNX Runtime needs to work on an NVIDIA GPU.',
-  options: { from: { type: 'string' }, source: { type: 'string' } },
+  options: { ...dataOption, from: { type: 'string' }, source: { type: 'string' } },
   help: {
     from: 'the NuGet package as a file, for a machine without a network',
     source: `index of a NuGet source, ${publicSource}`,
   },
-  async run(positionals, { from, source = publicSource }) {
+  async run(positionals, values) {
+    const { from, source = publicSource } = values
+    localConfig(values)
     const [provider] = need(positionals, 'cuda')
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
     const folder = from === undefined ? await pullFrom(source) : await installCuda(from)
-    console.log(`the CUDA provider is in ${folder}`)
+    say(`the CUDA provider is in ${folder}`)
     const missing = missingForCuda()
-    if (missing.length > 0)
-      console.log(`this machine still lacks ${missing.join(', ')}: ${installHint(missing)}`)
+    if (missing.length > 0) say(`this machine still lacks ${missing.join(', ')}: ${installHint(missing)}`)
   },
 })
 

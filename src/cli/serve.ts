@@ -1,15 +1,17 @@
+import { join, resolve } from 'node:path'
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
-import { setDataDir } from '../base/carried.ts'
+import { isCompiled, setNativeHome } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
+import { settings } from '../config.ts'
 import { requireModelName } from '../engine/models/choose.ts'
 import { limits } from '../limits.ts'
 import { type Running, startService } from '../service.ts'
-import { command, need } from './command.ts'
-import { configOf, settingFlags, settingHelp } from './settings.ts'
+import { command, need, say } from './command.ts'
+import { serverConfig, settingFlags, settingHelp } from './settings.ts'
 
 export const serve = command({
   usage: 'steno serve [--port 8080] [--data-dir ./steno-data] …',
@@ -18,17 +20,17 @@ export const serve = command({
   help: settingHelp,
   async run(positionals, values) {
     need(positionals)
-    const config = configOf(values)
+    const config = serverConfig(values)
     if (config.model !== null) requireModelName(config.model)
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
-    setDataDir(config.dataDir)
+    setNativeHome(join(config.dataDir, 'native'))
     hideFromOthers()
     const missing = missingProtections()
     if (missing.length > 0) log.warn('children are confined less', { kernel_lacks: missing.join(', ') })
     const running = await startService(config)
     const key = createFirstAccount(running)
-    console.log(`steno listens on ${running.listening}`)
-    if (key) console.log(`API key of local@localhost, shown this once: ${key}`)
+    say(`steno listens on ${running.listening}`)
+    say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
     const systemd = openSystemd(process.env)
     systemd.ready()
     log.info('listening', { address: running.listening, data_dir: config.dataDir })
@@ -52,6 +54,24 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
     deposit(db, account.id, limits.firstCreditCents)
     return createKey(db, secrets, account.id, { name: 'first start' })?.key ?? null
   })
+}
+
+/** Returns the line that tells how another API key is created. The existing keys cannot be shown again. */
+function keyHint({ service: { db } }: Running, dataDir: string): string {
+  const email = listAccounts(db)[0]?.email ?? 'EMAIL'
+  return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
+}
+
+/** Returns the command with which this program is called, for example `./steno`. */
+function ownCommand(): string {
+  if (!isCompiled()) return './steno'
+  return Bun.which('steno') === process.execPath ? 'steno' : process.execPath
+}
+
+/** Returns the flag that names the data folder. It is empty if a command finds the folder without it. */
+function folderFlag(dataDir: string): string {
+  const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
+  return isFound ? '' : ` --data-dir ${dataDir}`
 }
 
 /** Waits for the signal SIGINT or SIGTERM. A second signal ends the process at once. */

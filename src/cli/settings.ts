@@ -1,7 +1,12 @@
-// Reads the settings of a command from the environment variables. The command `serve` also has a flag for
-// each setting.
+// Reads the settings of a command from the environment, and finds where its state is. A command either works
+// on the data folder of a service, or needs none and keeps its files in the cache folder of the user.
 
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { cacheDir, setNativeHome } from '../base/carried.ts'
 import { type Config, flagOf, readConfig, settings } from '../config.ts'
+import { hasDatabase } from '../db/data-dir.ts'
 
 const rows = Object.values(settings)
 
@@ -16,13 +21,88 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** Reads the settings. A flag overrides the environment variable of the same setting. */
-export function configOf(flags: Record<string, string | undefined> = {}): Config {
-  const given = Object.fromEntries(
+/** The option of every command that works on a data folder. */
+export const dataOption = { 'data-dir': { type: 'string' } } as const
+
+/** The options of a command by their names. Those that are settings are read, all others are ignored. */
+export type Flags = Record<string, unknown>
+type Environment = Record<string, string | undefined>
+
+/** Reads the settings of the server. A flag overrides the environment variable of the same setting. */
+export function serverConfig(flags: Flags = {}): Config {
+  return readConfig({ ...process.env, ...variablesOf(flags) })
+}
+
+/** Reads the settings of the service on this machine. Its data folder may not exist yet. */
+export function serviceConfig(flags: Flags = {}): Config {
+  return readConfig(serviceEnvironment(flags))
+}
+
+/**
+ * Reads the settings of a command that works on the data folder of a service. Throws if the folder has no
+ * database, because the command would otherwise create a second, empty service.
+ */
+export function dataConfig(flags: Flags = {}): Config {
+  const config = serviceConfig(flags)
+  if (hasDatabase(config.dataDir)) return config
+  const place = existsSync(config.dataDir) ? 'has no steno.db' : 'is not there'
+  throw new Error(
+    `the data folder ${config.dataDir} ${place}: --data-dir or STENO_DATA_DIR names another, steno serve makes one${unreadable()}`,
+  )
+}
+
+/**
+ * Reads the settings of a command that needs no data folder. Files that it unpacks or downloads are in the
+ * data folder if there is one, otherwise in the cache folder of the user.
+ */
+export function localConfig(flags: Flags = {}): Config {
+  const environment = serviceEnvironment(flags)
+  const config = readConfig(environment)
+  const home = environment.STENO_DATA_DIR || hasDatabase(config.dataDir) ? config.dataDir : cacheDir()
+  setNativeHome(join(home, 'native'))
+  return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
+}
+
+/**
+ * Returns the environment of the service on this machine. The settings of the installed service are added,
+ * unless a flag, the environment or the working folder names another data folder.
+ */
+function serviceEnvironment(flags: Flags): Environment {
+  const own = { ...process.env, ...variablesOf(flags) }
+  if (own.STENO_DATA_DIR || hasDatabase(settings.dataDir.parse(settings.dataDir.default))) return own
+  return { ...installedSettings(), ...own }
+}
+
+/** The file with the settings of the installed service. Another file is for a second service. */
+export function environmentFile(): string {
+  return process.env.STENO_ENV_FILE || '/etc/steno.env'
+}
+
+function installedSettings(): Environment {
+  try {
+    return parseEnv(readFileSync(environmentFile(), 'utf8'))
+  } catch {
+    // There is no installed service, or only root may read its settings.
+    return {}
+  }
+}
+
+/** Returns a hint if the settings of the installed service exist and this user may not read them. */
+function unreadable(): string {
+  try {
+    readFileSync(environmentFile())
+    return ''
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'EACCES' ? `; only root may read ${environmentFile()}` : ''
+  }
+}
+
+function variablesOf(flags: Flags): Environment {
+  return Object.fromEntries(
     rows.flatMap(({ variable }) => {
       const value = flags[flagOf(variable)]
-      return value === undefined ? [] : [[variable, value]]
+      return typeof value === 'string' ? [[variable, value]] : []
     }),
   )
-  return readConfig({ ...process.env, ...given })
 }

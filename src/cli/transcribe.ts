@@ -11,7 +11,8 @@ import { type ExportFormat, exporters } from '../transcripts/exporters.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { type Bar, barOf, openBar } from './bar.ts'
 import { command, UsageError, type ValuesOf } from './command.ts'
-import { configOf } from './settings.ts'
+import { localConfig } from './settings.ts'
+import { terminal } from './terminal.ts'
 
 const extensions = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const
 type Format = keyof typeof extensions
@@ -44,16 +45,16 @@ export const transcribe = command({
   },
   async run(files, values) {
     const task = readTask(files, values)
-    const config = configOf()
+    const config = localConfig()
     const media = openMedia(config)
     const bar = openBar()
     const engine = await openOnce(config, message => bar.show(message))
     try {
-      for (const note of engine.notes) console.error(`steno: ${note}`)
+      for (const note of engine.notes) terminal.err(`steno: ${note}\n`)
       for (const file of files) {
         const transcript = await transcribeFile(file, { engine, media, bar, task })
         bar.end()
-        for (const warning of transcript.warnings ?? []) console.error(`steno: ${file}: ${warning}`)
+        for (const warning of transcript.warnings ?? []) terminal.err(`steno: ${file}: ${warning}\n`)
         await write(transcript, file, task)
       }
     } finally {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { command, need, UsageError } from './command.ts'
+import { command, need, say, UsageError } from './command.ts'
 
 export const upgrade = command({
   usage: 'steno upgrade --from FILE',
@@ -26,8 +26,8 @@ export const upgrade = command({
     rmSync(`${here}.old`, { force: true })
     linkSync(here, `${here}.old`)
     draft.replace()
-    console.log(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
-    console.log('A running service stays as it was until its restart: systemctl restart steno')
+    say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
+    say('A running service stays as it was until its restart: systemctl restart steno')
   },
 })
 

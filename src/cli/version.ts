@@ -2,7 +2,7 @@ import { FFMPEG_VERSION } from '../../node_modules/node-av/dist/ffmpeg/version.j
 import av from '../../node_modules/node-av/package.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
 import steno from '../../package.json'
-import { command, need, print } from './command.ts'
+import { command, jsonOption, need, print } from './command.ts'
 
 /**
  * The commit from which the binary was built. The build defines this constant; a checkout does not have it.
@@ -12,7 +12,7 @@ declare const STENO_COMMIT: string | undefined
 export const version = command({
   usage: 'steno version [--json]',
   summary: 'Print the version of this program and of its parts.',
-  options: { json: { type: 'boolean' } },
+  options: jsonOption,
   async run(positionals, values) {
     need(positionals)
     const versions = {

@@ -33,7 +33,7 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /** Returns true if the database has data. After an early crash, only the write-ahead log has data. */
-function hasDatabase(dataDir: string): boolean {
+export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
   return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }

@@ -4,22 +4,35 @@ import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { find } from '../../src/cli/find.ts'
+import { terminal } from '../../src/cli/terminal.ts'
+import { makeDataDir } from '../../src/db/data-dir.ts'
+import { openDb } from '../../src/db/db.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
-  const lines = { out: [] as string[], err: [] as string[] }
+  const written = { out: '', err: '' }
   const before = process.env.STENO_DATA_DIR
   process.env.STENO_DATA_DIR = dataDir
-  const log = spyOn(console, 'log').mockImplementation((line = '') => void lines.out.push(String(line)))
-  const error = spyOn(console, 'error').mockImplementation((line = '') => void lines.err.push(String(line)))
+  const out = spyOn(terminal, 'out').mockImplementation(text => {
+    written.out += text
+  })
+  const err = spyOn(terminal, 'err').mockImplementation(text => {
+    written.err += text
+  })
   try {
     const found = await find(commands, name, args)
     const code = await runCommand(found.command, found.args)
-    const out = lines.out.join('\n')
-    return { code, out, err: lines.err.join('\n'), json: () => JSON.parse(out) }
+    return { code, ...written, json: () => JSON.parse(written.out) }
   } finally {
-    log.mockRestore()
-    error.mockRestore()
+    out.mockRestore()
+    err.mockRestore()
     if (before === undefined) delete process.env.STENO_DATA_DIR
     else process.env.STENO_DATA_DIR = before
   }
+}
+
+/** Creates a data folder with an empty database, as the first start of the server does. */
+export function makeService(dataDir: string): string {
+  makeDataDir(dataDir)
+  openDb(dataDir).close()
+  return dataDir
 }

@@ -1,0 +1,54 @@
+// The output of the commands. Text is written synchronously, so that a full disk or a closed pipe is an error
+// of the command that writes.
+
+import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { limits } from '../limits.ts'
+
+/** The error when stdout takes no more text. */
+export class OutputError extends Error {}
+
+export const terminal = {
+  /** Writes text to stdout. Throws an OutputError when the disk is full or the reader has closed the pipe. */
+  out(text: string): void {
+    try {
+      writeAll(1, text)
+    } catch (error) {
+      throw new OutputError(reasons[codeOf(error)] ?? `standard output cannot be written: ${codeOf(error)}`)
+    }
+  },
+  /** Writes text to stderr. A failure is ignored, because there is no other place for a message. */
+  err(text: string): void {
+    try {
+      writeAll(2, text)
+    } catch {}
+  },
+  isTerminal: (stream: 'out' | 'err') => isatty(stream === 'out' ? 1 : 2),
+}
+
+const reasons: Record<string, string> = {
+  ENOSPC: 'standard output cannot be written: the disk is full',
+  EPIPE: 'standard output was closed before everything was written',
+  EBADF: 'standard output is closed',
+}
+
+function writeAll(stream: number, text: string): void {
+  let bytes = new TextEncoder().encode(text)
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(stream, bytes))
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error
+      Bun.sleepSync(limits.terminalRetryMs)
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error'
+}
+
+/** Replaces control characters, so that a file name cannot move the cursor or begin another line. */
+export function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, character => JSON.stringify(character).slice(1, -1))
+}

@@ -1,0 +1,121 @@
+// Tests where the commands keep their files, and how they write to the terminal.
+
+import { expect, test } from 'bun:test'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { makeService } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const { PATH = '' } = process.env
+const home = temporaryFolder()
+
+function steno(cwd: string, args: string[], more: Record<string, string> = {}) {
+  const env = { PATH, HOME: home, STENO_ENV_FILE: join(cwd, 'no.env'), ...more }
+  const { exitCode, stdout, stderr } = Bun.spawnSync(selfCommand(...args), { cwd, env })
+  return { code: exitCode, out: `${stdout}`, err: `${stderr}` }
+}
+
+test('a command on accounts refuses a folder without a database, names it and creates nothing', () => {
+  const folder = temporaryFolder()
+  const missing = steno(folder, ['accounts', 'list'])
+  expect(missing).toEqual({
+    code: 1,
+    out: '',
+    err: `steno: the data folder ${folder}/steno-data is not there: --data-dir or STENO_DATA_DIR names another, steno serve makes one\n`,
+  })
+  mkdirSync(join(folder, 'empty'))
+  const empty = steno(folder, ['keys', 'list', 'a@example.org', '--data-dir', 'empty'])
+  expect([empty.code, empty.err]).toEqual([1, expect.stringContaining(`${folder}/empty has no steno.db`)])
+  expect(readdirSync(folder)).toEqual(['empty'])
+})
+
+test('a command on accounts finds the data folder by its flag, the environment, or the installed service', () => {
+  const folder = temporaryFolder()
+  const [mine, installed] = [makeService(join(folder, 'mine')), makeService(join(folder, 'installed'))]
+  const installedEnv = join(folder, 'steno.env')
+  Bun.spawnSync(['sh', '-c', `printf '# settings\nSTENO_DATA_DIR=%s\n' '${installed}' >'${installedEnv}'`])
+  const env = { STENO_ENV_FILE: installedEnv }
+
+  expect(steno(folder, ['accounts', 'create', 'a@example.org', '--data-dir', mine], env).code).toBe(0)
+  expect(steno(folder, ['accounts', 'list'], { ...env, STENO_DATA_DIR: mine }).out).toContain('a@example.org')
+  expect(steno(folder, ['accounts', 'list'], env)).toEqual({ code: 0, out: '', err: '' })
+  expect(steno(folder, ['accounts', 'create', 'b@example.org'], env).code).toBe(0)
+  expect(steno(folder, ['accounts', 'list', '--data-dir', installed]).out).toContain('b@example.org')
+  expect(readdirSync(folder).sort()).toEqual(['installed', 'mine', 'steno.env'])
+})
+
+test('a command without a data folder keeps models in the cache of the user, and in a data folder if there is one', () => {
+  const folder = temporaryFolder()
+  const remove = (more: Record<string, string> = {}) => steno(folder, ['models', 'remove', 'tiny'], more)
+  const model = (place: string) => void mkdirSync(join(folder, place, 'tiny'), { recursive: true })
+
+  expect(remove().err).toBe('steno: there is no model tiny here\n')
+  expect(readdirSync(folder)).toEqual([])
+  mkdirSync(join(home, '.cache/steno/models/tiny'), { recursive: true })
+  expect(remove().out).toBe('tiny removed\n')
+  model('xdg/steno/models')
+  expect(remove({ XDG_CACHE_HOME: join(folder, 'xdg') }).out).toBe('tiny removed\n')
+  model('own/models')
+  expect(remove({ STENO_CACHE_DIR: join(folder, 'own') }).out).toBe('tiny removed\n')
+  makeService(join(folder, 'steno-data'))
+  model('steno-data/models')
+  expect(remove().out).toBe('tiny removed\n')
+})
+
+test.each(['openapi', 'models list', 'help'])(
+  'a full disk behind stdout is an error of one line: %s',
+  words => {
+    const command = `${selfCommand(...words.split(' ')).join(' ')} > /dev/full`
+    const { exitCode, stderr } = Bun.spawnSync(['sh', '-c', command])
+    expect([exitCode, `${stderr}`]).toEqual([
+      1,
+      'steno: standard output cannot be written: the disk is full\n',
+    ])
+  },
+)
+
+test('a closed pipe behind stdout is an error of one line', () => {
+  // The reader closes its end before the command has started to write.
+  const script = `{ sleep 0.3; ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | exec true`
+  const { stderr } = Bun.spawnSync(['bash', '-c', script])
+  expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')
+})
+
+test('the completion of bash offers commands, options and values', () => {
+  const folder = temporaryFolder()
+  const { out } = steno(folder, ['completion', 'bash'])
+  const offered = (...words: string[]) => {
+    const script = `${out}\nCOMP_WORDS=(${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _steno; echo "\${COMPREPLY[*]}"`
+    const { exitCode, stdout, stderr } = Bun.spawnSync(['bash', '-c', script])
+    expect([exitCode, `${stderr}`]).toEqual([0, ''])
+    return `${stdout}`.trim().split(' ')
+  }
+  expect(offered('steno', 'tr')).toEqual(['transcribe'])
+  expect(offered('steno', 'accounts', 'c').sort()).toEqual(['create', 'credit'])
+  expect(offered('steno', 'accounts', 'create', '--cr')).toEqual(['--credit'])
+  expect(offered('steno', 'backup', '--da')).toEqual(['--data-dir'])
+})
+
+test('the completion of every shell names every command; an unknown shell is a usage error', () => {
+  const folder = temporaryFolder()
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, out } = steno(folder, ['completion', shell])
+    expect([shell, code]).toEqual([shell, 0])
+    for (const word of ['transcribe', 'revoke', 'doctor', 'data-dir']) expect(out).toContain(word)
+  }
+  expect(steno(folder, ['completion', 'tcsh']).code).toBe(2)
+})
+
+const groff = Bun.which('groff')
+test.skipIf(groff === null)(
+  `the manual page has no warnings and names every option${groff ? '' : ' (SKIPPED: there is no groff here)'}`,
+  () => {
+    const page = steno(temporaryFolder(), ['man']).out
+    const { stdout, stderr } = Bun.spawnSync([groff!, '-man', '-Tutf8', '-P-cbou', '-ww'], {
+      stdin: new TextEncoder().encode(page),
+    })
+    expect(`${stderr}`).toBe('')
+    for (const word of ['accounts create', '--data-dir', 'EXIT STATUS']) expect(`${stdout}`).toContain(word)
+  },
+)
