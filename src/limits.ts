@@ -79,6 +79,12 @@ export const limits = {
   progressEveryMs: second / 2,
   /** Minimum interval between two changes of a running job that its listeners are told. */
   liveEveryMs: 1 * second,
+  /** Interval of the comments in a stream of events that has nothing else to send. */
+  streamAliveMs: 15 * second,
+  /** Delay after which a client opens a stream again that was interrupted. */
+  streamRetryMs: 2 * second,
+  /** Maximum time, in seconds, that a request waits for the end of a job. */
+  waitSeconds: { default: 0, min: 0, max: 60 },
   /** Maximum number of jobs whose media is removed in one sweep. The next sweep removes more. */
   mediaRemovalsMax: 1000,
 
@@ -237,7 +243,8 @@ export const limits = {
 /**
  * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service`,
  * `accounts.create` and `sessions.create` are also counted per IP address. The other limits are counted per
- * API key. The requests of all sign-in sessions of an account count together, as those of one key.
+ * API key. The requests of all sign-in sessions of an account count together, as those of one key. One row is
+ * not a rate: `events.open` limits the event streams that are open at the same time.
  */
 export const rates = {
   ip: 300,
@@ -246,6 +253,8 @@ export const rates = {
   'jobs.create': 60,
   'jobs.get': 200,
   'jobs.list': 60,
+  events: 30,
+  'events.open': 20,
   'jobs.cancel': 30,
   'jobs.delete': 30,
   'balance.get': 100,

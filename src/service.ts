@@ -67,7 +67,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
 
   const { server } = openApp(service).listen({ hostname: config.host, port })
   if (!server) throw new Error(`nothing listens on ${listening()}`)
-  opened.defer(() => stopServer(server, service.uploads))
+  opened.defer(() => stopServer(server, service))
   port = server.port ?? port
 
   const sweeper = startSweeps(service)
@@ -118,7 +118,7 @@ function openParts(
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     }),
   )
-  const live = owned(new LiveJobs(db))
+  const live = new LiveJobs(db)
   const runner = owned(
     new Runner({
       db,
@@ -154,8 +154,9 @@ function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void
 }
 
 /** Stops accepting connections. Running requests may finish within `stopGraceMs`; then they are aborted. */
-async function stopServer(server: Bun.Server<unknown>, uploads: UploadStore): Promise<void> {
+async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()
+  live.close()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)

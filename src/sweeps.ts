@@ -20,6 +20,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   /** Sweeps that run every STENO_SWEEP_EVERY. */
   sweepEvery: {
     'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
+    'tell changes that commands made': ({ live }) => live.refresh(),
     'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
     'give waiting jobs to engines': ({ runner }) => runner.pump(),
     'remove bytes of expired uploads': ({ db, config }) => removeUnusedBytes(db, config.dataDir),

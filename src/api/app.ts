@@ -7,6 +7,7 @@ import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp, networkOf } from './client-ip.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
+import { events } from './events.ts'
 import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
@@ -111,6 +112,7 @@ export function openApp(service: Service): AnyElysia {
     .use(balance(service))
     .use(uploads(service))
     .use(transcribe(service))
+    .use(events(service))
     .use(transcriptions(service))
     .use(ops(service))
     // The calls of the dashboard.

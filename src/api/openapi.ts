@@ -9,7 +9,7 @@ import { events, type JobEvent } from '../jobs/events.ts'
 import { limits } from '../limits.ts'
 import { type Components, type JsonSchema, openComponents, version } from './components.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
-import { errorBody } from './shapes/answers.ts'
+import { errorBody, segment } from './shapes/answers.ts'
 
 export const apiVersion = '1.0.0'
 
@@ -25,6 +25,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
     methods[method] = operation(route, methods[method] ?? {}, components)
   }
   components.reference(errorBody)
+  components.reference(segment)
   return {
     openapi: version,
     info: {

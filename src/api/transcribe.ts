@@ -50,9 +50,17 @@ export const transcribe = (service: Service) =>
 
     .get(
       '/transcribe/:id',
-      ({ caller, params, query }) => {
+      async ({ request, server, caller, params, query }) => {
         const options = exportOptions(query)
-        const job = findOwnJob(service.db, caller.accountId, params.id)
+        const find = () => findOwnJob(service.db, caller.accountId, params.id)
+        if (query.wait && find()) {
+          // Switches off Bun's timeout, because no byte is sent while the request waits.
+          server?.timeout(request, 0)
+          const stop = AbortSignal.any([request.signal, AbortSignal.timeout(query.wait * 1000)])
+          await service.live.ended(params.id, stop)
+          server?.timeout(request, service.config.requestIdleMs / 1000)
+        }
+        const job = find()
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
         const { format } = options
         if (format === 'json') {

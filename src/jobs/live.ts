@@ -18,6 +18,8 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
+  /** The job as the listeners were told. Null before the first call. */
+  told: Job | null
   utterances: Utterance[]
   followers: Set<() => void>
   toldAt: number
@@ -30,6 +32,7 @@ export class LiveJobs {
   /** The jobs that have followers, utterances, or a change that is not told yet. */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
+  #isClosed = false
 
   constructor(db: Db, { everyMs = limits.liveEveryMs }: { everyMs?: number } = {}) {
     this.#db = db
@@ -41,10 +44,11 @@ export class LiveJobs {
    * its end is told immediately.
    */
   changed(jobId: string): void {
-    if (!this.#entries.has(jobId) && this.#accounts.size === 0) return
+    if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
     const job = this.#read(jobId)
     if (!job) return
     const entry = this.#entryOf(job)
+    if (Bun.deepEquals(job, entry.told)) return
     if (isTerminal(job.state)) this.#tell(entry)
     else if (entry.timer === null) {
       const waitMs = Math.max(0, entry.toldAt + this.#everyMs - performance.now())
@@ -76,7 +80,8 @@ export class LiveJobs {
       return { live: { job, utterances: [] }, leave: () => {} }
     }
     const entry = this.#entryOf(job)
-    entry.job = job
+    renew(entry, job)
+    entry.told ??= entry.job
     entry.followers.add(onChange)
     return {
       live: entry,
@@ -98,8 +103,40 @@ export class LiveJobs {
     }
   }
 
+  /** Resolves when the job has ended, when `signal` is aborted, or when the service stops. */
+  async ended(jobId: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const following = this.follow(jobId, () => {
+      if (this.#isClosed || (following && isTerminal(following.live.job.state))) resolve()
+    })
+    if (!following || isTerminal(following.live.job.state) || signal.aborted || this.#isClosed) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    following?.leave()
+  }
+
+  /**
+   * Reads the jobs that have followers again, because a command in another process may have changed them. Calls
+   * all followers, also those of a job that did not change.
+   */
+  refresh(): void {
+    for (const { job, followers } of [...this.#entries.values()]) {
+      this.changed(job.id)
+      for (const onChange of followers) attempt(onChange)
+    }
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Calls all followers for the last time, before the server stops. */
   close(): void {
-    for (const { timer } of this.#entries.values()) if (timer) clearTimeout(timer)
+    this.#isClosed = true
+    for (const { timer, followers } of this.#entries.values()) {
+      if (timer) clearTimeout(timer)
+      for (const onChange of followers) attempt(onChange)
+    }
   }
 
   #entryOf(job: Job): Entry {
@@ -107,6 +144,7 @@ export class LiveJobs {
     if (known) return known
     const entry: Entry = {
       job,
+      told: null,
       utterances: [],
       followers: new Set(),
       toldAt: Number.NEGATIVE_INFINITY,
@@ -120,7 +158,8 @@ export class LiveJobs {
     if (entry.timer) clearTimeout(entry.timer)
     entry.timer = null
     entry.toldAt = performance.now()
-    entry.job = this.#read(entry.job.id) ?? entry.job
+    renew(entry, this.#read(entry.job.id) ?? entry.job)
+    entry.told = entry.job
     const { job, followers } = entry
     for (const onChange of followers) attempt(onChange)
     for (const onChange of this.#accounts.get(job.accountId) ?? []) attempt(() => onChange(job))
@@ -138,6 +177,11 @@ export class LiveJobs {
       return null
     }
   }
+}
+
+/** Replaces the job only when it differs: streams send each job object once. */
+function renew(entry: Entry, job: Job): void {
+  if (!Bun.deepEquals(entry.job, job)) entry.job = job
 }
 
 /** Calls a listener. An error in the listener is logged, because it must not fail the job. */

@@ -68,6 +68,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/health',
     'GET /v1/ready',
     'GET /v1/transcribe/{id}',
+    'GET /v1/transcribe/{id}/events',
     'GET /v1/transcriptions',
     'POST /v1/accounts',
     'POST /v1/transcribe',
@@ -108,6 +109,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     sentence_aware: ['boolean', true],
     include_speakers: ['string', 'auto'],
     strip_chars: ['string', undefined],
+    wait: ['integer', 0],
     include_timestamps: ['boolean', false],
   })
   expect(defaults('/v1/transcriptions')).toEqual({

@@ -428,6 +428,66 @@ steered('progress is a sentence and a percentage', async () => {
   expect(await ana.job(pending)).toMatchObject({ status: 'failed', progress_percent: 0 })
 })
 
+steered('a request with wait is answered when the job ends', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(10))
+  const task = await service.engine.given(1)
+  const waiting = [
+    ana.get(`/v1/transcribe/${id}?wait=60`),
+    ana.get(`/v1/transcribe/${id}?wait=60&format=text`),
+  ]
+  expect((await ana.get(`/v1/transcribe/${id}?wait=0`)).body.status).toBe('processing')
+  service.engine.finish(task, 'Good morning.')
+  const [job, text] = await Promise.all(waiting)
+  expect(job?.body).toMatchObject({ status: 'completed', result: { full_transcript: 'Good morning.' } })
+  expect(text?.text).toContain('Good morning.')
+  expect((await ana.get(`/v1/transcribe/${id}?wait=60`)).body.status).toBe('completed')
+})
+
+steered('a request with wait is answered at its time when the job has not ended', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off', STENO_REQUEST_IDLE: '1s' } })
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(2))
+  await service.engine.given(1)
+  const askedAt = performance.now()
+  const { status, body } = await ana.get(`/v1/transcribe/${id}?wait=2`)
+  expect([status, body.status]).toEqual([200, 'processing'])
+  expect(performance.now() - askedAt).toBeGreaterThan(1990)
+})
+
+test('wait is a whole number of at most 60 seconds, and an unknown job is not waited for', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  for (const wait of ['61', '-1', '1.5', 'x', '']) {
+    const { status, body } = await ana.get(`/v1/transcribe/any?wait=${wait}`)
+    expect([wait, status, body.error.message]).toEqual([
+      wait,
+      400,
+      expect.stringMatching(/^wait is not valid/),
+    ])
+  }
+  expect((await ana.get('/v1/transcribe/any?wait=60')).status).toBe(404)
+})
+
+steered('requests that wait are answered when the service stops', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(10))
+  await service.engine.given(1)
+  const registered = Promise.withResolvers<void>()
+  const ended = service.live.ended.bind(service.live)
+  service.live.ended = (...args) => {
+    const waited = ended(...args)
+    registered.resolve()
+    return waited
+  }
+  const waiting = ana.get(`/v1/transcribe/${id}?wait=60`)
+  await registered.promise
+  await service.stop()
+  expect((await waiting).body.status).toBe('processing')
+})
+
 steered('an engine of capacity two runs two jobs at once', async () => {
   const service = await startTestService({ ...unlimited, parts: { engine: steeredEngine({ capacity: 2 }) } })
   const ana = service.account('ana')

@@ -106,8 +106,10 @@ steered('an error in one listener harms neither the job nor the other listeners'
     throw new Error('a broken listener')
   })
   const { states } = follow(live, id)
+  setProgress(service.db, id, { sentence: 'on', percent: 1 })
   live.changed(id)
-  expect(states).toEqual(['processing 0'])
+  live.changed(id)
+  expect(states).toEqual(['processing 1'])
 })
 
 steered('an ended job has no more changes, and an unknown job no follower', async () => {

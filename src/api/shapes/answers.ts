@@ -6,7 +6,7 @@ import { nullable, oneOf } from '../../base/schema.ts'
 import { engineState } from '../../engine/protocol.ts'
 import { jobError } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
-import { result } from '../../transcripts/transcript.ts'
+import { result, utterance } from '../../transcripts/transcript.ts'
 
 const instant = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -44,6 +44,14 @@ const jobFields = {
 export const listedJob = Type.Object(jobFields, { $id: 'ListedTranscription' })
 
 export const job = answer('Transcription', Type.Object({ ...jobFields, result: Type.Optional(result) }))
+
+export const segment = Type.Composite(
+  [
+    Type.Object({ index: Type.Integer({ minimum: 0, description: 'Its place in the transcript' }) }),
+    utterance,
+  ],
+  { $id: 'SegmentEvent' },
+)
 
 export const accepted = answer(
   'Accepted',

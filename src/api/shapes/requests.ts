@@ -166,6 +166,7 @@ export const exportQuery = Type.Object(
       Type.String({ description: `up to ${limits.stripCharsMax} characters to leave out` }),
     ),
     include_timestamps: Type.Optional(queryBoolean('start paragraphs with their time', false)),
+    wait: Type.Optional(queryInteger('seconds to wait for the end of the job', limits.waitSeconds)),
   },
   open,
 )

@@ -1,0 +1,46 @@
+// Reads server-sent events, as a browser does.
+
+import { expect } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import { listedJob, segment } from '../../src/api/shapes/answers.ts'
+
+/** `id` is the last event id that the stream has sent. A comment has the event name ''. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+export type ServerEvent = { event: string; id: string | null; data: any }
+
+/** Yields the events of a response until the stream ends. Checks the shape of each event. */
+export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
+  let rest = ''
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const blocks = (rest + chunk).split('\n\n')
+    rest = blocks.pop()!
+    for (const block of blocks) if (!block.startsWith('retry:')) yield parse(block)
+  }
+  expect(rest).toBe('')
+}
+
+/** Reads events until `isLast` is true for one of them, or until the stream ends. */
+export async function readUntil(
+  events: AsyncGenerator<ServerEvent, void>,
+  isLast: (event: ServerEvent) => boolean,
+): Promise<ServerEvent[]> {
+  const read: ServerEvent[] = []
+  for (let next = await events.next(); !next.done; next = await events.next()) {
+    read.push(next.value)
+    if (isLast(next.value)) return read
+  }
+  throw new Error(`the stream ended after ${JSON.stringify(read)}`)
+}
+
+function parse(block: string): ServerEvent {
+  const event: ServerEvent = { event: '', id: null, data: null }
+  for (const line of block.split('\n')) {
+    const [, field, value = ''] = /^(\w*): ?(.*)$/.exec(line) ?? []
+    if (field === 'event') event.event = value
+    if (field === 'id') event.id = value
+    if (field === 'data') event.data = JSON.parse(value)
+  }
+  if (event.event === 'job') expect([...Value.Errors(listedJob, event.data)]).toEqual([])
+  if (event.event === 'segment') expect([...Value.Errors(segment, event.data)]).toEqual([])
+  return event
+}
