@@ -198,6 +198,21 @@ export const limits = {
   /** Poll interval while a pipe that does not block is full. */
   terminalRetryMs: 5,
 
+  // Limits of search and edits.
+  /** Words that are added to the search index, or removed from it, in one transaction. Each takes about 5 ms. */
+  indexedWordsPerPiece: 2000,
+  removedWordsPerPiece: 100,
+  /** Pages of the search index that are merged in one transaction. */
+  mergedPagesPerPiece: 64,
+  /** Pause between two transactions of the indexer, in which the server answers requests. */
+  indexPauseMs: 5,
+  searchPageSizeMax: 100,
+  searchPageSizeDefault: 20,
+  /** A query with more words finds nothing: no utterance is so long. */
+  searchWordsMax: 200,
+  /** The order `best` ranks this many of the newest utterances. To rank all of them would take seconds. */
+  searchRankedMax: 2000,
+
   // Limits of drafts and upgrades.
   /** Age at which a draft is removed: only a killed process leaves a draft for so long. */
   draftKeptMs: 1 * hour,
@@ -257,6 +272,8 @@ export const rates = {
   'events.open': 20,
   'jobs.cancel': 30,
   'jobs.delete': 30,
+  'jobs.edit': 60,
+  search: 60,
   'balance.get': 100,
   'accounts.create': 10,
   'sessions.create': 10,

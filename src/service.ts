@@ -28,6 +28,7 @@ import { download } from './net/download.ts'
 import type { Resolve } from './net/fetch.ts'
 import { openNames } from './net/names.ts'
 import { type Sweeper, startSweeps } from './sweeps.ts'
+import { Indexer } from './transcripts/indexer.ts'
 import { requireDiskForJob } from './uploads/room.ts'
 import { UploadStore } from './uploads/store.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
@@ -73,6 +74,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   const sweeper = startSweeps(service)
   opened.defer(() => sweeper.stop())
   service.runner.resume()
+  service.indexer.wake()
   webhooks.resume()
   const running = opened.move()
   return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
@@ -102,6 +104,7 @@ function openParts(
   }
   const metrics = openMetrics()
   const uploads = new UploadStore({ db, config })
+  const indexer = owned(new Indexer(db))
   const engine = owned(parts.engine ?? openEngine(config))
   const webhooks = owned(
     new WebhookSender({
@@ -137,14 +140,30 @@ function openParts(
             onProgress(bytes, total)
           },
         }),
-      onEnd: job => countEnd(metrics, job),
+      onEnd(job) {
+        countEnd(metrics, job)
+        indexer.wake()
+      },
     }),
   )
   const mailer = owned(openMailer({ ...config, baseUrl: baseUrl() }))
   const rateLimiter = openRateLimiter(config.rateLimits, monotonic)
   const checkUrl = (url: string, accountId: string) =>
     checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) })
-  const shared = { config, baseUrl, db, secrets, uploads, engine, live, runner, mailer, rateLimiter, metrics }
+  const shared = {
+    config,
+    baseUrl,
+    db,
+    secrets,
+    uploads,
+    engine,
+    live,
+    runner,
+    indexer,
+    mailer,
+    rateLimiter,
+    metrics,
+  }
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }
 

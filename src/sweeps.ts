@@ -27,6 +27,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
+    'write the search index': ({ indexer }) => indexer.wake(),
     // An expired upload is kept as long as a deleted job. A caller who uses it gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),

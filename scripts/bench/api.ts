@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
+import { storeTranscript } from '../../src/transcripts/store.ts'
 import { type Prepared, prepareData, type Ready, serve, start } from '../../test/support/server.ts'
 import { type Measured, measureLoad } from './support/load.ts'
 
@@ -110,7 +111,6 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
  * one minute.
  */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
-  const body = Buffer.from(JSON.stringify(transcript()))
   const stored: Stored = { read: [], failed: [] }
   const every = Math.max(1, Math.floor(jobs / 1000))
   db.tx(() => {
@@ -137,7 +137,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       else {
         // Only the jobs that a request reads get a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
-        db.run('insert into transcripts (job_id, body) values ($id, $body)', { id, body })
+        storeTranscript(db, { id, seq: count + 1 }, transcript())
       }
     }
   })

@@ -14,6 +14,7 @@ import { introduction } from './introduction.ts'
 import { ops } from './ops.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
+import { search } from './search.ts'
 import type { Service } from './service.ts'
 import { sessions } from './sessions.ts'
 import { transcribe } from './transcribe.ts'
@@ -114,6 +115,7 @@ export function openApp(service: Service): AnyElysia {
     .use(transcribe(service))
     .use(events(service))
     .use(transcriptions(service))
+    .use(search(service))
     .use(ops(service))
     // The calls of the dashboard.
     .use(sessions(service))

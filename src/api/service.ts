@@ -8,6 +8,7 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { LiveJobs } from '../jobs/live.ts'
 import type { Runner } from '../jobs/runner.ts'
+import type { Indexer } from '../transcripts/indexer.ts'
 import type { UploadStore } from '../uploads/store.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -21,6 +22,7 @@ export type Service = {
   engine: Engine
   live: LiveJobs
   runner: Runner
+  indexer: Indexer
   mailer: Mailer
   rateLimiter: RateLimiter
   metrics: Metrics

@@ -2,8 +2,9 @@ import { Elysia } from 'elysia'
 import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
 import { errorOf } from '../jobs/events.ts'
-import { findOwnJob, findTranscript, findTranscriptJson } from '../jobs/job.ts'
+import { findOwnJob } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
+import { findTranscript, findTranscriptJson } from '../transcripts/store.ts'
 import { dropUnused, exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
 import { jobJson } from './job-json.ts'
@@ -110,6 +111,7 @@ export const transcribe = (service: Service) =>
       '/transcribe/:id',
       ({ caller, params }) => {
         service.runner.delete(caller.accountId, params.id)
+        service.indexer.wake()
         return new Response(null, { status: 204 })
       },
       {

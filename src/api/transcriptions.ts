@@ -40,14 +40,17 @@ function pageOf(
   filter: ListFilter,
   { limit = limits.pageSizeDefault, cursor }: { limit?: number; cursor?: string },
 ) {
-  const after = cursor === undefined ? null : readCursor(secrets, { accountId, filter }, cursor)
+  const { state, fromMs, toMs, order } = filter
+  const list = [accountId, state, fromMs, toMs, order]
+  const [createdAt, seq] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
+  const after = createdAt === undefined || seq === undefined ? null : { createdAt, seq }
   // Reads one job more than the page holds. The additional job shows that there is a next page.
   const jobs = listJobs(db, accountId, filter, { after, limit: limit + 1 })
   const items = jobs.slice(0, limit)
   const last = jobs.length > limit ? items.at(-1) : undefined
   return {
     items: items.map(listedJob),
-    next_cursor: last ? writeCursor(secrets, { accountId, filter }, last) : null,
+    next_cursor: last ? writeCursor(secrets, list, [last.createdAt, last.seq]) : null,
   }
 }
 

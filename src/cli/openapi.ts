@@ -47,6 +47,9 @@ function unopened(config: Config): Service {
     get live() {
       return absent()
     },
+    get indexer() {
+      return absent()
+    },
     get runner() {
       return absent()
     },

@@ -8,6 +8,7 @@ import sentEvents from './migrations/003_sent_events.sql' with { type: 'text' }
 import prompt from './migrations/004_prompt.sql' with { type: 'text' }
 import progress from './migrations/005_progress.sql' with { type: 'text' }
 import sessions from './migrations/006_sessions.sql' with { type: 'text' }
+import utterances from './migrations/007_utterances.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -19,6 +20,7 @@ const shipped: Migration[] = [
   { name: '004_prompt', sql: prompt },
   { name: '005_progress', sql: progress },
   { name: '006_sessions', sql: sessions },
+  { name: '007_utterances', sql: utterances },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

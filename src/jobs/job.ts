@@ -7,6 +7,8 @@ import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
 import { type Db, type Params, refusalOf } from '../db/db.ts'
 import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
+import { deleteTranscript } from '../transcripts/search-index.ts'
+import { storeTranscript } from '../transcripts/store.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { recordEvent } from './events.ts'
@@ -222,10 +224,7 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
     const job = moveJob(db, id, 'completed')
     if (!job) return null
     settle(db, job.accountId, id, job.costUnits ?? 0)
-    db.run('insert into transcripts (job_id, body) values ($id, $body)', {
-      id,
-      body: new TextEncoder().encode(JSON.stringify(transcript)),
-    })
+    storeTranscript(db, job, transcript)
     db.run('update jobs set language = $language where id = $id', { id, language: transcript.language })
     recordEvent(db, id, 'transcription.completed')
     return { ...job, language: transcript.language }
@@ -270,7 +269,7 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
     if (!job || job.accountId !== accountId) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
     if (job.deletedAt !== null) return null
     if (!isTerminal(job.state)) throw new ApiError('CONFLICT', 'Cancel the transcription before deleting it.')
-    db.run('delete from transcripts where job_id = $id', { id })
+    deleteTranscript(db, job)
     db.run('update jobs set deleted_at = $now, prompt = null, vocabulary = null where id = $id', {
       id,
       now: db.now(),
@@ -279,23 +278,16 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   })
 }
 
-export function findTranscript(db: Db, id: string): Transcript | null {
-  const json = findTranscriptJson(db, id)
-  return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
-}
-
-/** Returns the stored JSON of a transcript, for a response that contains this JSON unchanged. */
-export function findTranscriptJson(db: Db, id: string): Uint8Array | null {
-  return (
-    db.find<{ body: Uint8Array }>('select body from transcripts where job_id = $id', { id })?.body ?? null
-  )
-}
-
-/** Removes jobs from the database that were deleted at least `keptMs` ago. Removes their uploads too. */
+/**
+ * Removes jobs from the database that were deleted at least `keptMs` ago. Removes their uploads too. A job
+ * stays until its transcript is removed from the search index, which needs the job.
+ */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
-      'delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore returning upload_id as uploadId',
+      `delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore
+         and not exists (select 1 from transcripts where job_id = jobs.id)
+       returning upload_id as uploadId`,
       { deletedBefore: db.now() - keptMs },
     )
     for (const { uploadId } of purged) if (uploadId) purgeUpload(db, uploadId)

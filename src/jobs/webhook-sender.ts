@@ -7,6 +7,7 @@ import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import { type Clock, type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { findTranscript } from '../transcripts/store.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import {
@@ -20,7 +21,7 @@ import {
   markAttempted,
   markSent,
 } from './events.ts'
-import { findJob, findTranscript, type Job } from './job.ts'
+import { findJob, type Job } from './job.ts'
 
 type JobOfAccount = Pick<Job, 'id' | 'accountId'>
 

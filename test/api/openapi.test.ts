@@ -67,6 +67,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/balance',
     'GET /v1/health',
     'GET /v1/ready',
+    'GET /v1/search',
     'GET /v1/transcribe/{id}',
     'GET /v1/transcribe/{id}/events',
     'GET /v1/transcriptions',

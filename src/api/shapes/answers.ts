@@ -63,6 +63,35 @@ export const page = answer(
   Type.Object({ items: Type.Array(listedJob), next_cursor: nullable(Type.String()) }),
 )
 
+export const searchHit = Type.Object(
+  {
+    transcription_id: Type.String(),
+    filename: nullable(Type.String({ description: 'Of the upload; null for a job that was given a url' })),
+    source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
+    created_at: instant('When the job was accepted'),
+    utterance: Type.Integer({ description: 'Index in result.utterances, from 0' }),
+    start: Type.Number({ description: 'Seconds' }),
+    end: Type.Number({ description: 'Seconds' }),
+    speaker: nullable(Type.String()),
+    text: Type.String(),
+    matches: Type.Array(
+      Type.Object({
+        from: Type.Integer({ description: 'Where it begins in text, in UTF-16 code units' }),
+        to: Type.Integer({ description: 'Where it ends in text, in UTF-16 code units' }),
+        start: Type.Number({ description: 'Seconds; of the utterance when align is false' }),
+        end: Type.Number({ description: 'Seconds; of the utterance when align is false' }),
+      }),
+      { description: 'What the query found in text' },
+    ),
+  },
+  { $id: 'SearchHit' },
+)
+
+export const searchPage = answer(
+  'SearchPage',
+  Type.Object({ items: Type.Array(searchHit), next_cursor: nullable(Type.String()) }),
+)
+
 export const cancelled = answer(
   'Cancelled',
   Type.Object({

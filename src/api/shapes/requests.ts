@@ -188,3 +188,24 @@ export const listQuery = Type.Object(
   },
   open,
 )
+
+export const searchQuery = Type.Object(
+  {
+    q: Type.String({ description: 'words to find; words in double quotes must follow each other' }),
+    order: Type.Optional(
+      oneOf(['newest', 'best'], {
+        description: `newest, or best: the best matches of the newest ${limits.searchRankedMax} utterances`,
+        default: 'newest',
+      }),
+    ),
+    limit: Type.Optional(
+      queryInteger('page size', {
+        min: 1,
+        max: limits.searchPageSizeMax,
+        default: limits.searchPageSizeDefault,
+      }),
+    ),
+    cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before, with the same q' })),
+  },
+  open,
+)

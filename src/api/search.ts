@@ -1,0 +1,69 @@
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { type Hit, searchUtterances } from '../jobs/search.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import { gate } from './gate.ts'
+import { timestamp } from './job-json.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
+
+export const search = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .get(
+      '/search',
+      ({ caller: { accountId }, query: { q, order = 'newest', limit, cursor } }) => {
+        const { db, secrets } = service
+        const list = ['search', accountId, q, order]
+        const [top, skip] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
+        const { hits, next } = searchUtterances(db, accountId, {
+          query: q,
+          order,
+          ...(limit === undefined ? {} : { limit }),
+          after: top === undefined || skip === undefined ? null : { top, skip },
+        })
+        return {
+          items: hits.map(hitJson),
+          next_cursor: next && writeCursor(secrets, list, [next.top, next.skip]),
+        }
+      },
+      {
+        account: 'search',
+        query: requests.searchQuery,
+        response: { 200: answers.searchPage },
+        detail: about({
+          summary: 'Search what was said, in all transcripts',
+          description:
+            'Finds utterances that contain all words of `q`. Words in double quotes must follow each other. ' +
+            'Case, accents and punctuation make no difference.',
+          fails: ['INVALID_REQUEST'],
+        }),
+      },
+    )
+
+function hitJson({
+  jobId,
+  filename,
+  sourceUrl,
+  createdAt,
+  index,
+  utterance,
+  matches,
+}: Hit): Static<typeof answers.searchHit> {
+  const { start, end, speaker, text } = utterance
+  return {
+    transcription_id: jobId,
+    filename,
+    ...(sourceUrl === null ? {} : { source_url: sourceUrl }),
+    created_at: timestamp(createdAt),
+    utterance: index,
+    start,
+    end,
+    speaker,
+    text,
+    matches,
+  }
+}

@@ -1,0 +1,51 @@
+// Writes the search index in the background, piece by piece. Between two pieces the server answers requests.
+// After a kill, the indexer goes on where it stopped: each piece is a transaction.
+
+import { errorFields, log } from '../base/log.ts'
+import { type Db, refusalOf } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { mergeIndexPiece, writeIndexPiece } from './search-index.ts'
+
+export class Indexer {
+  readonly #db: Db
+  #running: Promise<void> | null = null
+  #closing = false
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** Starts writing, unless the indexer is writing already. */
+  wake(): void {
+    if (this.#closing || this.#running) return
+    this.#running = this.#writeAll()
+      .catch(error => {
+        // When the database is locked or full, a sweep wakes the indexer again.
+        if (!refusalOf(error)) log.error('search index not written', errorFields(error))
+      })
+      .finally(() => {
+        this.#running = null
+      })
+  }
+
+  /** Waits until the index is complete, or until the indexer stopped because of an error. */
+  async settled(): Promise<void> {
+    await this.#running
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#running
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let work = true; work; ) {
+      work = false
+      for (const step of [writeIndexPiece, mergeIndexPiece]) {
+        await Bun.sleep(limits.indexPauseMs)
+        if (this.#closing) return
+        if (step(this.#db)) work = true
+      }
+    }
+  }
+}

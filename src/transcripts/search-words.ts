@@ -1,0 +1,84 @@
+// The words that a search compares. A text and a query are split into words by the same rules. Case, accents
+// and width make no difference. Scripts without spaces are split into characters.
+
+/** A word of a text as the search index has it, and its position in the text in UTF-16 code units. */
+type SearchWord = { word: string; from: number; to: number }
+
+/** A stretch of a text in UTF-16 code units. */
+export type Stretch = { from: number; to: number }
+
+const unspaced =
+  '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}\\p{scx=Tibt}'
+const pattern = new RegExp(
+  `(?=[\\p{L}\\p{N}])[${unspaced}]\\p{M}*|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`,
+  'gu',
+)
+
+/** The accents of European scripts, and the vowel points of Hebrew and Arabic. */
+const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
+
+function searchWords(text: string): SearchWord[] {
+  const words: SearchWord[] = []
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    const word = folded(found)
+    if (word !== '') words.push({ word, from: index, to: index + found.length })
+  }
+  return words
+}
+
+function folded(word: string): string {
+  // Fast path: most words are ASCII.
+  if (/^\w+$/.test(word)) return word.toLowerCase()
+  return word
+    .normalize('NFKD')
+    .replace(accents, '')
+    .toLowerCase()
+    .normalize('NFC')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ς', 'σ')
+    .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
+}
+
+/** Returns the text that the search index stores for an utterance. */
+export function indexedText(text: string): string {
+  return searchWords(text)
+    .map(({ word }) => word)
+    .join(' ')
+}
+
+/** A phrase of a query: words that must follow each other. */
+export type Phrase = readonly string[]
+
+/**
+ * Splits a query into phrases. Each part between spaces is a phrase, and so is each part in quotation marks.
+ * A character that is neither a letter nor a digit only separates words. Repeated phrases are dropped.
+ */
+export function phrasesOf(query: string): Phrase[] {
+  const phrases = new Map<string, Phrase>()
+  for (const [part] of query.matchAll(/["“”„][^"“”„]*["“”]?|[^\s"“”„]+/g)) {
+    const words = searchWords(part).map(({ word }) => word)
+    if (words.length > 0) phrases.set(words.join(' '), words)
+  }
+  return [...phrases.values()]
+}
+
+/** Returns where the phrases lie in a text, in order. Overlapping phrases become one stretch. */
+export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
+  const words = searchWords(text)
+  const marked = words.map(() => false)
+  const joined = words.slice(1).map(() => false)
+  for (const phrase of phrases)
+    for (let at = 0; at + phrase.length <= words.length; at++) {
+      if (!phrase.every((word, offset) => words[at + offset]?.word === word)) continue
+      marked.fill(true, at, at + phrase.length)
+      joined.fill(true, at, at + phrase.length - 1)
+    }
+  const found: Stretch[] = []
+  for (const [index, { from, to }] of words.entries()) {
+    const last = found.at(-1)
+    if (!marked[index]) continue
+    if (last && joined[index - 1]) last.to = to
+    else found.push({ from, to })
+  }
+  return found
+}

@@ -1,0 +1,80 @@
+// Stores transcripts in the database: the head of a transcript, and one row for each utterance. Therefore a
+// search reads single utterances, and an edit writes single utterances, of a transcript of any length.
+
+import type { Db } from '../db/db.ts'
+import type { Transcript, Utterance } from './transcript.ts'
+
+/** A transcript as the engine made it, or with all later edits. */
+export type Version = 'current' | 'original'
+
+/** Maximum number of utterances of a transcript. Ten hours of speech have about 10,000. */
+export const utterancesMax = 2 ** 20
+
+/**
+ * Returns the row id of an utterance. The row ids of a job count down, so that the descending order of row
+ * ids is the order of speech.
+ */
+export function utteranceId(seq: number, index: number): number {
+  return seq * utterancesMax + (utterancesMax - 1 - index)
+}
+
+export function placeOfUtterance(id: number): { seq: number; index: number } {
+  return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
+}
+
+/** Stores the transcript of a job. Must run in the transaction that completes the job. */
+export function storeTranscript(
+  db: Db,
+  { id, seq }: { id: string; seq: number },
+  { utterances, ...head }: Transcript,
+): void {
+  if (utterances.length > utterancesMax) throw new Error(`${utterances.length} utterances are too many`)
+  db.run('insert into transcripts (job_id, head, unindexed) values ($id, $head, $unindexed)', {
+    id,
+    head: JSON.stringify(head),
+    unindexed: utterances.length,
+  })
+  for (const [index, utterance] of utterances.entries())
+    db.run('insert into utterances (id, body) values ($id, $body)', {
+      id: utteranceId(seq, index),
+      body: JSON.stringify(utterance),
+    })
+}
+
+export function findTranscript(db: Db, jobId: string, version: Version = 'current'): Transcript | null {
+  const json = findTranscriptJson(db, jobId, version)
+  return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
+}
+
+/** The columns that hold the JSON of each version. */
+const columns: Record<Version, { head: string; body: string }> = {
+  current: { head: 'head', body: 'body' },
+  original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
+}
+
+/** Returns the JSON of a transcript, for a response that contains this JSON unchanged. */
+export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): Uint8Array | null {
+  const { head, body } = columns[version]
+  const row = db.find<{ json: Uint8Array }>(
+    `select cast(
+       substr(${head}, 1, length(${head}) - 1) || ',"utterances":[' || coalesce((
+         select group_concat(body, ',') from (
+           select ${body} as body from utterances
+           where utterances.id between seq * ${utterancesMax} and (seq + 1) * ${utterancesMax} - 1
+           order by utterances.id desc
+         )
+       ), '') || ']}' as blob) as json
+     from transcripts join jobs on jobs.id = job_id where job_id = $jobId and head is not null`,
+    { jobId },
+  )
+  return row?.json ?? null
+}
+
+/** Returns one utterance of a job, or null when the job has no utterance of this index. */
+export function findUtterance(db: Db, seq: number, index: number): Utterance | null {
+  if (index < 0 || index >= utterancesMax) return null
+  const row = db.find<{ body: string }>('select body from utterances where id = $id', {
+    id: utteranceId(seq, index),
+  })
+  return row && (JSON.parse(row.body) as Utterance)
+}

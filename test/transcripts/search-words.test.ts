@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { findPhrases, indexedText, phrasesOf } from '../../src/transcripts/search-words.ts'
+
+/** Returns the parts of `text` that the query finds. */
+function found(text: string, query: string): string[] {
+  return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
+}
+
+test.each([
+  ['Guten Morgen, Frau Weiß!', 'weiss', ['Weiß']],
+  ['WEISS', 'weiß', ['WEISS']],
+  ['Der Zug fährt.', 'FAHRT', ['fährt']],
+  ['cafe\u0301 noir', 'café', ['cafe\u0301']],
+  ['İstanbul', 'istanbul', ['İstanbul']],
+  ['ὁ λόγος', 'ΛΟΓΟΣ', ['λόγος']],
+  ['東京都庁で会議が行われた。', '会議', ['会議']],
+  ['東京都庁で会議が行われた。', '議会', []],
+  ['ｆｕｌｌ width', 'full', ['ｆｕｌｌ']],
+  ['안녕하세요 세계', '세계', ['세계']],
+  ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
+  ['हिन्दी में', 'हन्द', []],
+  ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
+  // An apostrophe separates words, whichever of its two characters is used.
+  ['I don’t know, do I?', "don't", ['don’t']],
+  ['I don’t know, do I?', 'don’t', ['don’t']],
+  ['one two one three', 'one', ['one', 'one']],
+  ['one two one three', '"one three"', ['one three']],
+  ['one two three', '"one two" "two three"', ['one two three']],
+  ['a b c', '"a b" c', ['a b', 'c']],
+  ['say “hello world” now', '“hello world” now', ['hello world', 'now']],
+  ['it is 3.5 kg', '3.5', ['3.5']],
+  ['twenty-one', 'twenty one', ['twenty', 'one']],
+])('in %p the query %p finds %p', (text, query, expected) => {
+  expect(found(text, query)).toEqual(expected)
+})
+
+test('a query without a letter or a digit has no phrase', () => {
+  for (const query of ['', '   ', '"', '""', '"""', '* ( ) : - ^ + ,', '\0', '“”', '。、'])
+    expect(phrasesOf(query)).toEqual([])
+})
+
+test('the operators of FTS5 are words like any other', () => {
+  expect(phrasesOf('NEAR(a b) AND text:x* OR -y')).toEqual([
+    ['near', 'a'],
+    ['b'],
+    ['and'],
+    ['text', 'x'],
+    ['or'],
+    ['y'],
+  ])
+})
+
+test('the index stores folded words, with a space between the characters of unspaced scripts', () => {
+  expect(indexedText('Die Straßenbahn fährt um 8:30, 東京で。')).toBe(
+    'die strassenbahn fahrt um 8 30 東 京 て\u3099'.normalize('NFC'),
+  )
+})
