@@ -38,6 +38,7 @@ const carried = [
   'test/fixtures/speech/doctor.flac',
   'test/fixtures/speech/doctor.json',
   ...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root),
+  ...new Bun.Glob('models/voice-encoder/**/*.onnx').scanSync(root),
   ...new Bun.Glob(
     'models/pocket/{whisper-pocket,pyannote-segmentation-pocket,wespeaker-pocket}/**/*',
   ).scanSync(root),

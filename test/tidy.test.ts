@@ -53,6 +53,7 @@ const entryFiles: Record<string, string[]> = {
 /** The layers inside the room `engine`, lowest first. A part may import only parts in lower layers. */
 const engineLine: string[][] = [
   ['audio', 'confine', 'protocol'],
+  ['mel'],
   ['onnx'],
   ['network'],
   ['models'],

@@ -4,7 +4,8 @@
 // not cause the error in this row.
 
 import { join } from 'node:path'
-import { dot, findVoices, unit } from '../../src/engine/who/cluster.ts'
+import { findVoices } from '../../src/engine/who/cluster.ts'
+import { dot, unit } from '../../src/engine/who/unit.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
 

@@ -64,6 +64,11 @@ export function noticesOf(root: string): string {
     { title: 'steno', licence: 'Apache-2.0', text: read(join(root, 'LICENSE')) },
     ...native,
     { title: 'Whisper base', licence: 'MIT', text: read(join(root, 'models/whisper-base/LICENSE')) },
+    {
+      title: 'Voice encoder of Resemblyzer',
+      licence: 'Apache-2.0',
+      text: read(join(root, 'models/voice-encoder/LICENSE')),
+    },
     ...packages.map(({ folder, about }) => ({
       title: `${about.name} ${about.version}`,
       licence: about.license ?? 'not stated',

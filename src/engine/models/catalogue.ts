@@ -16,6 +16,8 @@ export type PublishedModel = ModelFacts & { repository: string; revision: string
 
 /** The parameters for computing and comparing embeddings with an embedding model. */
 export type VoiceProfile = {
+  /** The features that the model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
+  features: string
   /**
    * Two clusters of embeddings are different voices when their mean cosine distance is `threshold` or more.
    */
@@ -48,11 +50,17 @@ export const publishedVoices = {
 /** The two built-in models for diarization. They are used with a built-in speech model. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
+  embedding: 'voice-encoder',
+} as const
+
+/** The two models for diarization with a speech model that only tests use. */
+export const testVoices = {
+  segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',
 } as const
 
 export function isVoiceModel(id: string): boolean {
-  return [publishedVoices, builtInVoices].some(pair =>
+  return [publishedVoices, builtInVoices, testVoices].some(pair =>
     Object.values(pair).some(voiceModel => voiceModel === id),
   )
 }

@@ -3,7 +3,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findCarried } from '../../base/carried.ts'
-import { builtInVoices, findBuiltIn, models, publishedVoices, type VoiceProfile } from './catalogue.ts'
+import {
+  builtInVoices,
+  findBuiltIn,
+  models,
+  publishedVoices,
+  testVoices,
+  type VoiceProfile,
+} from './catalogue.ts'
 
 export type VoiceFiles = {
   /** The folders of the segmentation model and of the embedding model. */
@@ -35,10 +42,10 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   }
   if (!builtIn?.forTests && missingVoiceModels(dir).length === 0) return published
   const pulls = missingVoiceModels(dir).map(id => `steno models pull ${id}`)
-  const carried = builtIn ? findCarriedVoices() : null
+  const carried = builtIn ? findCarriedVoices(builtIn.forTests ? testVoices : builtInVoices) : null
   if (carried && builtIn?.forTests) return carried
   if (carried) {
-    const warning = `The speakers were told apart by models for tests: run ${pulls.join(' && ')} for better ones.`
+    const warning = `The speakers were told apart by small models: run ${pulls.join(' && ')} for better ones.`
     return { ...carried, warning }
   }
   return {
@@ -58,10 +65,9 @@ export function missingVoiceModels(dir: string): string[] {
   return Object.values(publishedVoices).filter(id => !existsSync(modelFile(join(dir, id))))
 }
 
-function findCarriedVoices(): VoiceFiles | null {
-  const segmentation = findCarried(models[builtInVoices.segmentation].builtIn)
-  const embedding = findCarried(models[builtInVoices.embedding].builtIn)
-  return segmentation && embedding
-    ? { segmentation, embedding, profile: models[builtInVoices.embedding].voices, warning: null }
-    : null
+function findCarriedVoices(ids: typeof builtInVoices | typeof testVoices): VoiceFiles | null {
+  const segmentation = findCarried(models[ids.segmentation].builtIn)
+  const embedding = findCarried(models[ids.embedding].builtIn)
+  const profile = models[ids.embedding].voices
+  return segmentation && embedding ? { segmentation, embedding, profile, warning: null } : null
 }

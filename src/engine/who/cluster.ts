@@ -9,6 +9,8 @@
 // of a voice scatter. In short or noisy recordings, all speakers then become one speaker
 // (scripts/bench/diarize.ts).
 
+import { dot, unit } from './unit.ts'
+
 /**
  * A cluster of embeddings that are treated as one voice. `sum` is the sum of their vectors, and `count` is
  * their number.
@@ -199,16 +201,4 @@ class Linkage {
 
 function centroidOf({ sum, count }: Cluster): Float32Array {
   return sum.map(value => value / count)
-}
-
-/** Returns the vector, scaled to unit length. */
-export function unit(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(dot(vector, vector)) || 1
-  return vector.map(value => value / length)
-}
-
-export function dot(one: Float32Array, other: Float32Array): number {
-  let sum = 0
-  for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!
-  return sum
 }

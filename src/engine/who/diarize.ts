@@ -3,14 +3,13 @@
 // computed from the frames in which only this voice speaks. At the end of the sound, the embeddings are
 // clustered into speakers. The views that contain a frame then vote for the speakers in this frame.
 
-import { sampleRate } from '../audio.ts'
-import { dot, findVoices } from './cluster.ts'
-import { bands } from './fbank.ts'
+import { sampleRate, samplesPerMelFrame } from '../audio.ts'
+import { findVoices } from './cluster.ts'
 import { type Timeline, turnsOf } from './turns.ts'
+import { dot } from './unit.ts'
 import {
   classVoices,
   frameCentre,
-  frameOfFeature,
   frameStep,
   localVoices,
   type Voices,
@@ -137,8 +136,8 @@ export class Diarization {
       }
       if (frames < voiceFramesMin) continue
       const selects = alone >= aloneFramesMin ? speaksAlone : speaks
-      features ??= this.voices.features(sound)
-      const vector = this.voices.embed(this.select(features, selects))
+      features ??= this.voices.embedder.features(sound)
+      const vector = this.voices.embedder.embed(this.select(features, selects))
       if (vector) this.embeddings.push({ view, local, vector, forms: alone >= formingFramesMin })
     }
   }
@@ -150,12 +149,13 @@ export class Diarization {
   private select(features: Float32Array, selects: (frame: number) => boolean): Float32Array {
     const framesMax = this.voices.profile.embeddingSecondsMax * featureFramesPerSecond
     const selected: number[] = []
-    for (let feature = 0; feature < features.length / bands && selected.length < framesMax; feature++)
-      if (selects(frameOfFeature(feature))) selected.push(feature)
+    const { width, firstMiddle } = this.voices.embedder
+    for (let feature = 0; feature < features.length / width && selected.length < framesMax; feature++)
+      if (selects(frameAt(firstMiddle + feature * samplesPerMelFrame))) selected.push(feature)
     if (selected.length > featureFramesStep) selected.length -= selected.length % featureFramesStep
-    const part = new Float32Array(selected.length * bands)
+    const part = new Float32Array(selected.length * width)
     for (const [row, feature] of selected.entries())
-      part.set(features.subarray(feature * bands, (feature + 1) * bands), row * bands)
+      part.set(features.subarray(feature * width, (feature + 1) * width), row * width)
     return part
   }
 
@@ -169,6 +169,11 @@ export class Diarization {
       { threshold, expected, embeddingsMin: Math.max(1, Math.round(speakerEmbeddingsMin / every)) },
     )
   }
+}
+
+/** Returns the frame of the segmentation model nearest to a sample of the view. */
+function frameAt(sample: number): number {
+  return Math.min(viewFrames - 1, Math.max(0, Math.round((sample - frameCentre) / frameStep)))
 }
 
 /** Returns the speaker of each voice in a view, or -1 for a voice without an embedding. */

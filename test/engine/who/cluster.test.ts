@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { agglomerate, dot, findVoices, unit } from '../../../src/engine/who/cluster.ts'
+import { agglomerate, findVoices } from '../../../src/engine/who/cluster.ts'
+import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { seeded } from '../../support/random.ts'
 
 const options = { threshold: 0.3, embeddingsMin: 3, expected: null }

@@ -1,0 +1,29 @@
+// Slaney's mel filters over a power spectrum of 400 points. Whisper and the built-in voice encoder read them.
+
+import { sampleRate, samplesPerFft } from './audio.ts'
+
+/** The number of bins of the power spectrum. */
+export const bins = samplesPerFft / 2 + 1
+
+/**
+ * Returns the mel filters, mels × 201, on Slaney's mel scale. This scale is linear up to 1 kHz and
+ * logarithmic above. The filters are triangles of equal area.
+ */
+export function melFilters(mels: number): Float32Array {
+  const hzPerMel = 200 / 3
+  const bend = 1000 / hzPerMel
+  const step = Math.log(6.4) / 27
+  const hz = (mel: number) => (mel < bend ? mel * hzPerMel : 1000 * Math.exp(step * (mel - bend)))
+  const top = bend + Math.log(sampleRate / 2 / 1000) / step
+  const corner = (index: number) => hz((top * index) / (mels + 1))
+  const filters = new Float32Array(mels * bins)
+  for (let mel = 0; mel < mels; mel++) {
+    const [low, middle, high] = [corner(mel), corner(mel + 1), corner(mel + 2)]
+    for (let bin = 0; bin < bins; bin++) {
+      const at = (bin * sampleRate) / samplesPerFft
+      const weight = Math.min((at - low) / (middle - low), (high - at) / (high - middle))
+      if (weight > 0) filters[mel * bins + bin] = (weight * 2) / (high - low)
+    }
+  }
+  return filters
+}

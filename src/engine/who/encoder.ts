@@ -1,0 +1,83 @@
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The encoder reads pieces of 1.6 s.
+// The embedding of a voice is the mean over its pieces.
+
+import { samplesPerMelFrame } from '../audio.ts'
+import { modelFile } from '../models/voices.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import type { Device } from '../onnx/session.ts'
+import type { Embedder } from './embedder.ts'
+import { openModel } from './model.ts'
+import { melBands, openPowerMel } from './power-mel.ts'
+import { finiteUnit } from './unit.ts'
+
+/** The number of feature frames in a piece: 1.6 s. */
+const pieceFrames = 160
+/** The number of feature frames from the start of one piece to the start of the next. */
+const pieceStep = 77
+/** The minimum share of the last piece that is sound. A last piece with less sound is left out. */
+const coverageMin = 0.75
+/** The minimum number of feature frames for an embedding. */
+const framesMin = 25
+/** A quieter voice is raised to this root mean square, −30 dBFS, before it is embedded. */
+const levelMin = 10 ** (-30 / 20)
+/** A feature frame: the power in each mel band, and the mean square of the 160 samples around the middle. */
+const width = melBands + 1
+
+export function openEncoder(runtime: Runtime, folder: string, device: Device): Embedder {
+  const model = openModel(runtime, modelFile(folder), device)
+  const mel = openPowerMel(runtime)
+  return {
+    width,
+    firstMiddle: 0,
+    features: sound => withEnergy(mel.of(sound), sound),
+    embed(features) {
+      const frames = features.length / width
+      if (frames < framesMin) return null
+      const { data, count } = piecesOf(features, frames)
+      return model.run(data, [count, pieceFrames, melBands], (vectors, [, size = 0]) => {
+        const sum = new Float32Array(size)
+        for (let at = 0; at < vectors.length; at++) sum[at % size]! += vectors[at]!
+        return finiteUnit(sum)
+      })
+    },
+  }
+}
+
+function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {
+  const frames = mel.length / melBands
+  const rows = new Float32Array(frames * width)
+  for (let frame = 0; frame < frames; frame++) {
+    rows.set(mel.subarray(frame * melBands, (frame + 1) * melBands), frame * width)
+    let energy = 0
+    const from = frame * samplesPerMelFrame - samplesPerMelFrame / 2
+    for (let at = Math.max(0, from); at < Math.min(sound.length, from + samplesPerMelFrame); at++)
+      energy += sound[at]! * sound[at]!
+    rows[frame * width + melBands] = energy / samplesPerMelFrame
+  }
+  return rows
+}
+
+/** Cuts the frames into pieces, as the published encoder does. Silence extends the last piece. */
+function piecesOf(features: Float32Array, frames: number): { data: Float32Array; count: number } {
+  const gain = gainOf(features, frames)
+  const last = Math.floor(Math.max(0, frames - pieceFrames + pieceStep) / pieceStep)
+  const isCovered = frames - 1 - last * pieceStep >= coverageMin * pieceFrames
+  const count = isCovered || last === 0 ? last + 1 : last
+  const data = new Float32Array(count * pieceFrames * melBands)
+  for (let piece = 0; piece < count; piece++) {
+    const from = piece * pieceStep
+    for (let frame = 0; frame < Math.min(pieceFrames, frames - from); frame++) {
+      const row = (from + frame) * width
+      const to = (piece * pieceFrames + frame) * melBands
+      for (let band = 0; band < melBands; band++) data[to + band] = features[row + band]! * gain
+    }
+  }
+  return { data, count }
+}
+
+/** Returns the factor of the power that raises a quiet voice to the lowest level. */
+function gainOf(features: Float32Array, frames: number): number {
+  let energy = 0
+  for (let at = melBands; at < features.length; at += width) energy += features[at]! / frames
+  return energy > 0 ? Math.max(1, levelMin ** 2 / energy) : 1
+}

@@ -1,0 +1,36 @@
+// Opens a model that has one input and one output.
+
+import { existsSync } from 'node:fs'
+import type { Runtime } from '../onnx/runtime.ts'
+import { type Device, openSession, type Tensor, tensor } from '../onnx/session.ts'
+
+export type VoiceModel = {
+  /** The last dimension of the output. It is below 1 if the model does not fix this dimension. */
+  outputSize: number
+  /** Runs the model once and returns the result of `read`, which gets the values of the output and their dimensions. */
+  run<Result>(
+    data: Float32Array,
+    dims: readonly number[],
+    read: (values: Float32Array, dims: readonly number[]) => Result,
+  ): Result
+}
+
+export function openModel(runtime: Runtime, file: string, device: Device): VoiceModel {
+  if (!existsSync(file)) throw new Error(`${file} is missing`)
+  const session = openSession(runtime, file, device)
+  const [input] = session.inputs
+  const [output] = session.outputs
+  if (!input || !output) throw new Error(`${file} has no input or no output`)
+  const run = session.run([input.name], [output.name])
+  return {
+    outputSize: output.dims.at(-1) ?? 0,
+    run(data, dims, read) {
+      const given: Tensor = tensor(runtime, 'float32', data, dims)
+      const [found] = run([given])
+      const shape = found.dims
+      const result = read(found.floats(shape.reduce((size, dim) => size * dim, 1)), shape)
+      for (const used of [given, found]) used.free()
+      return result
+    },
+  }
+}

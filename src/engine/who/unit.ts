@@ -1,0 +1,18 @@
+// Vectors: the dot product, and the scaling to unit length.
+
+/** Returns the vector, scaled to unit length. */
+export function unit(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(dot(vector, vector)) || 1
+  return vector.map(value => value / length)
+}
+
+/** Returns the vector, scaled to unit length, or null if a value is not finite. */
+export function finiteUnit(vector: Float32Array): Float32Array | null {
+  return vector.every(Number.isFinite) ? unit(vector) : null
+}
+
+export function dot(one: Float32Array, other: Float32Array): number {
+  let sum = 0
+  for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!
+  return sum
+}

@@ -1,0 +1,39 @@
+// The published embedding model, WeSpeaker's ResNet34, and the pocket model, which has the same layout. Both read
+// Kaldi's filterbank features.
+
+import { samplesPerFft } from '../audio.ts'
+import { modelFile } from '../models/voices.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import type { Device } from '../onnx/session.ts'
+import type { Embedder } from './embedder.ts'
+import { bands, openFbank } from './fbank.ts'
+import { openModel } from './model.ts'
+import { finiteUnit } from './unit.ts'
+
+/** The minimum number of feature frames for an embedding. */
+const framesMin = 25
+
+export function openWespeaker(runtime: Runtime, folder: string, device: Device): Embedder {
+  const model = openModel(runtime, modelFile(folder), device)
+  const fbank = openFbank(runtime)
+  return {
+    width: bands,
+    firstMiddle: samplesPerFft / 2,
+    features: sound => fbank.of(sound),
+    embed(features) {
+      const frames = features.length / bands
+      if (frames < framesMin) return null
+      return model.run(withoutMeans(features, frames), [1, frames, bands], finiteUnit)
+    },
+  }
+}
+
+/**
+ * Subtracts the mean over the frames from each mel band. The mean represents the microphone and the acoustics
+ * of the place, which do not change.
+ */
+function withoutMeans(features: Float32Array, frames: number): Float32Array {
+  const means = new Float64Array(bands)
+  for (let at = 0; at < features.length; at++) means[at % bands]! += features[at]! / frames
+  return features.map((value, at) => value - means[at % bands]!)
+}
