@@ -197,6 +197,8 @@ export const limits = {
   // Limits of the terminal.
   /** Poll interval while a pipe that does not block is full. */
   terminalRetryMs: 5,
+  /** Minimum interval between two lines about the progress of a command whose stderr is not a terminal. */
+  terminalReportEveryMs: 10 * second,
 
   // Limits of search and edits.
   /** Words that are added to the search index, or removed from it, in one transaction. Each takes about 5 ms. */

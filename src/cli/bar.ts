@@ -8,7 +8,7 @@ export type Bar = { show(line: string): void; end(): void }
 export function openBar(): Bar {
   const isTerminal = terminal.isTerminal('err')
   const show = (line: string) => {
-    if (isTerminal) terminal.err(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+    if (isTerminal) terminal.err(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`)
   }
   return { show, end: () => show('') }
 }

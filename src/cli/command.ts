@@ -39,10 +39,13 @@ export type Command = Description & {
 /** The error for wrong usage. The program then ends with exit code 2; any other error has exit code 1. */
 export class UsageError extends Error {}
 
+/** The error of a command whose reasons are already printed. */
+export class Reported extends Error {}
+
 /** The error of a command that was interrupted with Ctrl-C. */
 export class Interrupted extends Error {}
 
-const interruptedCode = 130
+export const interruptedCode = 130
 
 export const jsonOption = { json: { type: 'boolean' } } as const
 
@@ -75,6 +78,7 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
     await run(args)
     return 0
   } catch (error) {
+    if (error instanceof Reported) return 1
     const isUsage = error instanceof UsageError
     const hint = isUsage ? ` (${nameOf(usage)} --help says more)` : ''
     for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${line}\n`)

@@ -18,6 +18,26 @@ export const framesPerSecond = sampleRate / samplesPerFrame
 /** The shortest pause, in samples, that ends an utterance even without a full stop. */
 export const utterancePause = 1.2 * sampleRate
 
+/** Yields the samples of a section of the sound. Reads no sound after the section. */
+export async function* cutSection(
+  sound: AsyncIterable<Float32Array>,
+  section?: { fromMs: number; toMs: number },
+): AsyncGenerator<Float32Array> {
+  if (section === undefined) {
+    yield* sound
+    return
+  }
+  const from = Math.round((section.fromMs * sampleRate) / 1000)
+  const to = Math.round((section.toMs * sampleRate) / 1000)
+  let at = 0
+  for await (const part of sound) {
+    const wanted = part.subarray(Math.max(0, from - at), Math.max(0, to - at))
+    at += part.length
+    if (wanted.length > 0) yield wanted
+    if (at >= to) return
+  }
+}
+
 export function seconds(samples: number): number {
   return samples / sampleRate
 }

@@ -8,7 +8,7 @@ import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
-import { seconds } from './audio.ts'
+import { cutSection, seconds } from './audio.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
 import type { Order, Report } from './protocol.ts'
@@ -65,7 +65,7 @@ async function work(
   }
   try {
     const stop = new AbortController()
-    const sound = decode(input.path, { signal: stop.signal, durationMsMax })
+    const sound = cutSection(decode(input.path, { signal: stop.signal, durationMsMax }), input.section)
     const transcript = await transcribe(models, sound, input, {
       onSamples,
       onUtterances,

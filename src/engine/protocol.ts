@@ -24,6 +24,8 @@ export type TranscribeInput = {
   prompt: string | null
   /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
+  /** The part of the recording that is transcribed. Its times begin at zero. Undefined means all of it. */
+  section?: { fromMs: number; toMs: number } | undefined
 }
 
 export type TranscribeOptions = {

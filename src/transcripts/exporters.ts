@@ -92,7 +92,7 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
 /**
  * Converts a speaker label of a transcript to the form that exports show: `SPEAKER 1` becomes `Speaker 1`.
  */
-function speakerName(label: string): string {
+export function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
 

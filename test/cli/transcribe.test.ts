@@ -25,8 +25,17 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `several files become files in a folder${skipped}`,
   async () => {
-    const { code, out } = await run(clip('doctor.flac'), clip('es-a.flac'), '--format', 'json', '-o', folder)
+    const { code, out, err } = await run(
+      clip('doctor.flac'),
+      clip('es-a.flac'),
+      '--format',
+      'json',
+      '-o',
+      folder,
+    )
     expect({ code, out }).toEqual({ code: 0, out: '' })
+    expect(err).toMatch(/^es-a\.flac: 0:04 in \d:\d\d \(.*×\) → .*es-a\.json$/m)
+    expect(err).toMatch(/^2 of 2 done, 0:0\d in /m)
     const transcript = await Bun.file(join(folder, 'doctor.json')).json()
     expect(transcript.utterances[0].words[0]).toMatchObject({
       word: 'If',
@@ -62,12 +71,21 @@ test.skipIf(missing)(
 
 test.each([
   [[], 'a file is needed'],
-  [['here.mp3'], 'no file'],
+  [['here.mp3'], 'here.mp3: there is no such file'],
   [[import.meta.path, '--language', 'xx'], 'xx is not a language'],
   [[import.meta.path, '--format', 'doc'], 'doc is not'],
   [[import.meta.path, '--speakers', '2'], 'needs --diarize'],
   [[import.meta.path, '--diarize', '--speakers', '51'], 'from 1 to 50'],
-  [[import.meta.path, import.meta.path, '-o', 'one.txt'], 'not a folder'],
+  [[import.meta.path, clip('es-a.flac'), '-o', 'one.txt'], 'one.txt is one file, and there are 2 sources'],
+  [[import.meta.path, '--from', '1:2:3:4'], '--from is a time'],
+  [[import.meta.path, '--from', '2', '--to', '1'], '--to is not after --from'],
+  [[import.meta.path, '--max-words', '0'], '--max-words is a whole number from 1 to 50'],
+  [
+    [import.meta.path, '--model', 'lage-v3'],
+    '--model lage-v3 is neither a known model nor a folder; the nearest known model is large-v3',
+  ],
+  [[import.meta.path, '--fromat', 'srt'], 'no option --fromat; did you mean --format?'],
+  [[import.meta.path, '--format', 'srt,vtt'], 'several formats need --out'],
 ])('%j is refused: %s', async (args, why) => {
   const { code, err } = await run(...args)
   expect(code).toBeGreaterThan(0)

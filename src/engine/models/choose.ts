@@ -77,16 +77,20 @@ function whyNotInstalled(model: string): string {
   return `this build carries no ${model}`
 }
 
-/**
- * Throws when `model` is neither the name of a known speech model nor the path of a folder. The error message
- * suggests the nearest known name.
- */
+/** Throws when the model of the settings is neither the name of a known speech model nor a folder. */
 export function requireModelName(model: string): void {
+  const unknown = whyUnknown(model)
+  if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
+}
+
+/**
+ * Returns null when `model` is the name of a known speech model or the path of a folder. Otherwise returns a
+ * message that suggests the nearest known name.
+ */
+export function whyUnknown(model: string): string | null {
   const known = speechModelNames()
-  if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return
-  throw new Error(
-    `STENO_MODEL=${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`,
-  )
+  if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return null
+  return `${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`
 }
 
 /** Downloads a model. Downloads the voice models too if they are not installed. */

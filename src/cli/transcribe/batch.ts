@@ -1,0 +1,221 @@
+// Transcribes the sources of a run one after the other. A source that fails is named, and the others go on.
+
+import { existsSync } from 'node:fs'
+import { reasonOf } from '../../base/reason.ts'
+import type { Config } from '../../config.ts'
+import { type OneShotEngine, openOnce } from '../../engine/once.ts'
+import { JobFailure } from '../../errors.ts'
+import { openMedia } from '../../media/inspect.ts'
+import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
+import { Interrupted } from '../command.ts'
+import { OutputError, terminal, visible } from '../terminal.ts'
+import { openFetcher } from './fetcher.ts'
+import { formats } from './formats.ts'
+import { type Output, partialPath, writeOutput } from './outputs.ts'
+import { clock, openScreen, type Screen, speedOf } from './screen.ts'
+import { partOf, shifted } from './section.ts'
+import type { Source } from './sources.ts'
+import type { Task } from './task.ts'
+
+export type Counts = { done: number; failed: number; skipped: number; seconds: number }
+
+type Run = {
+  config: Config
+  task: Task
+  /** The output files of each source. An empty list means stdout, in `stdoutFormat`. */
+  outputs: Map<Source, Output[]>
+  stdoutFormat: Output['format']
+  signal: AbortSignal
+  /** Starts the engine. Tests replace it. */
+  open?: typeof openOnce
+}
+
+/** One source while it is worked on. */
+type Work = { source: Source; screen: Screen; utterances: Utterance[]; startedAt: number }
+
+export class Batch {
+  readonly counts: Counts = { done: 0, failed: 0, skipped: 0, seconds: 0 }
+  readonly #run: Run
+  readonly #fetcher
+  #engine: OneShotEngine | null = null
+
+  constructor(run: Run) {
+    this.#run = run
+    this.#fetcher = openFetcher(run.config, run.signal)
+  }
+
+  /** Transcribes all sources. Throws only if the run was interrupted, or if no engine can be started. */
+  async transcribeAll(sources: Source[]): Promise<void> {
+    for (const [index, source] of sources.entries()) {
+      const screen = openScreen(source.name, { number: index + 1, files: sources.length }, this.#run.task)
+      const work: Work = { source, screen, utterances: [], startedAt: performance.now() }
+      try {
+        await this.#transcribe(work)
+      } catch (error) {
+        screen.end()
+        if (this.#run.signal.aborted) throw this.#interruption(work)
+        if (error instanceof EngineFailed || error instanceof OutputError) throw error
+        this.fail(source.place, this.#reason(source, error))
+      } finally {
+        screen.end()
+      }
+    }
+  }
+
+  /** Counts a source as failed and prints the reason. */
+  fail(place: string, reason: string): void {
+    this.counts.failed += 1
+    terminal.err(`steno: ${visible(place)}: ${reason}\n`)
+  }
+
+  async close(): Promise<void> {
+    this.#fetcher.close()
+    await this.#engine?.close()
+    this.#engine = null
+  }
+
+  async #transcribe(work: Work): Promise<void> {
+    const { source, screen } = work
+    const { task, config, signal } = this.#run
+    signal.throwIfAborted()
+    const missing = this.#missingOutputs(source)
+    if (missing.length === 0 && this.#outputsOf(source).length > 0) {
+      this.counts.skipped += 1
+      return
+    }
+    const path = await this.#fetcher.bring(source, screen)
+    screen.status('reading the file')
+    const { durationMs } = await openMedia(config).inspect(path, { signal })
+    const part = partOf(task.section, durationMs)
+    const engine = await this.#openEngine(screen)
+    work.startedAt = performance.now()
+    const total = part.durationMs / 1000
+    const transcript = await engine.transcribe(
+      { ...task.input, path, ...part },
+      {
+        signal,
+        onSeconds: seconds => screen.progress(seconds, total),
+        onUtterances: utterances => this.#hear(work, utterances),
+      },
+    )
+    screen.end()
+    this.#write(work, shifted(transcript, task.section), missing)
+  }
+
+  #outputsOf(source: Source): Output[] {
+    return this.#run.outputs.get(source) ?? []
+  }
+
+  /** Returns the output files that must be written. Throws if a file exists and must not be replaced. */
+  #missingOutputs(source: Source): Output[] {
+    const outputs = this.#outputsOf(source)
+    const { existing } = this.#run.task
+    if (existing === 'overwrite') return outputs
+    const there = outputs.filter(({ path }) => existsSync(path))
+    const [first] = there
+    if (first && existing === 'refuse')
+      throw new Error(`${visible(first.path)} exists already: --skip-existing or --overwrite`)
+    return outputs.filter(output => !there.includes(output))
+  }
+
+  async #openEngine(screen: Screen): Promise<OneShotEngine> {
+    if (this.#engine) return this.#engine
+    screen.status('loading the model')
+    try {
+      const { config, open = openOnce } = this.#run
+      this.#engine = await open(config, message => screen.status(message))
+    } catch (error) {
+      throw new EngineFailed(reasonOf(error))
+    }
+    for (const note of this.#engine.notes) screen.line(`steno: ${note}`)
+    return this.#engine
+  }
+
+  #hear(work: Work, utterances: readonly Utterance[]): void {
+    const { fromMs } = this.#run.task.section
+    for (const { start, text } of utterances) work.screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
+    work.utterances.push(...utterances)
+  }
+
+  #write(work: Work, transcript: Transcript, outputs: Output[]): void {
+    const { source, screen } = work
+    const { task } = this.#run
+    for (const warning of transcript.warnings ?? [])
+      screen.line(`steno: ${visible(source.place)}: ${warning}`)
+    const written = this.#outputsOf(source).length === 0 ? this.#print(source, transcript) : outputs
+    for (const output of written) {
+      if (this.#writeFile(source, transcript, output)) continue
+      if (task.existing === 'refuse')
+        throw new Error(`${visible(output.path)} was written by another program meanwhile`)
+    }
+    this.counts.done += 1
+    this.counts.seconds += transcript.duration_seconds
+    if (task.quiet) return
+    const speed = speedOf(transcript.duration_seconds, (performance.now() - work.startedAt) / 1000)
+    const places = written.map(({ path }) => visible(path)).join(', ')
+    screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
+  }
+
+  /** Prints a transcript, unless its text was shown line by line while it was recognised. */
+  #print(source: Source, transcript: Transcript): Output[] {
+    if (this.#isShownLive(source)) return []
+    terminal.out(this.#text(source, transcript, this.#run.stdoutFormat))
+    return []
+  }
+
+  #writeFile(source: Source, transcript: Transcript, { path, format }: Output): boolean {
+    const overwrite = this.#run.task.existing === 'overwrite'
+    return writeOutput(path, this.#text(source, transcript, format), { overwrite })
+  }
+
+  #text({ name }: Source, transcript: Transcript, format: Output['format']): string {
+    return formats[format].write(transcript, { title: name, options: this.#run.task.exports })
+  }
+
+  #isShownLive(source: Source): boolean {
+    const { stdoutFormat, task } = this.#run
+    const isOnTerminal = terminal.isTerminal('out') && terminal.isTerminal('err') && !task.quiet
+    const isPlain = stdoutFormat === 'text' && !task.input.diarize
+    return isOnTerminal && isPlain && this.#outputsOf(source).length === 0
+  }
+
+  /** Writes what was heard so far, and returns the error that ends the run. */
+  #interruption({ source, utterances }: Work): Interrupted {
+    const outputs = this.#outputsOf(source)
+    const heard = utterances.at(-1)
+    if (!heard || this.#isShownLive(source)) return new Interrupted('interrupted')
+    const { fromMs } = this.#run.task.section
+    const transcript = shifted(
+      {
+        full_transcript: utterances.map(({ text }) => text).join(' '),
+        language: this.#run.task.input.language ?? '',
+        duration_seconds: heard.end,
+        speakers: null,
+        utterances,
+        warnings: ['The transcription was interrupted: the end of the recording is missing.'],
+      },
+      { fromMs },
+    )
+    if (outputs.length === 0) this.#print(source, transcript)
+    const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
+    for (const { path, format } of partial)
+      writeOutput(path, this.#text(source, transcript, format), { overwrite: true })
+    const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
+    return new Interrupted(
+      `interrupted in ${visible(source.place)}; its first ${clock(heard.end)} are in ${places}`,
+    )
+  }
+
+  #reason({ kind, place }: Source, error: unknown): string {
+    if (kind === 'file' && !existsSync(place)) return 'the file vanished while it was read'
+    if (!(error instanceof JobFailure) && this.#engine) {
+      // The engine may have exited. The next source starts another one.
+      void this.#engine.close()
+      this.#engine = null
+    }
+    return reasonOf(error)
+  }
+}
+
+/** The error when no engine can be started. Every other source would fail with it, too. */
+class EngineFailed extends Error {}

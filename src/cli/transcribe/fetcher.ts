@@ -1,0 +1,80 @@
+// Brings a source to a file: standard input is copied, and an address is downloaded. The copies are in a
+// temporary folder that is removed at the end.
+
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatSize } from '../../base/units.ts'
+import type { Config } from '../../config.ts'
+import { download } from '../../net/download.ts'
+import { parseNets } from '../../net/nets.ts'
+import type { Screen } from './screen.ts'
+import type { Source } from './sources.ts'
+
+export type Fetcher = {
+  /** Returns the path of a file with the bytes of the source. */
+  bring(source: Source, screen: Screen): Promise<string>
+  close(): void
+}
+
+/** All networks. The user of a terminal can reach them without this program, too. */
+const everywhere = parseNets('0.0.0.0/0,::/0')!
+
+export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, signal: AbortSignal): Fetcher {
+  let folder: string | null = null
+  let copy: string | null = null
+
+  function nextCopy(): string {
+    folder ??= mkdtempSync(join(tmpdir(), 'steno-'))
+    if (copy !== null) rmSync(copy, { force: true })
+    copy = join(folder, crypto.randomUUID())
+    return copy
+  }
+
+  return {
+    async bring({ kind, place }, screen) {
+      if (kind === 'file') {
+        await access(place, constants.R_OK).catch(() => {
+          throw new Error('permission denied')
+        })
+        return place
+      }
+      const path = nextCopy()
+      screen.status(kind === 'pipe' ? 'reading the input' : 'downloading')
+      if (kind === 'pipe') await copyPipe(place, path, signal)
+      else {
+        const onProgress = (bytes: number, total: number | null) =>
+          screen.status(`downloading ${formatSize(bytes)}${total === null ? '' : ` of ${formatSize(total)}`}`)
+        await download(place, path, { allowNets: everywhere, bytesMax: fileBytesMax, signal, onProgress })
+      }
+      return path
+    },
+    close() {
+      if (folder !== null) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function copyPipe(place: string, path: string, signal: AbortSignal): Promise<void> {
+  const source = place === '-' ? Bun.stdin.stream() : Bun.file(place).stream()
+  const reader = source.getReader()
+  const target = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const failed = Promise.withResolvers<never>()
+  target.once('error', failed.reject)
+  const stop = () => failed.reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), failed.promise])
+      if (done) break
+      if (!target.write(value))
+        await Promise.race([new Promise(resolve => target.once('drain', resolve)), failed.promise])
+    }
+    await Promise.race([new Promise<void>(resolve => target.end(resolve)), failed.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+    target.destroy()
+    void reader.cancel().catch(() => {})
+  }
+}

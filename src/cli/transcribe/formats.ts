@@ -1,0 +1,42 @@
+// The formats in which the command `transcribe` writes a transcript.
+
+import { writeCsv, writeMarkdown, writeRttm } from '../../transcripts/documents.ts'
+import { type ExportOptions, exporters } from '../../transcripts/exporters.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
+import { UsageError } from '../command.ts'
+
+type Written = {
+  extension: string
+  write: (transcript: Transcript, as: { title: string; options: ExportOptions }) => string
+}
+
+const written = {
+  text: { extension: 'txt', write: (transcript, { options }) => exporters.text.write(transcript, options) },
+  srt: { extension: 'srt', write: (transcript, { options }) => exporters.srt.write(transcript, options) },
+  vtt: { extension: 'vtt', write: (transcript, { options }) => exporters.vtt.write(transcript, options) },
+  json: { extension: 'json', write: transcript => `${JSON.stringify(transcript, null, 2)}\n` },
+  md: { extension: 'md', write: (transcript, { title }) => writeMarkdown(transcript, title) },
+  csv: { extension: 'csv', write: writeCsv },
+  rttm: { extension: 'rttm', write: (transcript, { title }) => writeRttm(transcript, title) },
+} as const satisfies Record<string, Written>
+
+export type Format = keyof typeof written
+export const formats: Record<Format, Written> = written
+export const formatNames = Object.keys(written) as Format[]
+
+/** Parses a list such as `srt,vtt`. Each format may also be given by its file extension, such as `txt`. */
+export function readFormats(list: string): Format[] {
+  return [...new Set(list.split(',').map(name => readFormat(name.trim())))]
+}
+
+/** Returns the format of a file name by its extension, or null if the extension is not one of a format. */
+export function formatOfFile(path: string): Format | null {
+  const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
+  return formatNames.find(name => formats[name].extension === extension.toLowerCase()) ?? null
+}
+
+function readFormat(given: string): Format {
+  const format = formatNames.find(name => name === given || formats[name].extension === given)
+  if (format === undefined) throw new UsageError(`${given} is not one of ${formatNames.join(', ')}`)
+  return format
+}

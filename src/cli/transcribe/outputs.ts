@@ -1,0 +1,144 @@
+// The output files of the command `transcribe`. No two sources get the same file, and a file that exists is
+// never lost.
+
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, extname, join, resolve } from 'node:path'
+import { reasonOf } from '../../base/reason.ts'
+import { UsageError } from '../command.ts'
+import { type Format, formatOfFile, formats, readFormats } from './formats.ts'
+import type { Source } from './sources.ts'
+
+export type Output = { format: Format; path: string }
+
+/** Where transcripts go. `folder` and `file` are null if the transcript goes to stdout. */
+export type Target = { folder: string | null; file: string | null; formats: Format[] }
+
+/** Reads --out and --format. The extension of a file in --out selects the format if --format is missing. */
+export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
+  if (out === undefined) {
+    const chosen = readFormats(list ?? 'text')
+    if (chosen.length > 1) throw new UsageError('several formats need --out FOLDER')
+    return { folder: null, file: null, formats: chosen }
+  }
+  const isFolder = out.endsWith('/') || (existsSync(out) && statSync(out).isDirectory())
+  const byName = isFolder ? null : formatOfFile(out)
+  const chosen = readFormats(list ?? byName ?? 'text')
+  if (isFolder || byName === null) return { folder: out, file: null, formats: chosen }
+  if (sources > 1) throw new UsageError(`${out} is one file, and there are ${sources} sources: --out FOLDER`)
+  if (chosen.length > 1) throw new UsageError(`${out} is one file, and there are ${chosen.length} formats`)
+  return { folder: null, file: out, formats: chosen }
+}
+
+/** Creates the output folder. Throws if files cannot be created in it, before any work is done. */
+export function openTarget({ folder, file }: Target): void {
+  const place = folder ?? (file === null ? null : dirname(file))
+  if (place === null) return
+  try {
+    mkdirSync(place, { recursive: true })
+    accessSync(place, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new Error(`the output folder ${place} cannot be written: ${causeOf(error)}`)
+  }
+}
+
+/**
+ * Plans the output files of all sources. If two sources differ only in their extension, their output files
+ * keep it: `talk.mp3.txt`. If two sources have the same name, their files get the names of their folders too.
+ */
+export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
+  const { folder, file, formats: chosen } = target
+  if (file !== null)
+    return new Map(sources.map(source => [source, chosen.map(format => ({ format, path: file }))]))
+  if (folder === null) return new Map(sources.map(source => [source, []]))
+  const stems = [withoutExtension, ({ name }: Source) => name, ({ place }: Source) => flat(place)]
+  const planned = new Map<Source, string>()
+  let open = sources
+  for (const stem of stems) {
+    const groups = Map.groupBy(open, source => join(folder, stem(source)))
+    for (const [path, [first, ...others]] of groups)
+      if (first && others.length === 0) planned.set(first, path)
+    open = open.filter(source => !planned.has(source))
+  }
+  const [one, other] = open
+  if (one && other) throw new UsageError(`${one.place} and ${other.place} would be written to one file`)
+  return new Map(
+    sources.map(source => [
+      source,
+      chosen.map(format => ({ format, path: `${planned.get(source)}.${formats[format].extension}` })),
+    ]),
+  )
+}
+
+/**
+ * Writes a new file. The file appears under its name when it is complete. Returns false and writes nothing if
+ * `overwrite` is false and the file exists.
+ */
+export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
+  mkdirSync(dirname(path), { recursive: true })
+  // The name of the draft is short, because the name of the file may have the maximum length.
+  const draft = join(dirname(path), `.${crypto.randomUUID()}.part`)
+  try {
+    writeFileSync(draft, text, { flag: 'wx', flush: true })
+    if (overwrite) renameSync(draft, path)
+    else place(draft, path)
+    return true
+  } catch (error) {
+    if (!overwrite && existsSync(path)) return false
+    throw new Error(`${path} cannot be written: ${causeOf(error)}`)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Returns a path beside the output for the part of a transcript that was finished before an interruption. */
+export function partialPath(path: string): string {
+  const extension = extname(path)
+  return `${path.slice(0, -extension.length)}.partial${extension}`
+}
+
+/** Gives the draft its name. Some file systems have no links; there the draft is copied. */
+function place(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error
+    copyFileSync(draft, path, constants.COPYFILE_EXCL)
+  }
+}
+
+const causes: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file has this name',
+  ENAMETOOLONG: 'the name is too long',
+}
+
+function causeOf(error: unknown): string {
+  return causes[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonOf(error)
+}
+
+function withoutExtension({ name }: Source): string {
+  const extension = extname(name)
+  return extension === '' ? name : name.slice(0, -extension.length)
+}
+
+/** Converts a path to a file name: `monday/talk.mp3` becomes `monday-talk.mp3`. */
+function flat(place: string): string {
+  return resolve('/', place.replace(/^(\.\.?\/)+/, ''))
+    .slice(1)
+    .replaceAll('/', '-')
+}

@@ -1,0 +1,73 @@
+// What the command `transcribe` shows on stderr: a bar on a terminal, otherwise a line at every tenth of a
+// long recording; a line for each finished file, and a summary.
+
+import { limits } from '../../limits.ts'
+import { barOf, openBar } from '../bar.ts'
+import { terminal, visible } from '../terminal.ts'
+
+export type Screen = {
+  /** Shows what happens at the moment, on a terminal only. */
+  status(text: string): void
+  progress(seconds: number, total: number): void
+  /** Prints a line that stays. */
+  line(text: string): void
+  /** Shows text that was recognised, on a terminal only. */
+  heard(text: string): void
+  end(): void
+}
+
+/** The number of a file among all files of a run. */
+export type Place = { number: number; files: number }
+
+export function openScreen(name: string, { number, files }: Place, { quiet }: { quiet: boolean }): Screen {
+  const isTerminal = terminal.isTerminal('err')
+  const bar = openBar()
+  const startedAt = performance.now()
+  let shown = { tenth: 0, at: startedAt }
+  const file = files > 1 ? `file ${number} of ${files}: ${visible(name)}` : visible(name)
+  const line = (text: string) => {
+    bar.end()
+    terminal.err(`${text}\n`)
+  }
+  return {
+    status: text => {
+      if (!quiet) bar.show(`${text}, ${file}`)
+    },
+    progress(seconds, total) {
+      if (quiet) return
+      const now = performance.now()
+      const said = sentence(seconds, total, (now - startedAt) / 1000)
+      if (isTerminal) bar.show(`${barOf(seconds / total)} ${said}, ${file}`)
+      const tenth = Math.floor((10 * seconds) / total)
+      if (isTerminal || tenth <= shown.tenth || now - shown.at < limits.terminalReportEveryMs) return
+      shown = { tenth, at: now }
+      line(`${visible(name)}: ${said}`)
+    },
+    line,
+    heard: text => {
+      if (isTerminal && !quiet) line(text)
+    },
+    end: () => bar.end(),
+  }
+}
+
+/** Returns for example `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
+function sentence(seconds: number, total: number, elapsed: number): string {
+  const done = `${Math.floor((100 * seconds) / total)} %, ${clock(seconds)} of ${clock(total)}`
+  if (seconds === 0 || elapsed < 1) return done
+  const speed = seconds / elapsed
+  return `${done}, ${speed.toFixed(1)}×, ${clock((total - seconds) / speed)} left`
+}
+
+/** Returns for example `7:53 in 1:13 (6.4×)`. */
+export function speedOf(seconds: number, elapsed: number): string {
+  return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
+}
+
+/** Formats seconds as `7:53`, and from one hour on as `1:02:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const short = `${Math.floor(whole / 60) % 60}:${two(whole % 60)}`
+  return whole < 3600 ? short : `${Math.floor(whole / 3600)}:${short.padStart(5, '0')}`
+}

@@ -1,0 +1,35 @@
+// The part of a recording between --from and --to.
+
+import type { TranscribeInput } from '../../engine/protocol.ts'
+import { JobFailure } from '../../errors.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
+import type { Section } from './task.ts'
+
+export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
+
+/** Returns the part of a recording with this duration. Throws if the recording ends before the part begins. */
+export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
+  if (fromMs >= durationMs) {
+    const seconds = (durationMs / 1000).toFixed(1)
+    throw new JobFailure('PROCESSING_ERROR', `The recording is ${seconds} s long, which is not after --from.`)
+  }
+  if (fromMs === 0 && toMs === null) return { durationMs }
+  const section = { fromMs, toMs: Math.min(toMs ?? durationMs, durationMs) }
+  return { durationMs: section.toMs - section.fromMs, section }
+}
+
+/** Converts the times of a part to times of the whole recording, so that subtitles fit the recording. */
+export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
+  if (fromMs === 0) return transcript
+  const move = <Timed extends { start: number; end: number }>(timed: Timed): Timed => ({
+    ...timed,
+    start: later(timed.start, fromMs),
+    end: later(timed.end, fromMs),
+  })
+  const utterances = transcript.utterances.map(each => ({ ...move(each), words: each.words.map(move) }))
+  return { ...transcript, utterances }
+}
+
+function later(seconds: number, byMs: number): number {
+  return Math.round(seconds * 1000 + byMs) / 1000
+}

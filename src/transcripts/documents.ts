@@ -1,0 +1,60 @@
+// Writes a transcript as Markdown, as a table in CSV, or as speaker turns in RTTM.
+
+import { speakerName } from './exporters.ts'
+import type { Transcript, Utterance } from './transcript.ts'
+
+/** Returns a Markdown page: `title` as its heading, then one paragraph for each turn of a speaker. */
+export function writeMarkdown({ utterances }: Transcript, title: string): string {
+  const turns: { speaker: string | null; start: number; texts: string[] }[] = []
+  for (const { speaker, start, text } of utterances) {
+    const turn = turns.at(-1)
+    if (turn && turn.speaker === speaker && speaker !== null) turn.texts.push(text)
+    else turns.push({ speaker, start, texts: [text] })
+  }
+  const paragraphs = turns.map(({ speaker, start, texts }) => {
+    const name = speaker === null ? '' : `**${markdown(speakerName(speaker))}** `
+    return `${name}_${clock(start)}_ ${texts.map(markdown).join(' ')}\n`
+  })
+  return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
+}
+
+/** Returns one row for each utterance. The line ends and quotes follow RFC 4180. */
+export function writeCsv({ utterances }: Transcript): string {
+  const rows = utterances.map(({ start, end, speaker, text }) =>
+    [start.toFixed(3), end.toFixed(3), speaker ?? '', text].map(cell).join(','),
+  )
+  return ['start,end,speaker,text', ...rows].map(row => `${row}\r\n`).join('')
+}
+
+/**
+ * Returns the turns of the speakers in RTTM (Rich Transcription Time Marked). The format separates its fields
+ * by spaces, so the spaces in `title` and in the names of speakers become underscores.
+ */
+export function writeRttm({ utterances }: Transcript, title: string): string {
+  return utterances
+    .filter((utterance): utterance is Utterance & { speaker: string } => utterance.speaker !== null)
+    .map(({ start, end, speaker }) => {
+      const times = `${start.toFixed(3)} ${(end - start).toFixed(3)}`
+      return `SPEAKER ${field(title)} 1 ${times} <NA> <NA> ${field(speaker)} <NA> <NA>\n`
+    })
+    .join('')
+}
+
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  return parts.map(part => String(part).padStart(2, '0')).join(':')
+}
+
+/** Escapes characters with a meaning in Markdown, so that the text is shown as it was said. */
+function markdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
+}
+
+function cell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function field(text: string): string {
+  return text.replace(/\s+/g, '_') || '_'
+}

@@ -1,0 +1,326 @@
+// Tests runs of the command `transcribe` with several sources. The engine is replaced by one that answers at
+// once; media files, output files and the terminal are real.
+
+import { expect, spyOn, test } from 'bun:test'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Interrupted } from '../../src/cli/command.ts'
+import { terminal } from '../../src/cli/terminal.ts'
+import { Batch } from '../../src/cli/transcribe/batch.ts'
+import { openTarget, planOutputs, readTarget } from '../../src/cli/transcribe/outputs.ts'
+import { listSources } from '../../src/cli/transcribe/sources.ts'
+import { readTask, type TaskValues, taskOptions } from '../../src/cli/transcribe/task.ts'
+import type { OneShotEngine } from '../../src/engine/once.ts'
+import type { TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { defaults } from '../support/defaults.ts'
+import { clips, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const skipped = unless(clips, 'clips')
+const sound = join(clips ?? '', 'doctor.flac')
+
+type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
+
+/** Returns a transcript that names the section, so that a test sees what the engine was asked for. */
+const answer: Transcribe = async ({ durationMs, section }) => ({
+  full_transcript: 'It rains.',
+  language: 'en',
+  duration_seconds: durationMs / 1000,
+  speakers: null,
+  utterances: [
+    {
+      start: 0.5,
+      end: 1.5,
+      text: `It rains${section ? ' here' : ''}.`,
+      speaker: null,
+      confidence: 1,
+      words: [],
+    },
+  ],
+})
+
+type Options = {
+  values?: Partial<TaskValues> & { 'skip-existing'?: boolean }
+  transcribe?: Transcribe
+  signal?: AbortSignal
+}
+
+/** Runs `transcribe` on `given`. Returns its counts, what it wrote to the terminal, and the error that ended it. */
+async function run(
+  given: string[],
+  { values = {}, transcribe = answer, signal = new AbortController().signal }: Options = {},
+) {
+  const written = { out: '', err: '' }
+  const out = spyOn(terminal, 'out').mockImplementation(text => {
+    written.out += text
+  })
+  const err = spyOn(terminal, 'err').mockImplementation(text => {
+    written.err += text
+  })
+  const defaultValues = parseArgs({ args: [], options: taskOptions }).values
+  const task = readTask({ ...defaultValues, ...values }, { skipExisting: values['skip-existing'] ?? false })
+  const { sources, problems } = listSources(given, { recursive: values.recursive ?? false })
+  const target = readTarget(values.out, values.format, sources.length)
+  const outputs = planOutputs(sources, target)
+  openTarget(target)
+  const engine = { notes: [], transcribe, close: async () => {} } as unknown as OneShotEngine
+  const batch = new Batch({
+    config: defaults,
+    task,
+    outputs,
+    stdoutFormat: target.formats[0] ?? 'text',
+    signal,
+    open: async () => engine,
+  })
+  try {
+    for (const { place, reason } of problems) batch.fail(place, reason)
+    const error = await batch.transcribeAll(sources).then(
+      () => null,
+      (caught: unknown) => caught,
+    )
+    return { ...batch.counts, ...written, error }
+  } finally {
+    await batch.close()
+    out.mockRestore()
+    err.mockRestore()
+  }
+}
+
+function put(...path: string[]): string {
+  const file = join(...path)
+  mkdirSync(join(file, '..'), { recursive: true })
+  copyFileSync(sound, file)
+  return file
+}
+
+test.skipIf(!clips)(
+  `a bad file is named with its reason, and the others are transcribed${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const [good, other] = [put(folder, 'a.flac'), put(folder, 'c.flac')]
+    const bad = join(folder, 'b.mp3')
+    writeFileSync(bad, 'no sound in here')
+    mkdirSync(join(folder, 'empty'))
+    const values = { out: join(folder, 'out'), quiet: true }
+    const ended = await run([good, bad, join(folder, 'gone.mp3'), join(folder, 'empty'), other], { values })
+    expect(ended).toMatchObject({ done: 2, failed: 3, error: null })
+    expect(ended.err.split('\n').sort()).toEqual([
+      '',
+      `steno: ${bad}: The file is not audio or video that can be read.`,
+      `steno: ${folder}/empty: there is no audio or video file in this folder`,
+      `steno: ${folder}/gone.mp3: there is no such file or folder`,
+    ])
+    expect(readdirSync(values.out).sort()).toEqual(['a.txt', 'c.txt'])
+  },
+)
+
+test.skipIf(!clips)(
+  `a file that vanishes while it is read is named, and the others are transcribed${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = [put(folder, 'a.flac'), put(folder, 'b.flac')]
+    let calls = 0
+    const transcribe: Transcribe = async (input, options) => {
+      if (calls++ === 0) {
+        rmSync(input.path)
+        throw new Error('no such file')
+      }
+      return answer(input, options)
+    }
+    const ended = await run(files, { values: { out: join(folder, 'out') }, transcribe })
+    expect(ended).toMatchObject({ done: 1, failed: 1 })
+    expect(ended.err).toContain(`steno: ${files[0]}: the file vanished while it was read\n`)
+  },
+)
+
+test.skipIf(!clips)(`an output file is never replaced, unless --overwrite says so${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const file = put(folder, 'talk.flac')
+  const out = join(folder, 'out')
+  const text = join(out, 'talk.txt')
+  mkdirSync(out)
+  writeFileSync(text, 'mine')
+
+  const refused = await run([file], { values: { out } })
+  expect(refused).toMatchObject({ done: 0, failed: 1 })
+  expect(refused.err).toBe(`steno: ${file}: ${text} exists already: --skip-existing or --overwrite\n`)
+  expect(await run([file], { values: { out, 'skip-existing': true } })).toMatchObject({
+    skipped: 1,
+    failed: 0,
+  })
+  expect(readFileSync(text, 'utf8')).toBe('mine')
+  expect(await run([file], { values: { out, format: 'text,srt', 'skip-existing': true } })).toMatchObject({
+    done: 1,
+  })
+  expect([readFileSync(text, 'utf8'), existsSync(join(out, 'talk.srt'))]).toEqual(['mine', true])
+  expect(await run([file], { values: { out, overwrite: true } })).toMatchObject({ done: 1 })
+  expect(readFileSync(text, 'utf8')).toBe('It rains.\n')
+})
+
+test.skipIf(!clips)(`two runs on one folder at once lose nothing${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const file = put(folder, 'talk.flac')
+  const values = { out: folder }
+  const other: Transcribe = async (input, options) => {
+    writeFileSync(join(folder, 'talk.txt'), 'the other run')
+    return answer(input, options)
+  }
+  const late = await run([file], { values, transcribe: other })
+  expect(late).toMatchObject({ done: 0, failed: 1 })
+  expect(late.err).toContain('was written by another program meanwhile')
+  expect(readFileSync(join(folder, 'talk.txt'), 'utf8')).toBe('the other run')
+  expect(readdirSync(folder).sort()).toEqual(['talk.flac', 'talk.txt'])
+})
+
+test.skipIf(!clips)(
+  `names with line breaks and emojis are written, and shown on one line${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const name = 'two\nlines \u{1f399}\u001b[31m'
+    const file = put(folder, `${name}.flac`)
+    const long = put(folder, `${'x'.repeat(250)}.flac`)
+    const ended = await run([file, long], { values: { out: join(folder, 'out') } })
+    expect(ended).toMatchObject({ done: 2, failed: 0 })
+    expect(readdirSync(join(folder, 'out')).sort()).toEqual([`${name}.txt`, `${'x'.repeat(250)}.txt`])
+    expect(ended.err).toContain('two\\nlines \u{1f399}\\u001b[31m.flac')
+    expect(ended.err.split('\n').length).toBe(3)
+  },
+)
+
+test.skipIf(!clips)(`files that would get one name keep their extensions or folders${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const files = ['a.flac', 'a.mp3', 'monday/b.flac', 'tuesday/b.flac', 'c.flac'].map(name =>
+    put(folder, name),
+  )
+  process.chdir(folder)
+  try {
+    const given = ['a.flac', 'a.mp3', 'monday/b.flac', './tuesday/b.flac', 'c.flac', 'c.flac']
+    expect(await run(given, { values: { out: 'out' } })).toMatchObject({ done: files.length })
+    expect(readdirSync('out').sort()).toEqual([
+      'a.flac.txt',
+      'a.mp3.txt',
+      'c.txt',
+      'monday-b.flac.txt',
+      'tuesday-b.flac.txt',
+    ])
+  } finally {
+    process.chdir(import.meta.dir)
+  }
+})
+
+test.skipIf(!clips)(
+  `a folder is read with --recursive, without hidden files, links to nothing and other files${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    put(folder, 'in/one.FLAC')
+    put(folder, 'in/deep/two.flac')
+    put(folder, 'in/.hidden/three.flac')
+    writeFileSync(join(folder, 'in/notes.txt'), 'no sound')
+    symlinkSync('/nowhere', join(folder, 'in/link.flac'))
+    const flat = await run([join(folder, 'in')], { values: { out: join(folder, 'flat') } })
+    expect(flat).toMatchObject({ done: 1, failed: 0 })
+    const deep = await run([join(folder, 'in')], { values: { out: join(folder, 'out'), recursive: true } })
+    expect(deep).toMatchObject({ done: 2, failed: 0 })
+    expect(readdirSync(join(folder, 'out'), { recursive: true }).sort()).toEqual([
+      'deep',
+      'deep/two.txt',
+      'one.txt',
+    ])
+    const only = await run([join(folder, 'in/deep/..')], {
+      values: { out: join(folder, 'flat'), 'skip-existing': true },
+    })
+    expect(only).toMatchObject({ skipped: 1 })
+  },
+)
+
+test.skipIf(!clips)(`a section is transcribed with the times of the whole recording${skipped}`, async () => {
+  const inputs: TranscribeInput[] = []
+  const transcribe: Transcribe = (input, options) => {
+    inputs.push(input)
+    return answer(input, options)
+  }
+  const { out } = await run([sound], { values: { from: '0:01', to: '3', format: 'csv' }, transcribe })
+  expect(inputs).toMatchObject([{ durationMs: 2000, section: { fromMs: 1000, toMs: 3000 } }])
+  expect(out).toBe('start,end,speaker,text\r\n1.500,2.500,,It rains here.\r\n')
+  const late = await run([sound], { values: { from: '1:00:00' } })
+  expect([late.failed, late.err]).toEqual([1, expect.stringContaining('which is not after --from')])
+})
+
+test.skipIf(!clips)(
+  `an interrupted run keeps the finished files and the text that was heard${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
+    const controller = new AbortController()
+    let calls = 0
+    const transcribe: Transcribe = async (input, options) => {
+      const made = await answer(input, options)
+      if (calls++ === 0) return made
+      options.onUtterances?.(made.utterances, 0)
+      controller.abort()
+      throw new Error('killed')
+    }
+    const out = join(folder, 'out')
+    const ended = await run(files, { values: { out, quiet: true }, transcribe, signal: controller.signal })
+    expect(ended.error).toEqual(
+      new Interrupted(`interrupted in ${files[1]}; its first 0:01 are in ${out}/b.partial.txt`),
+    )
+    expect(readdirSync(out).sort()).toEqual(['a.txt', 'b.partial.txt'])
+    expect(readFileSync(join(out, 'b.partial.txt'), 'utf8')).toBe('It rains.\n')
+  },
+)
+
+const isRoot = process.getuid?.() === 0
+test.skipIf(!clips || isRoot)(
+  `an output folder that cannot be written is refused before any work${isRoot ? ' (SKIPPED: root may write everywhere)' : skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o500)
+    await expect(run([sound], { values: { out: join(folder, 'out') } })).rejects.toThrow('permission denied')
+  },
+)
+
+test.skipIf(!clips)(`an output folder that is a file is refused before any work${skipped}`, async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'file'), '')
+  let isAsked = false
+  const transcribe: Transcribe = (input, options) => {
+    isAsked = true
+    return answer(input, options)
+  }
+  const refused = run([sound], { values: { out: join(folder, 'file/out') }, transcribe })
+  await expect(refused).rejects.toThrow(
+    `the output folder ${folder}/file/out cannot be written: a part of the path is a file`,
+  )
+  expect(isAsked).toBe(false)
+})
+
+test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const files = [put(folder, 'a.flac'), put(folder, 'b.flac')]
+  // The draft of the first file cannot be created in a folder that disappears.
+  const gone = join(folder, 'out')
+  let calls = 0
+  const transcribe: Transcribe = (input, options) => {
+    if (calls++ === 0) {
+      rmSync(gone, { recursive: true })
+      writeFileSync(gone, '')
+    } else rmSync(gone)
+    return answer(input, options)
+  }
+  const ended = await run(files, { values: { out: gone }, transcribe })
+  expect(ended).toMatchObject({ done: 1, failed: 1 })
+  expect(readdirSync(gone)).toEqual(['b.txt'])
+})

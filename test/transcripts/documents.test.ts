@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { writeCsv, writeMarkdown, writeRttm } from '../../src/transcripts/documents.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+
+const said = (start: number, speaker: string | null, text: string) => ({
+  start,
+  end: start + 1.25,
+  text,
+  speaker,
+  confidence: null,
+  words: [],
+})
+const transcript: Transcript = {
+  full_transcript: '',
+  language: 'en',
+  duration_seconds: 3700,
+  speakers: ['SPEAKER 1', 'SPEAKER 2'],
+  utterances: [
+    said(0.5, 'SPEAKER 1', 'Good *morning*.'),
+    said(2, 'SPEAKER 1', 'He said "no",\nthen left.'),
+    said(3661, 'SPEAKER 2', '#1 it is.'),
+  ],
+}
+
+test('Markdown has one paragraph for each turn, and no text is read as markup', () => {
+  expect(writeMarkdown(transcript, 'talk_1.mp3')).toBe(
+    '# talk\\_1.mp3\n\n' +
+      '**Speaker 1** _00:00:00_ Good \\*morning\\*. He said "no", then left.\n\n' +
+      '**Speaker 2** _01:01:01_ \\#1 it is.\n',
+  )
+})
+
+test('CSV has one row for each utterance, quoted as in RFC 4180', () => {
+  expect(writeCsv(transcript)).toBe(
+    'start,end,speaker,text\r\n' +
+      '0.500,1.750,SPEAKER 1,Good *morning*.\r\n' +
+      '2.000,3.250,SPEAKER 1,"He said ""no"",\nthen left."\r\n' +
+      '3661.000,3662.250,SPEAKER 2,#1 it is.\r\n',
+  )
+})
+
+test('RTTM has one line for each utterance of a speaker, with ten fields', () => {
+  const unnamed = { ...transcript, utterances: [...transcript.utterances, said(4000, null, 'Who?')] }
+  const lines = writeRttm(unnamed, 'my talk.mp3').trimEnd().split('\n')
+  expect(lines.length).toBe(3)
+  expect(lines[0]).toBe('SPEAKER my_talk.mp3 1 0.500 1.250 <NA> <NA> SPEAKER_1 <NA> <NA>')
+  for (const line of lines) expect(line.split(' ').length).toBe(10)
+})
