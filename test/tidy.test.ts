@@ -54,6 +54,7 @@ const entryFiles: Record<string, string[]> = {
 const engineLine: string[][] = [
   ['audio', 'confine', 'protocol'],
   ['mel'],
+  ['peaks'],
   ['onnx'],
   ['network'],
   ['models'],

@@ -11,6 +11,7 @@ import { events } from './events.ts'
 import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
+import { media } from './media.ts'
 import { ops } from './ops.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
@@ -114,6 +115,7 @@ export function openApp(service: Service): AnyElysia {
     .use(uploads(service))
     .use(transcribe(service))
     .use(events(service))
+    .use(media(service))
     .use(transcriptions(service))
     .use(search(service))
     .use(ops(service))

@@ -167,6 +167,8 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Accept-Post': { description: 'The media type a body must have' },
   'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
   ETag: { description: 'The sha-256 of what was stored' },
+  'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
+  'Content-Range': { description: 'Which bytes these are, or the size of the file' },
   'Access-Control-Allow-Origin': { description: '*: a page of any origin may read this answer' },
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }
@@ -176,6 +178,7 @@ const errorHeaders: Record<number, string[]> = {
   405: ['Allow'],
   409: ['Retry-After'],
   415: ['Accept-Post'],
+  416: ['Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }
