@@ -21,6 +21,7 @@ export const requestErrors = {
   FORBIDDEN: { status: 403, message: 'This request is not allowed.' },
   UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.' },
   TRANSCRIPTION_NOT_FOUND: { status: 404, message: 'There is no such transcription.' },
+  MODEL_NOT_FOUND: { status: 404, message: 'There is no such model.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   REQUEST_TIMEOUT: { status: 408, message: 'The bytes of the request stopped coming.' },

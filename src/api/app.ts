@@ -12,6 +12,9 @@ import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
 import { media } from './media.ts'
+import { audio } from './openai/audio.ts'
+import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
+import { models } from './openai/models.ts'
 import { ops } from './ops.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
@@ -84,9 +87,12 @@ export function openApp(service: Service): AnyElysia {
         service.rateLimiter.take('ip', requestState.network)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
-      Object.assign(set.headers, answer.headers)
-      set.status = statusOf(answer.code)
-      return envelope(answer, service.baseUrl(request))
+      const { status, headers, body } = isOpenAiPath(pathOf(request.url))
+        ? openAiAnswer(answer)
+        : { ...answer, status: statusOf(answer.code), body: envelope(answer, service.baseUrl(request)) }
+      Object.assign(set.headers, headers)
+      set.status = status
+      return body
     })
 
     // A response is sent only after the changes of its request are flushed to the disk.
@@ -118,6 +124,8 @@ export function openApp(service: Service): AnyElysia {
     .use(media(service))
     .use(transcriptions(service))
     .use(search(service))
+    .use(audio(service))
+    .use(models(service))
     .use(ops(service))
     // The calls of the dashboard.
     .use(sessions(service))
