@@ -21,6 +21,7 @@ test: check build
 
 check: install
 	$(BUN) node_modules/typescript/bin/tsc
+	$(BUN) node_modules/typescript/bin/tsc -p src/web
 	node_modules/.bin/biome check .
 
 # make build TARGET=linux-arm64 builds for another machine.

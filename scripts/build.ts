@@ -9,6 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
+import { bundlePage } from '../src/api/page-bundle.ts'
 import { formatSize } from '../src/base/units.ts'
 import { noticesOf } from '../src/cli/notices.ts'
 
@@ -92,6 +93,18 @@ const openAddon: BunPlugin = {
   },
 }
 
+/** A plugin that replaces the code of page-files.ts, whose list is null, by the bundled web app. */
+const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
+const embedPage: BunPlugin = {
+  name: 'embed the page',
+  setup(build) {
+    build.onLoad({ filter: /src\/api\/page-files\.ts$/ }, () => ({
+      loader: 'ts',
+      contents: `export const pageFiles = ${page}`,
+    }))
+  },
+}
+
 const commit = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: root }).stdout.toString().trim()
 mkdirSync(dirname(outfile), { recursive: true })
 const { success, logs } = await Bun.build({
@@ -105,7 +118,7 @@ const { success, logs } = await Bun.build({
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
     STENO_NOTICES: JSON.stringify(noticesOf(root.replace(/\/$/, ''))),
   },
-  plugins: [embed, openAddon],
+  plugins: [embed, embedPage, openAddon],
 })
 if (!success) {
   for (const each of logs) console.error(each)

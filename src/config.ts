@@ -141,6 +141,7 @@ export const settings = {
     optional(text),
     'sender of mail; default steno@HOST of the base address',
   ),
+  dashboard: setting('STENO_DASHBOARD', 'on', onOrOff, 'the web app at /; off leaves the API alone'),
   log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),
 }
 
@@ -229,6 +230,11 @@ function folder(given: string): string {
 function flag(given: string): boolean {
   if (given !== '0' && given !== '1') throw new InvalidValue('0 or 1 is needed')
   return given === '1'
+}
+
+function onOrOff(given: string): boolean {
+  if (given !== 'on' && given !== 'off') throw new InvalidValue('on or off is needed')
+  return given === 'on'
 }
 
 function whole(min: number, max: number): (text: string) => number {

@@ -63,15 +63,6 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
         { visitor: true, detail: about({ hide: true }) },
       )
       .get('/docs', context => docsPage(openapi(context)), { visitor: true, detail: about({ hide: true }) })
-      .get(
-        '/',
-        ({ request }) =>
-          new Response(null, { status: 302, headers: { Location: `${service.baseUrl(request)}/docs` } }),
-        {
-          visitor: true,
-          detail: about({ hide: true }),
-        },
-      )
   )
 }
 

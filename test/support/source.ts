@@ -16,7 +16,7 @@ export function parse(path: string, text: string): SourceFile {
 
 /** Lists the TypeScript files in a folder of `root`, without fixtures and .d.ts files. */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
-  return [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)]
+  return [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)]
     .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
     .toSorted()
     .map(path => parse(path, readFileSync(join(root, path), 'utf8')))
@@ -34,7 +34,7 @@ export function nodesOf(file: SourceFile): ts.Node[] {
 
 /** Returns the room of a file in src: the name of its folder, or its own name if it is directly in src. */
 export function roomOf(path: string): string {
-  return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+  return path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
 }
 
 export type Import = { path: string; typeOnly: boolean }

@@ -1,0 +1,130 @@
+// Serves the web app: its HTML at the address of each page, and its scripts and styles below /assets.
+
+import { fileURLToPath } from 'node:url'
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { gate } from './gate.ts'
+import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
+import { pageFiles } from './page-files.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+
+/** The addresses of the app. The page reads its own address and shows the part that belongs to it. */
+export const pagePaths = [
+  '/register',
+  '/jobs',
+  '/jobs/:id',
+  '/search',
+  '/keys',
+  '/balance',
+  '/webhooks',
+  '/apps',
+  '/account',
+  '/operator',
+] as const
+
+/** The page loads nothing from elsewhere, and no script can write HTML into it. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const protections = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+}
+
+export const page = (service: Service) => {
+  const app = new Elysia().use(gate(service))
+  const hidden = { visitor: true, detail: about({ hide: true }) } as const
+  const { dashboard } = service.config
+
+  // A browser gets the app. A script that asks for no HTML is led to the reference.
+  app.get(
+    '/',
+    ({ request }) =>
+      dashboard && wantsHtml(request)
+        ? pageAnswer(request)
+        : new Response(null, {
+            status: 302,
+            headers: { Location: `${service.baseUrl(request)}/docs`, Vary: 'Accept' },
+          }),
+    hidden,
+  )
+  if (!dashboard) return app
+  for (const path of pagePaths) app.get(path, ({ request }) => pageAnswer(request), hidden)
+  return app.get(
+    '/assets/:name',
+    async ({ params, request }) => {
+      const file = (await filesOfPage()).get(params.name)
+      if (!file || file.name === pageName) throw new ApiError('NOT_FOUND')
+      return answer(file, request, {
+        ...protections,
+        'Cache-Control': 'public, max-age=31536000, immutable',
+      })
+    },
+    hidden,
+  )
+}
+
+async function pageAnswer(request: Request): Promise<Response> {
+  const file = (await filesOfPage()).get(pageName)
+  if (!file) throw new Error('the bundle of the page has no HTML')
+  return answer(file, request, {
+    ...protections,
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': policy,
+  })
+}
+
+/** Sends a file in the best coding that the caller accepts. */
+function answer(file: PageFile, request: Request, headers: Record<string, string>): Response {
+  const accepted = request.headers.get('accept-encoding') ?? ''
+  const coding = (['br', 'gzip'] as const).find(name => accepts(accepted, name))
+  const shared = { ...headers, ETag: file.etag, Vary: 'Accept, Accept-Encoding', 'Content-Type': file.type }
+  if (request.headers.get('if-none-match')?.includes(file.etag)) {
+    return new Response(null, { status: 304, headers: shared })
+  }
+  const bytes = coding
+    ? Buffer.from(file[coding], 'base64')
+    : Bun.gunzipSync(Buffer.from(file.gzip, 'base64'))
+  return new Response(bytes, { headers: { ...shared, ...(coding ? { 'Content-Encoding': coding } : {}) } })
+}
+
+/** Returns true if an Accept-Encoding header names the coding without a weight of zero. */
+function accepts(header: string, coding: string): boolean {
+  return header.split(',').some(part => {
+    const [name, weight = ''] = part.trim().split(/\s*;\s*/)
+    return name?.toLowerCase() === coding && !/^q=0(\.0*)?$/.test(weight)
+  })
+}
+
+function wantsHtml(request: Request): boolean {
+  return (request.headers.get('accept') ?? '').includes('text/html')
+}
+
+let bundled: Promise<Map<string, PageFile>> | null = null
+
+/** Returns the files of the app by name. In a checkout, the first call bundles them. */
+function filesOfPage(): Promise<Map<string, PageFile>> {
+  bundled ??= loadFiles()
+  return bundled
+}
+
+async function loadFiles(): Promise<Map<string, PageFile>> {
+  const entry = fileURLToPath(new URL(`../web/${pageName}`, import.meta.url))
+  const files = pageFiles ?? (await bundlePage(entry))
+  return new Map(files.map(file => [file.name, file]))
+}

@@ -1,0 +1,73 @@
+// The account: its password, and signing out everywhere.
+
+import { useSignal } from '@preact/signals'
+import { ask } from '../base/net.ts'
+import { Field, Form } from '../parts/form.tsx'
+import { tell } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import { details, loadDetails, session, signOut } from './session.ts'
+
+const text = words.account
+
+export function AccountPage() {
+  return (
+    <main id="main" class="page">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      <p class="lead">{text.signedInAs(session.value?.email ?? '')}</p>
+      <section class="panel">
+        <h2>{details.value?.has_password ? text.changePassword : text.setPassword}</h2>
+        <PasswordForm />
+      </section>
+      <section class="panel">
+        <h2>{text.sessions}</h2>
+        <p>{text.sessionsLead}</p>
+        <div class="line">
+          <button type="button" onClick={() => signOut({ everywhere: false })}>
+            {words.header.signOut}
+          </button>
+          <button type="button" onClick={() => signOut({ everywhere: true })}>
+            {text.everywhere}
+          </button>
+        </div>
+      </section>
+    </main>
+  )
+}
+
+function PasswordForm() {
+  const current = useSignal('')
+  const next = useSignal('')
+  const hasPassword = details.value?.has_password ?? false
+  const send = async () => {
+    const body = { password: next.value, ...(hasPassword ? { current_password: current.value } : {}) }
+    await ask('PUT', '/app/password', { body, waitsForSignIn: false })
+    current.value = ''
+    next.value = ''
+    await loadDetails()
+    tell(text.passwordChanged)
+  }
+  return (
+    <Form onSend={send} button={words.save} class="stack">
+      {hasPassword && (
+        <Field
+          label={text.currentPassword}
+          type="password"
+          autocomplete="current-password"
+          required
+          value={current.value}
+          onValue={value => (current.value = value)}
+        />
+      )}
+      <Field
+        label={text.newPassword}
+        hint={words.register.passwordHint}
+        type="password"
+        autocomplete="new-password"
+        minLength={10}
+        required
+        value={next.value}
+        onValue={value => (next.value = value)}
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,68 @@
+// The programs that a person has allowed to act for the account.
+
+import { showAgo, showDay } from '../base/format.ts'
+import { ask } from '../base/net.ts'
+import { Shown, useLoaded } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
+import { tell, tellFault } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+
+type Grant = {
+  id: string
+  client_name: string
+  scopes: string[]
+  created_at: string
+  last_used_at: string | null
+}
+
+const text = words.apps
+
+export function AppsPage() {
+  const grants = useLoaded(() => ask<{ items: Grant[] }>('GET', '/app/grants').then(({ items }) => items))
+  const revoke = async ({ id, client_name: name }: Grant) => {
+    if (!confirm(text.confirm(name))) return
+    await ask('DELETE', `/app/grants/${id}`).then(() => tell(text.revoked), tellFault)
+    await grants.reload()
+  }
+  return (
+    <main id="main" class="page">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      <p class="lead">{text.lead}</p>
+      <Shown of={grants}>
+        {items =>
+          items.length === 0 ? (
+            <p class="empty">{text.empty(`${location.origin}/mcp`)}</p>
+          ) : (
+            <GrantTable items={items} revoke={revoke} />
+          )
+        }
+      </Shown>
+    </main>
+  )
+}
+
+function GrantTable({ items, revoke }: { items: Grant[]; revoke: (grant: Grant) => void }) {
+  return (
+    <Table columns={text.columns}>
+      {items.map(grant => (
+        <tr key={grant.id}>
+          <th scope="row" dir="auto">
+            {grant.client_name}
+          </th>
+          <td>{grant.scopes.map(scope => text.scopes[scope] ?? scope).join(', ')}</td>
+          <td>{showDay(grant.created_at)}</td>
+          <td>{grant.last_used_at ? showAgo(grant.last_used_at) : words.keys.neverUsed}</td>
+          <td>
+            <button
+              type="button"
+              aria-label={text.revokeOne(grant.client_name)}
+              onClick={() => revoke(grant)}
+            >
+              {words.keys.revoke}
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,136 @@
+// The balance and the statement: every deposit and every charge, with the job that it paid for.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { showDateTime, showDuration, showMoney, showNumber } from '../base/format.ts'
+import { ask, messageOf } from '../base/net.ts'
+import { FaultText } from '../parts/form.tsx'
+import { Shown, useLoaded } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
+import { words } from '../words.ts'
+
+type Balance = {
+  balance_cents: number
+  reserved_cents: number
+  available_cents: number
+  price_per_hour_cents: number
+  estimated_hours_available: number | null
+}
+
+type Entry = {
+  id: number
+  kind: 'deposit' | 'charge'
+  cents: number
+  balance_cents: number
+  transcription_id: string | null
+  name: string | null
+  audio_duration_seconds: number | null
+  created_at: string
+}
+type Statement = { items: Entry[]; next_cursor: string | null }
+
+const text = words.balance
+
+export function BalancePage() {
+  const balance = useLoaded(() => ask<Balance>('GET', '/v1/balance'))
+  return (
+    <main id="main" class="page">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      <Shown of={balance}>{value => <Money balance={value} />}</Shown>
+      <StatementList />
+    </main>
+  )
+}
+
+function Money({ balance }: { balance: Balance }) {
+  const { available_cents: available, reserved_cents: reserved } = balance
+  const { price_per_hour_cents: price, estimated_hours_available: hours } = balance
+  return (
+    <>
+      <dl class="figures">
+        <div>
+          <dt>{text.available}</dt>
+          <dd>{showMoney(available)}</dd>
+        </div>
+        <div>
+          <dt>{text.reserved}</dt>
+          <dd>{showMoney(reserved)}</dd>
+        </div>
+        <div>
+          <dt>{text.price}</dt>
+          <dd>{price === 0 ? text.free : text.perHour(showMoney(price))}</dd>
+        </div>
+        {hours !== null && (
+          <div>
+            <dt>{text.hours}</dt>
+            <dd>{showNumber(Math.floor(hours))}</dd>
+          </div>
+        )}
+      </dl>
+      <p class="hint">{text.howToDeposit}</p>
+    </>
+  )
+}
+
+function StatementList() {
+  const entries = useSignal<Entry[] | null>(null)
+  const cursor = useSignal<string | null>(null)
+  const fault = useSignal('')
+  const read = async () => {
+    try {
+      const query = { cursor: cursor.value ?? undefined }
+      const page = await ask<Statement>('GET', '/app/statement', { query })
+      entries.value = [...(entries.value ?? []), ...page.items]
+      cursor.value = page.next_cursor
+    } catch (error) {
+      fault.value = messageOf(error)
+    }
+  }
+  useEffect(() => void read(), [])
+  return (
+    <section aria-labelledby="statement-title">
+      <h2 id="statement-title">{text.statement}</h2>
+      {fault.value && <FaultText text={fault.value} />}
+      {entries.value?.length === 0 && <p class="empty">{text.empty}</p>}
+      {entries.value && entries.value.length > 0 && <EntryTable entries={entries.value} />}
+      {cursor.value && (
+        <p class="more">
+          <button type="button" onClick={read}>
+            {words.jobs.more}
+          </button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function EntryTable({ entries }: { entries: Entry[] }) {
+  return (
+    <Table columns={text.columns} class="money">
+      {entries.map(entry => (
+        <tr key={entry.id}>
+          <td>{showDateTime(entry.created_at)}</td>
+          <th scope="row" dir="auto">
+            <EntryName entry={entry} />
+          </th>
+          <td class="number">{showMoney(entry.kind === 'deposit' ? entry.cents : -entry.cents)}</td>
+          <td class="number">{showMoney(entry.balance_cents)}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function EntryName({ entry }: { entry: Entry }) {
+  const { kind, transcription_id: id, name, audio_duration_seconds: seconds } = entry
+  if (kind === 'deposit') return <>{text.deposit}</>
+  const length = seconds === null ? '' : ` · ${showDuration(seconds)}`
+  // A deleted job has no page any more, but its charge stays.
+  if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
+  return (
+    <>
+      <a href={`/jobs/${id}`}>{name || words.search.transcript}</a>
+      {length}
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+// The API keys of the account: made and shown once, named, revoked.
+
+import { useSignal } from '@preact/signals'
+import { showAgo, showDay } from '../base/format.ts'
+import { ask } from '../base/net.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field, Form } from '../parts/form.tsx'
+import { type Loaded, Shown, useLoaded } from '../parts/load.tsx'
+import { ScrollBox } from '../parts/scroll.tsx'
+import { Table } from '../parts/table.tsx'
+import { tell, tellFault } from '../parts/toast.tsx'
+import { copy } from '../transcript/studio.ts'
+import { words } from '../words.ts'
+
+type Key = {
+  id: string
+  name: string | null
+  prefix: string
+  created_at: string
+  last_used_at: string | null
+  revoked_at: string | null
+}
+type Keys = { items: Key[]; active_max: number }
+
+const text = words.keys
+
+export function KeysPage() {
+  const keys = useLoaded(() => ask<Keys>('GET', '/app/keys'))
+  const made = useSignal<string | null>(null)
+  return (
+    <main id="main" class="page">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      <p class="lead">{text.lead}</p>
+      <NewKey keys={keys} onMade={key => (made.value = key)} />
+      <Shown of={keys}>{value => <KeyList keys={value.items} reload={keys.reload} />}</Shown>
+      {made.value && <MadeKey secret={made.value} onClose={() => (made.value = null)} />}
+    </main>
+  )
+}
+
+function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) => void }) {
+  const name = useSignal('')
+  const active = keys.value.value?.items.filter(key => key.revoked_at === null).length ?? 0
+  const most = keys.value.value?.active_max ?? 0
+  if (keys.value.value && active >= most) return <p class="hint">{text.allUsed(most)}</p>
+  const make = async () => {
+    const { key } = await ask<{ key: string }>('POST', '/app/keys', { body: { name: name.value.trim() } })
+    name.value = ''
+    onMade(key)
+    await keys.reload()
+  }
+  return (
+    <Form onSend={make} button={text.make} class="inline">
+      <Field
+        label={text.name}
+        hint={text.nameHint}
+        required
+        maxLength={80}
+        value={name.value}
+        onValue={value => (name.value = value)}
+      />
+    </Form>
+  )
+}
+
+function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
+  return (
+    <Dialog title={text.madeTitle} onClose={onClose}>
+      <p>{text.made}</p>
+      <p class="secret">
+        <code>{secret}</code>
+        <button type="button" class="main" onClick={() => copy(secret, text.copied)}>
+          {words.selection.copy}
+        </button>
+      </p>
+      <ScrollBox label={text.example}>
+        {`curl ${location.origin}/v1/balance \\\n  -H 'Authorization: Bearer ${secret}'`}
+      </ScrollBox>
+    </Dialog>
+  )
+}
+
+function KeyList({ keys, reload }: { keys: Key[]; reload: () => Promise<void> }) {
+  if (keys.length === 0) return <p class="empty">{text.empty}</p>
+  const revoke = async ({ id, name, prefix }: Key) => {
+    if (!confirm(text.confirm(name ?? prefix))) return
+    await ask('DELETE', `/app/keys/${id}`).then(() => tell(text.revoked), tellFault)
+    await reload()
+  }
+  return (
+    <Table columns={text.columns}>
+      {keys.map(key => (
+        <tr key={key.id} class={key.revoked_at ? 'gone' : ''}>
+          <th scope="row" dir="auto">
+            {key.name ?? text.unnamed}
+          </th>
+          <td>
+            <code>{key.prefix}…</code>
+          </td>
+          <td>{showDay(key.created_at)}</td>
+          <td>{key.last_used_at ? showAgo(key.last_used_at) : text.neverUsed}</td>
+          <td>
+            {key.revoked_at ? (
+              text.wasRevoked(showDay(key.revoked_at))
+            ) : (
+              <button
+                type="button"
+                aria-label={text.revokeOne(key.name ?? key.prefix)}
+                onClick={() => revoke(key)}
+              >
+                {text.revoke}
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,64 @@
+// Creating an account. The account works once the link in the mail was opened.
+
+import { useSignal } from '@preact/signals'
+import { ask } from '../base/net.ts'
+import { Field, Form } from '../parts/form.tsx'
+import { words } from '../words.ts'
+
+const text = words.register
+
+export function RegisterPage() {
+  const email = useSignal('')
+  const password = useSignal('')
+  const sentTo = useSignal('')
+  const send = async () => {
+    await ask('POST', '/v1/accounts', {
+      body: { email: email.value.trim(), password: password.value },
+      waitsForSignIn: false,
+    })
+    sentTo.value = email.value.trim()
+  }
+  if (sentTo.value) {
+    return (
+      <main class="narrow">
+        <p class="brand">steno</p>
+        <h1>{text.sentTitle}</h1>
+        <p class="lead">{text.sent(sentTo.value)}</p>
+        <p class="hint">{text.noMail}</p>
+        <p>
+          <a href="/">{text.toSignIn}</a>
+        </p>
+      </main>
+    )
+  }
+  return (
+    <main class="narrow">
+      <p class="brand">steno</p>
+      <h1>{text.title}</h1>
+      <p class="lead">{text.lead}</p>
+      <Form onSend={send} button={text.button} class="stack">
+        <Field
+          label={words.signIn.email}
+          type="email"
+          autocomplete="username"
+          required
+          value={email.value}
+          onValue={value => (email.value = value)}
+        />
+        <Field
+          label={words.signIn.password}
+          hint={text.passwordHint}
+          type="password"
+          autocomplete="new-password"
+          minLength={10}
+          required
+          value={password.value}
+          onValue={value => (password.value = value)}
+        />
+      </Form>
+      <p class="hint">
+        {text.hasAccount} <a href="/">{words.signIn.button}</a>
+      </p>
+    </main>
+  )
+}

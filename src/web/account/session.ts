@@ -1,0 +1,51 @@
+// The account that is signed in.
+
+import { signal } from '@preact/signals'
+import { ask, Fault, resumeRequests } from '../base/net.ts'
+
+export type Session = { account_id: string; email: string; key_id: string | null }
+
+/** What the page asks about the account once: the session alone does not say it. */
+export type AccountDetails = {
+  operator: boolean
+  has_password: boolean
+  webhook_url: string | null
+}
+
+/** Undefined until the server has answered, null for a visitor. */
+export const session = signal<Session | null | undefined>(undefined)
+export const details = signal<AccountDetails | null>(null)
+
+export type Credentials = { email: string; password: string } | { key: string }
+
+export async function loadSession(): Promise<void> {
+  try {
+    await enter(await ask<Session>('GET', '/app/session', { waitsForSignIn: false }))
+  } catch (fault) {
+    if (fault instanceof Fault && fault.status === 401) session.value = null
+    else throw fault
+  }
+}
+
+/** Signs in. A person who comes back as somebody else gets a fresh page. */
+export async function signIn(credentials: Credentials): Promise<void> {
+  const before = session.value
+  const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })
+  if (before && before.account_id !== now.account_id) return location.assign('/')
+  await enter(now)
+  resumeRequests()
+}
+
+export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
+  await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: false })
+  location.assign('/')
+}
+
+export async function loadDetails(): Promise<void> {
+  details.value = await ask<AccountDetails>('GET', '/app/account', { waitsForSignIn: false })
+}
+
+async function enter(now: Session): Promise<void> {
+  session.value = now
+  await loadDetails().catch(() => null)
+}

@@ -1,0 +1,86 @@
+// Signing in with an email address and a password, or with an API key.
+
+import { useSignal } from '@preact/signals'
+import { needsSignIn } from '../base/net.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Field, Form } from '../parts/form.tsx'
+import { words } from '../words.ts'
+import { session, signIn } from './session.ts'
+
+const text = words.signIn
+
+export function SignInPage() {
+  return (
+    <main class="narrow">
+      <p class="brand">steno</p>
+      <h1>{text.title}</h1>
+      <p class="lead">{text.lead}</p>
+      <SignInForm />
+      <p class="hint">
+        {text.noAccount} <a href="/register">{text.register}</a>
+      </p>
+      <p class="hint">{text.firstKey}</p>
+    </main>
+  )
+}
+
+/** Asks for a new sign-in over the page whose session has ended. The page below keeps what was typed. */
+export function SignInAgain() {
+  if (!needsSignIn.value) return null
+  return (
+    <Dialog title={text.again}>
+      <p>{text.againLead}</p>
+      <SignInForm email={session.value?.email} />
+    </Dialog>
+  )
+}
+
+function SignInForm({ email: known }: { email?: string | undefined }) {
+  const email = useSignal(known ?? '')
+  const password = useSignal('')
+  const key = useSignal('')
+  const withKey = useSignal(false)
+  const send = () =>
+    signIn(
+      withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
+    )
+  return (
+    <>
+      <Form onSend={send} button={text.button} class="stack">
+        {withKey.value ? (
+          <Field
+            label={text.key}
+            hint={text.keyHint}
+            type="password"
+            autocomplete="off"
+            required
+            value={key.value}
+            onValue={value => (key.value = value)}
+          />
+        ) : (
+          <>
+            <Field
+              label={text.email}
+              type="email"
+              autocomplete="username"
+              required
+              value={email.value}
+              onValue={value => (email.value = value)}
+            />
+            <Field
+              label={text.password}
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password.value}
+              onValue={value => (password.value = value)}
+            />
+          </>
+        )}
+      </Form>
+      <button type="button" class="quiet link" onClick={() => (withKey.value = !withKey.value)}>
+        {withKey.value ? text.withPassword : text.withKey}
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,85 @@
+// The whole page: the header, and the part that belongs to the address.
+
+import type { FunctionComponent } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { AccountPage } from './account/account.tsx'
+import { AppsPage } from './account/apps.tsx'
+import { BalancePage } from './account/balance.tsx'
+import { KeysPage } from './account/keys.tsx'
+import { RegisterPage } from './account/register.tsx'
+import { session } from './account/session.ts'
+import { SignInAgain, SignInPage } from './account/sign-in.tsx'
+import { WebhooksPage } from './account/webhooks.tsx'
+import { path } from './base/route.ts'
+import { JobsPage } from './jobs/jobs.tsx'
+import { SearchPage } from './jobs/search.tsx'
+import { UnsavedUploads } from './jobs/uploading.tsx'
+import { OperatorPage } from './operator/operator.tsx'
+import { Header, Offline } from './parts/header.tsx'
+import { Toasts } from './parts/toast.tsx'
+import { JobPage } from './transcript/job.tsx'
+import { words } from './words.ts'
+
+const pages: Record<string, { title: string; Page: FunctionComponent }> = {
+  '/': { title: words.jobs.title, Page: JobsPage },
+  '/jobs': { title: words.jobs.title, Page: JobsPage },
+  '/search': { title: words.search.title, Page: SearchPage },
+  '/keys': { title: words.keys.title, Page: KeysPage },
+  '/balance': { title: words.balance.title, Page: BalancePage },
+  '/webhooks': { title: words.webhooks.title, Page: WebhooksPage },
+  '/apps': { title: words.apps.title, Page: AppsPage },
+  '/account': { title: words.account.title, Page: AccountPage },
+  '/operator': { title: words.operator.title, Page: OperatorPage },
+}
+
+export function App() {
+  const at = path.value
+  useTitle(pages[at]?.title)
+  if (session.value === undefined) return <Offline />
+  if (session.value === null) {
+    return (
+      <>
+        <Offline />
+        {at === '/register' ? <RegisterPage /> : <SignInPage />}
+      </>
+    )
+  }
+  return (
+    <>
+      <a class="skip" href="#main">
+        {words.skip}
+      </a>
+      <Header />
+      <Body at={at} />
+      <SignInAgain />
+      <UnsavedUploads />
+      <Toasts />
+    </>
+  )
+}
+
+function Body({ at }: { at: string }) {
+  const [, jobId] = /^\/jobs\/([^/]+)$/.exec(at) ?? []
+  if (jobId) return <JobPage key={jobId} id={jobId} />
+  const found = at === '/register' ? pages['/'] : pages[at]
+  if (found) return <found.Page />
+  return (
+    <main id="main" class="narrow">
+      <h1>{words.notFound.title}</h1>
+      <p class="lead">{words.notFound.text}</p>
+      <p>
+        <a href="/jobs">{words.notFound.back}</a>
+      </p>
+    </main>
+  )
+}
+
+/** Names the page in the title bar, and moves the focus to the top of a page that was opened by a link. */
+function useTitle(title: string | undefined): void {
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (title) document.title = `${title} · steno`
+    if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus()
+    isFirst.current = false
+  }, [title])
+}

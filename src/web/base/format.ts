@@ -1,0 +1,97 @@
+// Numbers, dates and durations in the reader's way.
+
+import { words } from '../words.ts'
+
+// A browser may be started with the name of a system locale, such as en-US@posix, which is no language tag.
+const locale = navigator.languages.filter(isLanguageTag)
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const timeOnly = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
+const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
+const exactDollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 4,
+})
+const languageNames = new Intl.DisplayNames(locale, { type: 'language' })
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+export function showDateTime(at: string | number): string {
+  return dateTime.format(new Date(at))
+}
+
+export function showDay(at: string | number): string {
+  return dayOnly.format(new Date(at))
+}
+
+export function showTime(at: string | number): string {
+  return timeOnly.format(new Date(at))
+}
+
+/** Returns "3 min. ago" for the last day, and the date for earlier times. */
+export function showAgo(at: string | number): string {
+  const ago = Date.now() - new Date(at).getTime()
+  if (ago > 7 * day) return showDay(at)
+  if (ago >= day) return relative.format(-Math.round(ago / day), 'day')
+  if (ago >= hour) return relative.format(-Math.floor(ago / hour), 'hour')
+  return relative.format(-Math.max(0, Math.floor(ago / minute)), 'minute')
+}
+
+/** Returns a position in a recording, such as `1:02:03`. */
+export function showClock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const start = hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}` : String(minutes)
+  return `${start}:${String(rest).padStart(2, '0')}`
+}
+
+/** Returns a length of time in words, such as "1 h 20 min". */
+export function showDuration(seconds: number): string {
+  if (seconds < 60) return words.units.seconds(plain.format(Math.max(0, Math.round(seconds))))
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return words.units.minutes(plain.format(minutes))
+  const rest = minutes % 60
+  const hours = words.units.hours(plain.format(Math.floor(minutes / 60)))
+  return rest === 0 ? hours : `${hours} ${words.units.minutes(plain.format(rest))}`
+}
+
+export function showBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
+  return `${plain.format(bytes / 1024 ** step)} ${units[step]}`
+}
+
+export function showNumber(value: number): string {
+  return plain.format(value)
+}
+
+export function showPercent(share: number): string {
+  return percent.format(share)
+}
+
+/** Returns cents as dollars. An amount below one dollar keeps the fractions of a cent. */
+export function showMoney(cents: number): string {
+  return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
+}
+
+export function showLanguage(code: string): string {
+  try {
+    return languageNames.of(code) ?? code
+  } catch {
+    return code
+  }
+}
+
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0
+  } catch {
+    return false
+  }
+}

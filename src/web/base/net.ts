@@ -1,0 +1,128 @@
+// Requests to the server. A request that finds no server is repeated until the server answers. A request whose
+// session has ended waits until the person has signed in again, and is then repeated.
+
+import { signal } from '@preact/signals'
+import { words } from '../words.ts'
+import { timing } from './timing.ts'
+
+/** An answer that is not a success. The message is a sentence for the person. */
+export class Fault extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly status = 0,
+    readonly retryAfterMs: number | null = null,
+  ) {
+    super(message)
+  }
+}
+
+/** False while the server does not answer. */
+export const isOnline = signal(true)
+/** True while a request waits for a new sign-in. */
+export const needsSignIn = signal(false)
+
+let signedInAgain = Promise.withResolvers<void>()
+
+/** Lets the requests go on that wait for a new sign-in. */
+export function resumeRequests(): void {
+  needsSignIn.value = false
+  signedInAgain.resolve()
+  signedInAgain = Promise.withResolvers<void>()
+}
+
+type Options = {
+  /** The values of the query. Undefined values are left out. */
+  query?: Record<string, string | number | undefined>
+  body?: unknown
+  signal?: AbortSignal
+  /** False: a 401 is an answer like any other. */
+  waitsForSignIn?: boolean
+  /** False: the request fails when the server does not answer. */
+  waitsForServer?: boolean
+  keepalive?: boolean
+}
+
+/** Sends a request and returns the JSON of the answer, or null for an answer without a body. */
+export async function ask<Answer>(method: string, path: string, options: Options = {}): Promise<Answer> {
+  const response = await send(method, withQuery(path, options.query ?? {}), options)
+  if (response.status === 401 && options.waitsForSignIn !== false) {
+    needsSignIn.value = true
+    await signedInAgain.promise
+    return ask(method, path, options)
+  }
+  if (!response.ok) throw await faultOf(response)
+  if (response.status === 204) return null as Answer
+  if (!isJson(response)) throw new Fault('NOT_JSON', words.faults.notJson, response.status)
+  return response.json()
+}
+
+/** Sends a request and returns the text of the answer. */
+export async function askText(path: string, query: Options['query'] = {}): Promise<string> {
+  const response = await send('GET', withQuery(path, query), {})
+  if (!response.ok) throw await faultOf(response)
+  return response.text()
+}
+
+export function withQuery(path: string, query: NonNullable<Options['query']>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  return given.length === 0 ? path : `${path}?${search}`
+}
+
+export async function faultOf(response: Response): Promise<Fault> {
+  const retryAfter = Number(response.headers.get('retry-after')) * 1000 || null
+  const body = isJson(response) ? await response.json().catch(() => null) : null
+  const { code = 'NOT_JSON', message = words.faults.notJson } = body?.error ?? {}
+  return new Fault(code, words.advice[code] ?? message, response.status, retryAfter)
+}
+
+export function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault)
+}
+
+async function send(method: string, path: string, options: Options): Promise<Response> {
+  const { body, keepalive = false } = options
+  const init: RequestInit = {
+    method,
+    keepalive,
+    credentials: 'same-origin',
+    ...(options.signal ? { signal: options.signal } : {}),
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+  }
+  for (let tries = 0; ; tries++) {
+    try {
+      const response = await fetch(path, init)
+      if (![502, 503, 504].includes(response.status) || options.waitsForServer === false) {
+        isOnline.value = true
+        return response
+      }
+    } catch (error) {
+      if (options.signal?.aborted) throw error
+      if (options.waitsForServer === false) throw new Fault('OFFLINE', words.faults.offline)
+    }
+    isOnline.value = false
+    await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), options.signal)
+  }
+}
+
+/** Waits. Ends at once when the browser reports that the network is back, or when the signal aborts. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      removeEventListener('online', end)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    addEventListener('online', end)
+    signal?.addEventListener('abort', end)
+  })
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('application/json') ?? false
+}

@@ -1,0 +1,50 @@
+// The address of the page. A click on a link inside the app changes the address without loading the page again.
+
+import { computed, signal } from '@preact/signals'
+
+const address = signal(read())
+
+export const path = computed(() => address.value.pathname)
+export const query = computed(() => address.value.searchParams)
+/** The part of the address behind the number sign, without the sign. */
+export const fragment = computed(() => address.value.hash.slice(1))
+
+/** Opens an address inside the app. */
+export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
+  const target = new URL(to, location.href)
+  if (target.href !== location.href) {
+    if (replace) history.replaceState(null, '', target)
+    else history.pushState(null, '', target)
+  }
+  const isOtherPage = target.pathname !== path.value
+  address.value = read()
+  if (isOtherPage && !replace) scrollTo(0, 0)
+}
+
+/** Changes the address without a new entry in the history and without telling the page. */
+export function note(to: string): void {
+  history.replaceState(null, '', to)
+}
+
+export function startRouting(): void {
+  addEventListener('popstate', () => (address.value = read()))
+  addEventListener('hashchange', () => (address.value = read()))
+  document.addEventListener('click', event => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    if (!link || event.defaultPrevented || event.button !== 0 || !isInside(link)) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const isSamePage = link.pathname === location.pathname && link.search === location.search
+    if (isSamePage && link.hash) return
+    event.preventDefault()
+    go(link.href)
+  })
+}
+
+function isInside(link: HTMLAnchorElement): boolean {
+  if (link.origin !== location.origin || link.target || link.hasAttribute('download')) return false
+  return !/^\/(docs|v1|assets|verify|oauth)\b/.test(link.pathname)
+}
+
+function read(): URL {
+  return new URL(location.href)
+}

@@ -1,0 +1,135 @@
+// The place where recordings come in: dropped or chosen files, whole folders, or the address of a file.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { showBytes } from '../base/format.ts'
+import { messageOf } from '../base/net.ts'
+import { loadService, service } from '../base/service.ts'
+import { FaultText } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import { droppedFiles } from './dropped.ts'
+import { nameInUrl, submitJob } from './job.ts'
+import { refreshJobs } from './job-list.ts'
+import { chosenOptions, Options } from './options.tsx'
+import { addFiles } from './uploads.ts'
+
+const text = words.add
+
+export function Add() {
+  const isOver = useSignal(false)
+  const fault = useSignal('')
+  useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
+
+  const take = (files: readonly File[]) => {
+    const refused = files.flatMap(file => reasonAgainst(file) ?? [])
+    fault.value = refused.slice(0, 3).join(' ')
+    addFiles(
+      files.filter(file => reasonAgainst(file) === null),
+      chosenOptions(),
+    )
+  }
+  const drop = async (event: DragEvent) => {
+    event.preventDefault()
+    isOver.value = false
+    const address = event.dataTransfer?.getData('text/uri-list')
+    const files = event.dataTransfer ? await droppedFiles(event.dataTransfer) : []
+    if (files.length > 0) take(files)
+    else if (address) await addAddress(address).catch(error => (fault.value = messageOf(error)))
+  }
+
+  return (
+    <section
+      class={isOver.value ? 'add over' : 'add'}
+      aria-labelledby="add-title"
+      onDragOver={event => {
+        event.preventDefault()
+        isOver.value = true
+      }}
+      onDragLeave={() => (isOver.value = false)}
+      onDrop={drop}
+    >
+      <h2 id="add-title">{text.title}</h2>
+      <div class="sources">
+        <FileButton label={text.choose} onFiles={take} />
+        <AddressForm onFault={message => (fault.value = message)} />
+      </div>
+      <Options />
+      {fault.value && <FaultText text={fault.value} />}
+    </section>
+  )
+}
+
+function FileButton({ label, onFiles }: { label: string; onFiles: (files: File[]) => void }) {
+  return (
+    <div class="drop">
+      <label class="button main">
+        <Icon name="add" />
+        {label}
+        <input
+          class="unseen"
+          type="file"
+          multiple
+          accept="audio/*,video/*"
+          onChange={event => {
+            const input = event.currentTarget
+            onFiles([...(input.files ?? [])])
+            input.value = ''
+          }}
+        />
+      </label>
+      <span class="hint">{text.drop}</span>
+    </div>
+  )
+}
+
+function AddressForm({ onFault }: { onFault: (message: string) => void }) {
+  const address = useSignal('')
+  const isBusy = useSignal(false)
+  const send = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy.value) return
+    isBusy.value = true
+    onFault('')
+    try {
+      await addAddress(address.value.trim())
+      address.value = ''
+    } catch (error) {
+      onFault(messageOf(error))
+    }
+    isBusy.value = false
+  }
+  return (
+    <form class="address" onSubmit={send}>
+      <label for="address">{text.address}</label>
+      <div class="joined">
+        <input
+          id="address"
+          type="url"
+          required
+          placeholder="https://"
+          value={address.value}
+          onInput={event => (address.value = event.currentTarget.value)}
+        />
+        <button type="submit" disabled={isBusy.value}>
+          {text.addAddress}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+async function addAddress(address: string): Promise<void> {
+  await submitJob({ url: address }, chosenOptions(), nameInUrl(address))
+  await refreshJobs()
+}
+
+/** Returns why the service would refuse a file, or null. The file is not sent then. */
+function reasonAgainst(file: File): string | null {
+  const limits = service.value?.limits
+  if (!limits) return null
+  const extension = /\.([^.]+)$/.exec(file.name)?.[1]?.toLowerCase() ?? ''
+  if (!limits.extensions.includes(extension)) return text.wrongKind(file.name, limits.extensions.join(', '))
+  if (file.size === 0) return text.emptyFile(file.name)
+  return file.size > limits.file_bytes ? text.tooLarge(file.name, showBytes(limits.file_bytes)) : null
+}

@@ -1,0 +1,34 @@
+// Lists the files of a drop. A dropped folder gives all files in it.
+
+export async function droppedFiles(data: DataTransfer): Promise<File[]> {
+  // The entries must be read at once: after an await, the browser has emptied the drop.
+  const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
+  if (entries.length === 0) return [...data.files]
+  const found = await Promise.all(entries.map(filesOf))
+  return found.flat()
+}
+
+async function filesOf(entry: FileSystemEntry): Promise<File[]> {
+  if (isFile(entry)) return [await new Promise<File>((resolve, reject) => entry.file(resolve, reject))]
+  if (!isFolder(entry)) return []
+  const reader = entry.createReader()
+  const inside: FileSystemEntry[] = []
+  // A reader gives at most 100 entries at a time, and an empty list at the end.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    )
+    if (some.length === 0) break
+    inside.push(...some)
+  }
+  const found = await Promise.all(inside.filter(({ name }) => !name.startsWith('.')).map(filesOf))
+  return found.flat()
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory
+}

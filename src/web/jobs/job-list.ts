@@ -1,0 +1,122 @@
+// The jobs on the page. While a job is unfinished and the page is visible, the list is read again and again.
+
+import { computed, signal } from '@preact/signals'
+import { ask } from '../base/net.ts'
+import { timing } from '../base/timing.ts'
+import { tell, tellFault, tellWithUndo } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import { isEnded, type Job, type JobStatus, nameOf } from './job.ts'
+
+type Page = { items: Job[]; next_cursor: string | null }
+
+export const statusFilter = signal<JobStatus | ''>('')
+/** The number of past days whose jobs are shown, or 0 for all. */
+export const daysFilter = signal(0)
+const loaded = signal<Job[] | null>(null)
+const cursor = signal<string | null>(null)
+/** The jobs that are about to be deleted. */
+const hidden = signal<ReadonlySet<string>>(new Set())
+
+export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.value.has(id)) ?? null)
+export const hasMore = computed(() => cursor.value !== null)
+
+/** Reads the first page, and keeps the jobs of later pages that were read before. */
+export async function refreshJobs(): Promise<void> {
+  const filter = currentFilter()
+  const page = await readPage(undefined)
+  if (filter !== currentFilter()) return
+  const isFirst = loaded.value === null
+  const fresh = new Set(page.items.map(({ id }) => id))
+  const last = page.items.at(-1)
+  const older = (loaded.value ?? []).filter(
+    job => !fresh.has(job.id) && last && job.created_at < last.created_at,
+  )
+  loaded.value = [...page.items, ...older]
+  if (isFirst || older.length === 0) cursor.value = page.next_cursor
+}
+
+export async function readMoreJobs(): Promise<void> {
+  if (cursor.value === null) return
+  const page = await readPage(cursor.value)
+  loaded.value = [...(loaded.value ?? []), ...page.items]
+  cursor.value = page.next_cursor
+}
+
+export function changeFilter(change: { status?: JobStatus | ''; days?: number }): Promise<void> {
+  if (change.status !== undefined) statusFilter.value = change.status
+  if (change.days !== undefined) daysFilter.value = change.days
+  loaded.value = null
+  cursor.value = null
+  return refreshJobs()
+}
+
+/** Reads the list until the returned function is called. */
+export function watchJobs(): () => void {
+  let timer: ReturnType<typeof setTimeout>
+  let isOver = false
+  const again = async () => {
+    const isIdle = loaded.value?.every(isEnded) ?? false
+    if (!document.hidden && !isIdle) await refreshJobs().catch(() => null)
+    if (!isOver) timer = setTimeout(again, timing.listEveryMs)
+  }
+  const wake = () => void (document.hidden || refreshJobs().catch(() => null))
+  document.addEventListener('visibilitychange', wake)
+  refreshJobs()
+    .catch(tellFault)
+    .then(() => {
+      if (!isOver) timer = setTimeout(again, timing.listEveryMs)
+    })
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    document.removeEventListener('visibilitychange', wake)
+  }
+}
+
+export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
+  try {
+    await ask('POST', `/v1/transcribe/${job.id}/cancel`)
+    tell(words.jobs.cancelled)
+  } catch (fault) {
+    tellFault(fault)
+  }
+  await refreshJobs().catch(() => null)
+}
+
+/** Deletes a job when the time to undo the deletion is over. */
+export function deleteJob(job: Job): void {
+  hide(job.id, true)
+  tellWithUndo(words.jobs.deleted(nameOf(job)), {
+    undo: () => hide(job.id, false),
+    act: () => {
+      ask('DELETE', `/v1/transcribe/${job.id}`, { keepalive: true }).catch(fault => {
+        hide(job.id, false)
+        tellFault(fault)
+      })
+    },
+  })
+}
+
+function hide(id: string, isHidden: boolean): void {
+  const next = new Set(hidden.value)
+  if (isHidden) next.add(id)
+  else next.delete(id)
+  hidden.value = next
+}
+
+function readPage(after: string | undefined): Promise<Page> {
+  const midnight = new Date()
+  midnight.setHours(0, 0, 0, 0)
+  midnight.setDate(midnight.getDate() - daysFilter.value + 1)
+  return ask('GET', '/v1/transcriptions', {
+    query: {
+      status: statusFilter.value,
+      from: daysFilter.value === 0 ? undefined : midnight.toISOString(),
+      cursor: after,
+    },
+  })
+}
+
+function currentFilter(): string {
+  return `${statusFilter.value} ${daysFilter.value}`
+}

@@ -1,0 +1,72 @@
+// One job in the list.
+
+import { showAgo, showDuration, showLanguage, showMoney } from '../base/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import { isEnded, type Job, nameOf } from './job.ts'
+import { cancelJob, deleteJob } from './job-list.ts'
+
+const text = words.jobs
+
+export function JobRow({ job }: { job: Job }) {
+  const name = nameOf(job)
+  return (
+    <li class={`job ${job.status}`}>
+      <div class="about">
+        <a href={`/jobs/${job.id}`} dir="auto">
+          {name}
+        </a>
+        <p class="hint">{factsOf(job).join(' · ')}</p>
+      </div>
+      <Status job={job} />
+      {isEnded(job) ? (
+        <button
+          type="button"
+          class="quiet icon"
+          aria-label={text.remove(name)}
+          onClick={() => deleteJob(job)}
+        >
+          <Icon name="bin" />
+        </button>
+      ) : (
+        <button
+          type="button"
+          class="quiet icon"
+          aria-label={text.cancel(name)}
+          onClick={() => cancelJob(job)}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </li>
+  )
+}
+
+export function Status({ job }: { job: Job }) {
+  if (job.status === 'failed') {
+    const { code = '', message = '' } = job.error ?? {}
+    return (
+      <p class="status fault">{code === 'CANCELLED' ? text.wasCancelled : (words.advice[code] ?? message)}</p>
+    )
+  }
+  if (job.status === 'completed') return null
+  return (
+    <div class="status">
+      <span>{job.status === 'processing' && job.progress ? job.progress : text.statuses[job.status]}</span>
+      <progress
+        aria-label={text.progressOf(nameOf(job))}
+        max={100}
+        {...(job.progress_percent == null ? {} : { value: job.progress_percent })}
+      />
+    </div>
+  )
+}
+
+function factsOf(job: Job): string[] {
+  return [
+    showAgo(job.created_at),
+    ...(job.audio_duration_seconds === null ? [] : [showDuration(job.audio_duration_seconds)]),
+    ...(job.language === null ? [] : [showLanguage(job.language)]),
+    ...(job.cost_cents === null || job.cost_cents === 0 ? [] : [showMoney(job.cost_cents)]),
+  ]
+}

@@ -1,0 +1,109 @@
+// Search over the text of all transcripts.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
+import { messageOf } from '../base/net.ts'
+import { go, query } from '../base/route.ts'
+import { timing } from '../base/timing.ts'
+import { FaultText } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import { type Hit, namesOfJobs, searchTranscripts } from './hits.ts'
+
+const text = words.search
+
+export function SearchPage() {
+  const asked = query.value.get('q') ?? ''
+  const typed = useSignal(asked)
+  const hits = useSignal<Hit[] | null>(null)
+  const cursor = useSignal<string | null>(null)
+  const fault = useSignal('')
+  const names = useSignal<Record<string, string>>({})
+
+  useEffect(() => {
+    const stop = new AbortController()
+    hits.value = null
+    if (asked.trim()) void read(undefined, stop.signal)
+    return () => stop.abort()
+  }, [asked])
+  useEffect(
+    () =>
+      void namesOfJobs().then(
+        found => (names.value = found),
+        () => null,
+      ),
+    [],
+  )
+  // The address follows the field, so that a search can be linked and reloaded.
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (typed.value !== asked) go(`/search?q=${encodeURIComponent(typed.value)}`, { replace: true })
+    }, timing.typingMs)
+    return () => clearTimeout(timer)
+  }, [typed.value])
+
+  const read = async (after?: string, signal?: AbortSignal) => {
+    try {
+      const page = await searchTranscripts(asked, after, signal)
+      hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
+      cursor.value = page.next_cursor
+      fault.value = ''
+    } catch (error) {
+      if (!signal?.aborted) fault.value = messageOf(error)
+    }
+  }
+
+  return (
+    <main id="main" class="page">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      <search class="search large">
+        <label class="unseen" for="search">
+          {text.field}
+        </label>
+        <Icon name="search" />
+        <input
+          id="search"
+          type="search"
+          autofocus
+          placeholder={text.field}
+          value={typed.value}
+          onInput={event => (typed.value = event.currentTarget.value)}
+        />
+      </search>
+      {fault.value && <FaultText text={fault.value} />}
+      {asked.trim() === '' && <p class="lead">{text.lead}</p>}
+      {hits.value?.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
+      <ol class="hits" aria-label={text.results}>
+        {hits.value?.map(hit => (
+          <HitRow key={`${hit.jobId} ${hit.start}`} hit={hit} name={names.value[hit.jobId]} />
+        ))}
+      </ol>
+      {hits.value && cursor.value && (
+        <p class="more">
+          <button type="button" onClick={() => read(cursor.value ?? undefined)}>
+            {words.jobs.more}
+          </button>
+        </p>
+      )}
+    </main>
+  )
+}
+
+function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {
+  return (
+    <li class="hit">
+      <a href={`/jobs/${hit.jobId}#t=${hit.start.toFixed(1)}`}>
+        <span class="hint" dir="auto">
+          {name ?? hit.name ?? text.transcript} · {showClock(hit.start)}
+          {hit.speaker ? ` · ${hit.speaker}` : ''}
+        </span>
+        <span class="quote" dir="auto">
+          {hit.parts.map(({ text: part, isFound }, at) =>
+            isFound ? <mark key={at}>{part}</mark> : <span key={at}>{part}</span>,
+          )}
+        </span>
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,108 @@
+// Sends a file in pieces by the protocol tus 1.0. A transfer that was interrupted goes on where it stopped.
+
+import { Fault, faultOf, isOnline, needsSignIn, pause } from '../base/net.ts'
+import { timing } from '../base/timing.ts'
+
+const version = { 'Tus-Resumable': '1.0.0' }
+
+/** An upload on the server: its address and its id. */
+export type Started = { address: string; uploadId: string }
+
+/** Announces a file. The answer names the address to which its bytes go. */
+export async function startUpload(file: File, signal: AbortSignal): Promise<Started> {
+  const response = await fetch('/v1/upload/resumable', {
+    method: 'POST',
+    signal,
+    headers: {
+      ...version,
+      'Upload-Length': String(file.size),
+      'Upload-Metadata': `filename ${btoa(acceptedName(file.name))}`,
+    },
+  })
+  if (!response.ok) throw await faultOf(response)
+  const address = new URL(response.headers.get('location') ?? '', location.href)
+  return { address: address.pathname + address.search, uploadId: response.headers.get('upload-id') ?? '' }
+}
+
+/** Returns how many bytes the server has, or null when it does not know the upload. */
+export async function offsetOf(address: string, signal: AbortSignal): Promise<number | null> {
+  const response = await fetch(address, { method: 'HEAD', headers: version, signal })
+  if (response.ok) return Number(response.headers.get('upload-offset'))
+  if (response.status === 404 || response.status === 410) return null
+  throw await faultOf(response)
+}
+
+export function removeUpload(address: string): Promise<unknown> {
+  return fetch(address, { method: 'DELETE', headers: version }).catch(() => null)
+}
+
+/** Sends the file from `offset` to its end. Repeats a piece for as long as the server does not take it. */
+export async function sendFile(
+  file: File,
+  address: string,
+  { offset, signal, onProgress }: { offset: number; signal: AbortSignal; onProgress: (sent: number) => void },
+): Promise<void> {
+  let at = offset
+  for (let tries = 0; at < file.size; ) {
+    try {
+      const piece = file.slice(at, at + timing.pieceBytes)
+      const from = at
+      at = await sendPiece(piece, address, { offset: at, signal, onSent: sent => onProgress(from + sent) })
+      onProgress(at)
+      tries = 0
+      isOnline.value = true
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (error instanceof Fault && !isPassing(error)) throw error
+      if (error instanceof Fault && error.status === 401) needsSignIn.value = true
+      isOnline.value = error instanceof Fault
+      await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
+      signal.throwIfAborted()
+      // The server knows best how much of the piece has arrived.
+      at = (await offsetOf(address, signal).catch(() => null)) ?? at
+      onProgress(at)
+    }
+  }
+}
+
+/** Sends one piece and returns the new offset. `fetch` cannot report how much was sent. */
+function sendPiece(
+  piece: Blob,
+  address: string,
+  { offset, signal, onSent }: { offset: number; signal: AbortSignal; onSent: (bytes: number) => void },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('PATCH', address)
+    request.setRequestHeader('Tus-Resumable', version['Tus-Resumable'])
+    request.setRequestHeader('Upload-Offset', String(offset))
+    request.setRequestHeader('Content-Type', 'application/offset+octet-stream')
+    const abort = () => request.abort()
+    signal.addEventListener('abort', abort)
+    request.upload.onprogress = event => onSent(event.loaded)
+    request.onloadend = async () => {
+      signal.removeEventListener('abort', abort)
+      if (signal.aborted) return reject(signal.reason)
+      if (request.status === 0) return reject(new TypeError('the server did not answer'))
+      if (request.status === 204) return resolve(Number(request.getResponseHeader('upload-offset')))
+      const type = request.getResponseHeader('content-type') ?? ''
+      const headers = { 'Content-Type': type }
+      reject(await faultOf(new Response(request.responseText, { status: request.status, headers })))
+    }
+    request.send(piece)
+  })
+}
+
+/** Returns true for an answer after which the same piece may be sent again. */
+function isPassing({ status }: Fault): boolean {
+  return (
+    status === 401 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
+  )
+}
+
+/** Returns the name with each character replaced that the API does not accept in a file name. */
+function acceptedName(name: string): string {
+  return name.replace(/[^\x20-\x7e]|[\\/<>"'`]/g, '_').slice(-longestName)
+}
+
+const longestName = 255

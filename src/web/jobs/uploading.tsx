@@ -1,0 +1,96 @@
+// The files that are on their way to the server: a row for each, with its progress.
+
+import { useEffect } from 'preact/hooks'
+import { showBytes, showDuration, showPercent } from '../base/format.ts'
+import { words } from '../words.ts'
+import { continueUpload, dismissUpload, pauseUpload, type Upload, uploads } from './uploads.ts'
+
+const text = words.uploads
+
+export function Uploading() {
+  if (uploads.value.length === 0) return null
+  return (
+    <section class="uploads" aria-label={text.title}>
+      <ul>
+        {uploads.value.map(upload => (
+          <UploadRow key={upload.id} upload={upload} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function UploadRow({ upload }: { upload: Upload }) {
+  const { name, size, sent, state, fault } = upload
+  return (
+    <li class="upload">
+      <div class="line">
+        <strong dir="auto">{name}</strong>
+        <span class="hint">{stateText(upload)}</span>
+      </div>
+      <progress max={size} value={sent} aria-label={text.progress(name)} />
+      {fault && <p class="fault">{fault}</p>}
+      <div class="line">
+        {state === 'sending' && (
+          <button type="button" class="quiet" onClick={() => pauseUpload(upload.id)}>
+            {text.pause}
+          </button>
+        )}
+        {(state === 'paused' || state === 'failed') && (
+          <button type="button" class="quiet" onClick={() => continueUpload(upload.id)}>
+            {text.resume}
+          </button>
+        )}
+        {state === 'lost' && <ChooseAgain upload={upload} />}
+        {state !== 'starting' && (
+          <button type="button" class="quiet" onClick={() => dismissUpload(upload.id)}>
+            {text.stop}
+          </button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** After a reload, the browser no longer has the file: the person chooses it once more. */
+function ChooseAgain({ upload }: { upload: Upload }) {
+  return (
+    <label class="button">
+      {text.chooseAgain}
+      <input
+        class="unseen"
+        type="file"
+        onChange={event => {
+          const file = event.currentTarget.files?.[0]
+          if (file) continueUpload(upload.id, file)
+        }}
+      />
+    </label>
+  )
+}
+
+function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string {
+  const share = showPercent(size === 0 ? 0 : sent / size)
+  if (state === 'paused') return text.paused(share)
+  if (state === 'lost') return text.lost(share, name)
+  if (state === 'failed') return text.failed
+  if (state === 'queued') return text.queued
+  if (state === 'starting') return text.starting
+  const parts = [text.sent(share, showBytes(size))]
+  if (bytesPerSecond > 0) {
+    parts.push(text.speed(showBytes(bytesPerSecond)), text.left(showDuration((size - sent) / bytesPerSecond)))
+  }
+  return parts.join(' · ')
+}
+
+/** Asks before the page is closed while a file is on its way. */
+export function UnsavedUploads() {
+  const isSending = uploads.value.some(({ state }) => state === 'sending' || state === 'queued')
+  useEffect(() => {
+    if (!isSending) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isSending])
+  return null
+}

@@ -1,0 +1,180 @@
+// The uploads of this browser. What is needed to go on after a reload is kept in the browser's storage.
+
+import { signal } from '@preact/signals'
+import { isOnline, messageOf, pause } from '../base/net.ts'
+import { forget, store, stored } from '../base/storage.ts'
+import { timing } from '../base/timing.ts'
+import { words } from '../words.ts'
+import { type JobOptions, submitJob } from './job.ts'
+import { refreshJobs } from './job-list.ts'
+import { offsetOf, removeUpload, type Started, sendFile, startUpload } from './tus.ts'
+
+type UploadState = 'queued' | 'sending' | 'paused' | 'lost' | 'failed' | 'starting'
+
+export type Upload = {
+  id: string
+  name: string
+  size: number
+  modifiedAt: number
+  options: JobOptions
+  /** Null until the server knows the upload. */
+  started: Started | null
+  sent: number
+  state: UploadState
+  bytesPerSecond: number
+  fault: string
+}
+
+const name = 'uploads'
+
+export const uploads = signal<Upload[]>(storedUploads())
+const files = new Map<string, File>()
+const stops = new Map<string, AbortController>()
+
+/** Adds files. A file that was being sent before a reload goes on where it stopped. */
+export function addFiles(added: readonly File[], options: JobOptions): void {
+  for (const file of added) {
+    const before = uploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
+    if (before) continueUpload(before.id, file)
+    else addFile(file, options)
+  }
+}
+
+export function pauseUpload(id: string): void {
+  stops.get(id)?.abort()
+  change(id, { state: 'paused', bytesPerSecond: 0 })
+  sendNext()
+}
+
+/** Goes on with an upload. After a reload, the file is given again. */
+export function continueUpload(id: string, file?: File): void {
+  const upload = findUpload(id)
+  if (!upload) return
+  if (file && !isSame(upload, file)) {
+    change(id, { fault: words.uploads.otherFile(upload.name) })
+    return
+  }
+  if (file) files.set(id, file)
+  change(id, { state: 'queued', fault: '' })
+  sendNext()
+}
+
+export function dismissUpload(id: string): void {
+  const started = findUpload(id)?.started
+  stops.get(id)?.abort()
+  remove(id)
+  if (started) removeUpload(started.address)
+  sendNext()
+}
+
+function addFile(file: File, options: JobOptions): void {
+  const id = crypto.randomUUID()
+  files.set(id, file)
+  const state = { started: null, sent: 0, state: 'queued', bytesPerSecond: 0, fault: '' } as const
+  const about = { name: file.name, size: file.size, modifiedAt: file.lastModified, options }
+  uploads.value = [...uploads.value, { id, ...about, ...state }]
+  sendNext()
+}
+
+/** Sends the files one after the other. */
+function sendNext(): void {
+  keep()
+  if (uploads.value.some(({ state }) => state === 'sending' || state === 'starting')) return
+  const next = uploads.value.find(({ state }) => state === 'queued')
+  if (next) void send(next.id)
+}
+
+async function send(id: string): Promise<void> {
+  const stop = new AbortController()
+  stops.set(id, stop)
+  change(id, { state: 'sending' })
+  try {
+    await sendAll(id, stop.signal)
+    const upload = findUpload(id)
+    if (upload?.started) {
+      change(id, { state: 'starting' })
+      await submitJob({ upload_id: upload.started.uploadId }, upload.options, upload.name)
+      remove(id)
+      await refreshJobs().catch(() => null)
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) change(id, { state: 'failed', fault: messageOf(error) })
+  }
+  sendNext()
+}
+
+async function sendAll(id: string, signal: AbortSignal): Promise<void> {
+  const file = files.get(id)
+  if (!file) return change(id, { state: 'lost' })
+  let { started = null } = findUpload(id) ?? {}
+  let offset = started ? await patiently(() => offsetOf(started?.address ?? '', signal), signal) : 0
+  if (started === null || offset === null) {
+    started = await patiently(() => startUpload(file, signal), signal)
+    offset = 0
+  }
+  change(id, { started, sent: offset })
+  keep()
+  const speed = speedOf(offset)
+  await sendFile(file, started.address, {
+    offset,
+    signal,
+    onProgress: sent => change(id, { sent, bytesPerSecond: speed(sent) }),
+  })
+}
+
+/** Repeats a request until the server answers. */
+async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  for (let tries = 0; ; tries++) {
+    try {
+      const value = await work()
+      isOnline.value = true
+      return value
+    } catch (error) {
+      if (signal.aborted || !(error instanceof TypeError)) throw error
+      isOnline.value = false
+      await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), signal)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+/** Returns a function that is told how much was sent, and returns the speed of the last seconds. */
+function speedOf(start: number): (sent: number) => number {
+  let marks = [{ at: performance.now(), sent: start }]
+  return sent => {
+    const now = performance.now()
+    marks = [...marks.filter(({ at }) => now - at < timing.speedMs), { at: now, sent }]
+    const [first] = marks
+    return first && now > first.at ? ((sent - first.sent) / (now - first.at)) * 1000 : 0
+  }
+}
+
+function findUpload(id: string): Upload | undefined {
+  return uploads.value.find(upload => upload.id === id)
+}
+
+function change(id: string, changes: Partial<Upload>): void {
+  uploads.value = uploads.value.map(upload => (upload.id === id ? { ...upload, ...changes } : upload))
+}
+
+function remove(id: string): void {
+  uploads.value = uploads.value.filter(upload => upload.id !== id)
+  files.delete(id)
+  keep()
+}
+
+function keep(): void {
+  const known = uploads.value.filter(({ started }) => started !== null)
+  if (known.length === 0) forget(name)
+  else store(name, known)
+}
+
+/** Returns the uploads of an earlier visit. Their files must be chosen again. */
+function storedUploads(): Upload[] {
+  const before = stored<Upload[]>(name) ?? []
+  return before.map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))
+}
+
+function isSame(upload: Upload, file: File): boolean {
+  return upload.name === file.name && upload.size === file.size && upload.modifiedAt === file.lastModified
+}

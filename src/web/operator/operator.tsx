@@ -1,0 +1,215 @@
+// The operator's view: what runs, what waits, what failed, and who uses the service.
+
+import { useEffect } from 'preact/hooks'
+import { details } from '../account/session.ts'
+import { showAgo, showBytes, showDuration, showMoney, showNumber, showTime } from '../base/format.ts'
+import { ask } from '../base/net.ts'
+import { timing } from '../base/timing.ts'
+import { Shown, useLoaded } from '../parts/load.tsx'
+import { Table } from '../parts/table.tsx'
+import { words } from '../words.ts'
+import { Bars } from './bars.tsx'
+
+type Hour = {
+  at: string
+  completed: number
+  failed: number
+  audio_seconds: number
+  wait_seconds: number
+}
+type Account = {
+  email: string
+  jobs: number
+  audio_seconds: number
+  charged_cents: number
+  balance_cents: number
+  last_job_at: string | null
+}
+type Request = {
+  at: string
+  method: string
+  route: string
+  status: number
+  ms: number
+  account: string | null
+}
+type Overview = {
+  engine: { ready: boolean; message: string; model: string | null; device: string | null }
+  workers: number
+  started_at: string
+  memory_bytes: number
+  disk: { free_bytes: number; total_bytes: number; media_bytes: number }
+  queue: Record<'created' | 'downloading' | 'pending' | 'processing', number>
+  hours: Hour[]
+  errors: { code: string; jobs: number; last_at: string }[]
+  accounts: Account[]
+  requests: Request[]
+}
+
+const text = words.operator
+
+export function OperatorPage() {
+  const overview = useLoaded(() => ask<Overview>('GET', '/app/operator'))
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) void overview.reload()
+    }, timing.operatorEveryMs)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <main id="main" class="page wide">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      {details.value?.operator === false ? (
+        <p class="empty">{text.notOperator}</p>
+      ) : (
+        <Shown of={overview}>{value => <OverviewParts overview={value} />}</Shown>
+      )}
+    </main>
+  )
+}
+
+function OverviewParts({ overview }: { overview: Overview }) {
+  return (
+    <>
+      <Figures overview={overview} />
+      <Charts hours={overview.hours} />
+      <Errors errors={overview.errors} />
+      <Accounts accounts={overview.accounts} />
+      <Requests requests={overview.requests} />
+    </>
+  )
+}
+
+function Figures({ overview }: { overview: Overview }) {
+  const { engine, queue, disk, workers, started_at: startedAt, memory_bytes: memory } = overview
+  const figures = [
+    [
+      text.engine,
+      engine.ready ? text.ready : text.notReady,
+      [engine.model, engine.device].filter(Boolean).join(' · '),
+    ],
+    [text.workers, showNumber(workers), text.since(showAgo(startedAt))],
+    [
+      text.processing,
+      showNumber(queue.processing),
+      text.preparing(showNumber(queue.created + queue.downloading)),
+    ],
+    [text.waiting, showNumber(queue.pending), ''],
+    [text.disk, showBytes(disk.free_bytes), text.media(showBytes(disk.media_bytes))],
+    [text.memory, showBytes(memory), ''],
+  ] as const
+  return (
+    <>
+      <dl class="figures">
+        {figures.map(([name, value, more]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value} <small class="hint">{more}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {!engine.ready && <p class="fault">{engine.message}</p>}
+    </>
+  )
+}
+
+function Charts({ hours }: { hours: Hour[] }) {
+  const labels = hours.map(({ at }) => showTime(at))
+  return (
+    <section class="charts" aria-label={text.lastDay}>
+      <Bars
+        title={text.jobsByHour}
+        labels={labels}
+        series={[
+          {
+            name: words.jobs.statuses.completed,
+            className: 'good',
+            values: hours.map(hour => hour.completed),
+          },
+          { name: words.jobs.statuses.failed, className: 'bad', values: hours.map(hour => hour.failed) },
+        ]}
+        show={showNumber}
+      />
+      <Bars
+        title={text.audioByHour}
+        labels={labels}
+        series={[{ name: text.audio, className: 'good', values: hours.map(hour => hour.audio_seconds) }]}
+        show={showDuration}
+      />
+      <Bars
+        title={text.waitByHour}
+        labels={labels}
+        series={[{ name: text.wait, className: 'calm', values: hours.map(hour => hour.wait_seconds) }]}
+        show={showDuration}
+      />
+    </section>
+  )
+}
+
+function Errors({ errors }: { errors: Overview['errors'] }) {
+  return (
+    <section aria-labelledby="errors-title">
+      <h2 id="errors-title">{text.errors}</h2>
+      {errors.length === 0 ? (
+        <p class="hint">{text.noErrors}</p>
+      ) : (
+        <Table columns={text.errorColumns}>
+          {errors.map(({ code, jobs, last_at: lastAt }) => (
+            <tr key={code}>
+              <th scope="row">
+                <code>{code}</code>
+              </th>
+              <td>{showNumber(jobs)}</td>
+              <td>{showAgo(lastAt)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  )
+}
+
+function Accounts({ accounts }: { accounts: Account[] }) {
+  return (
+    <section aria-labelledby="accounts-title">
+      <h2 id="accounts-title">{text.accounts}</h2>
+      <Table columns={text.accountColumns}>
+        {accounts.map(account => (
+          <tr key={account.email}>
+            <th scope="row">{account.email}</th>
+            <td>{showNumber(account.jobs)}</td>
+            <td>{showDuration(account.audio_seconds)}</td>
+            <td>{showMoney(account.charged_cents)}</td>
+            <td>{showMoney(account.balance_cents)}</td>
+            <td>{account.last_job_at ? showAgo(account.last_job_at) : text.never}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  )
+}
+
+function Requests({ requests }: { requests: Request[] }) {
+  return (
+    <section aria-labelledby="requests-title">
+      <h2 id="requests-title">{text.requests}</h2>
+      <Table columns={text.requestColumns}>
+        {requests.map((request, at) => (
+          <tr key={at}>
+            <td>{showTime(request.at)}</td>
+            <th scope="row">
+              <code>
+                {request.method} {request.route}
+              </code>
+            </th>
+            <td>{request.status}</td>
+            <td>{text.ms(showNumber(request.ms))}</td>
+            <td>{request.account ?? ''}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  )
+}

@@ -1,0 +1,42 @@
+// A modal dialog. The browser keeps the focus inside and closes it with Escape.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
+
+type DialogProps = {
+  title: string
+  /** Called when the dialog closes. Without it, the person cannot close the dialog. */
+  onClose?: () => void
+  wide?: boolean
+  children: ComponentChildren
+}
+
+export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    dialog.current?.showModal()
+    return () => dialog.current?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? 'wide' : ''}
+      aria-labelledby={titleId}
+      onCancel={event => !onClose && event.preventDefault()}
+      onClose={onClose}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        {onClose && (
+          <button type="button" class="quiet icon" aria-label={words.close} onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
+      </header>
+      {children}
+    </dialog>
+  )
+}

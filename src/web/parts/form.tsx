@@ -1,0 +1,125 @@
+// Fields, forms and the messages beside them.
+
+import { useSignal } from '@preact/signals'
+import { type ComponentChildren, h, type TargetedEvent } from 'preact'
+import { useId } from 'preact/hooks'
+import { messageOf } from '../base/net.ts'
+
+type FieldProps = {
+  label: string
+  hint?: string
+  value: string
+  onValue: (value: string) => void
+  type?: 'text' | 'email' | 'password' | 'url' | 'number'
+  autocomplete?: 'username' | 'current-password' | 'new-password' | 'off'
+  required?: boolean
+  placeholder?: string
+  minLength?: number
+  maxLength?: number
+  min?: number
+  max?: number
+}
+
+/** A labelled text field. */
+export function Field({ label, hint, value, onValue, type = 'text', ...input }: FieldProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {h('input', {
+        ...input,
+        type,
+        id,
+        value,
+        'aria-describedby': hint ? `${id}-hint` : undefined,
+        onInput: (event: TargetedEvent<HTMLInputElement>) => onValue(event.currentTarget.value),
+      })}
+      {hint && (
+        <small id={`${id}-hint`} class="hint">
+          {hint}
+        </small>
+      )}
+    </div>
+  )
+}
+
+type ChoiceProps<Value extends string> = {
+  label: string
+  value: Value
+  options: readonly (readonly [Value, string])[]
+  onValue: (value: Value) => void
+}
+
+/** A labelled list to choose from. */
+export function Choice<Value extends string>({ label, value, options, onValue }: ChoiceProps<Value>) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        onChange={event => {
+          const chosen = options.find(([option]) => option === event.currentTarget.value)
+          if (chosen) onValue(chosen[0])
+        }}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+type CheckProps = { label: string; checked: boolean; onValue: (checked: boolean) => void }
+
+export function Check({ label, checked, onValue }: CheckProps) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} onChange={event => onValue(event.currentTarget.checked)} />
+      {label}
+    </label>
+  )
+}
+
+type FormProps = {
+  /** Sends the form. What it throws is shown below the fields. */
+  onSend: () => Promise<void>
+  button: string
+  children: ComponentChildren
+  class?: string
+}
+
+/** A form that sends itself once at a time and shows why it failed. */
+export function Form({ onSend, button, children, class: className = '' }: FormProps) {
+  const fault = useSignal('')
+  const isBusy = useSignal(false)
+  const send = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy.value) return
+    isBusy.value = true
+    fault.value = ''
+    await onSend().catch(error => (fault.value = messageOf(error)))
+    isBusy.value = false
+  }
+  return (
+    <form class={className} onSubmit={send}>
+      {children}
+      {fault.value && <FaultText text={fault.value} />}
+      <button type="submit" class="main" disabled={isBusy.value}>
+        {button}
+      </button>
+    </form>
+  )
+}
+
+export function FaultText({ text }: { text: string }) {
+  return (
+    <p class="fault" role="alert">
+      {text}
+    </p>
+  )
+}

@@ -1,0 +1,114 @@
+// The bar at the top of every page: where one can go, and who is signed in.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { details, session, signOut } from '../account/session.ts'
+import { isOnline } from '../base/net.ts'
+import { path } from '../base/route.ts'
+import { type Theme, theme, themes } from '../base/theme.ts'
+import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
+
+const text = words.header
+
+export function Header() {
+  return (
+    <>
+      <header class="top">
+        <a class="brand" href="/jobs">
+          steno
+        </a>
+        <nav aria-label={text.main}>
+          <Entry to="/jobs" label={text.jobs} />
+          <Entry to="/search" label={text.search} />
+        </nav>
+        <AccountMenu />
+      </header>
+      <Offline />
+    </>
+  )
+}
+
+export function Offline() {
+  if (isOnline.value) return null
+  return (
+    <p class="banner" role="alert">
+      {words.faults.offlineBanner}
+    </p>
+  )
+}
+
+function Entry({ to, label }: { to: string; label: string }) {
+  const isHere =
+    path.value === to || path.value.startsWith(`${to}/`) || (to === '/jobs' && path.value === '/')
+  return (
+    <a href={to} aria-current={isHere ? 'page' : undefined}>
+      {label}
+    </a>
+  )
+}
+
+function AccountMenu() {
+  const isOpen = useSignal(false)
+  // A click anywhere closes the menu, a click on one of its links too.
+  useEffect(() => {
+    const close = (event: Event) => {
+      if (event instanceof KeyboardEvent && event.key !== 'Escape') return
+      if (event.target instanceof Element && event.target.closest('.menu-button, .menu .stay')) return
+      isOpen.value = false
+    }
+    document.addEventListener('click', close)
+    document.addEventListener('keydown', close)
+    return () => {
+      document.removeEventListener('click', close)
+      document.removeEventListener('keydown', close)
+    }
+  }, [])
+  return (
+    <div class="account-menu">
+      <button
+        type="button"
+        class="quiet menu-button"
+        aria-expanded={isOpen.value}
+        aria-controls="account-menu"
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <span class="who">{session.value?.email}</span>
+        <span class="small-only">
+          <Icon name="menu" />
+          <span class="unseen">{text.account}</span>
+        </span>
+      </button>
+      {isOpen.value && (
+        <nav id="account-menu" class="menu" aria-label={text.account}>
+          <Entry to="/account" label={text.account} />
+          <Entry to="/balance" label={text.balance} />
+          <Entry to="/keys" label={text.keys} />
+          <Entry to="/webhooks" label={text.webhooks} />
+          <Entry to="/apps" label={text.apps} />
+          {details.value?.operator && <Entry to="/operator" label={text.operator} />}
+          <a href="/docs">{text.docs}</a>
+          <ThemeChoice />
+          <button type="button" class="quiet" onClick={() => signOut({ everywhere: false })}>
+            {text.signOut}
+          </button>
+        </nav>
+      )}
+    </div>
+  )
+}
+
+function ThemeChoice() {
+  return (
+    <label class="stay theme">
+      {text.theme}
+      <select value={theme.value} onChange={event => (theme.value = event.currentTarget.value as Theme)}>
+        {themes.map(name => (
+          <option key={name} value={name}>
+            {text.themes[name]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,11 @@
+import type { ComponentChildren } from 'preact'
+
+/** Text in a box that scrolls. The box takes the focus, so that the keyboard can scroll it. */
+export function ScrollBox({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus, the keyboard could not scroll the box
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      <pre dir="auto">{children}</pre>
+    </section>
+  )
+}

@@ -1,0 +1,69 @@
+// Short messages at the lower edge of the page, some with a button that undoes what happened.
+
+import { signal } from '@preact/signals'
+import { timing } from '../base/timing.ts'
+import { words } from '../words.ts'
+
+type Toast = { id: number; text: string; isFault: boolean; action: { label: string; run(): void } | null }
+
+const toasts = signal<Toast[]>([])
+let count = 0
+
+export function tell(text: string): void {
+  show(text, { isFault: false, action: null, ms: timing.toastMs })
+}
+
+export function tellFault(fault: unknown): void {
+  const text = fault instanceof Error ? fault.message : String(fault)
+  show(text, { isFault: true, action: null, ms: timing.undoMs })
+}
+
+/**
+ * Shows a message with a button "Undo". Calls `act` when the time is over or the page is left, and `undo` when
+ * the button is pressed.
+ */
+export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
+  let isOpen = true
+  const end = (work: () => void) => () => {
+    if (!isOpen) return
+    isOpen = false
+    removeEventListener('pagehide', finish)
+    close(id)
+    work()
+  }
+  const finish = end(act)
+  addEventListener('pagehide', finish)
+  const id = show(text, { isFault: false, action: { label: words.undo, run: end(undo) }, ms: timing.undoMs })
+  setTimeout(finish, timing.undoMs)
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status">
+      {toasts.value.map(({ id, text, isFault, action }) => (
+        <p key={id} class={isFault ? 'toast fault' : 'toast'}>
+          <span>{text}</span>
+          {action && (
+            <button type="button" class="quiet" onClick={action.run}>
+              {action.label}
+            </button>
+          )}
+          <button type="button" class="quiet icon" aria-label={words.close} onClick={() => close(id)}>
+            ×
+          </button>
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
+  const id = count++
+  toasts.value = [...toasts.value.slice(-2), { id, text, ...rest }]
+  setTimeout(() => close(id), ms)
+  return id
+}
+
+function close(id: number): void {
+  toasts.value = toasts.value.filter(toast => toast.id !== id)
+}

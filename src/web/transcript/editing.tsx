@@ -1,0 +1,145 @@
+// Correcting the text in place. Each utterance is a field of its own, so that its words keep their times.
+
+import { useEffect } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import type { Conflict } from './edits.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.editing
+
+export function Editing({ studio }: { studio: Studio }) {
+  const { edits } = studio
+  const isEditing = edits.isEditing.value
+  useEffect(() => (isEditing ? startEditing(studio) : undefined), [isEditing])
+  return (
+    <>
+      {isEditing && (
+        <div class="edit-bar">
+          <button
+            type="button"
+            class="quiet icon"
+            aria-label={text.undo}
+            disabled={!edits.canUndo.value}
+            onClick={() => edits.undo()}
+          >
+            <Icon name="undo" />
+          </button>
+          <button
+            type="button"
+            class="quiet icon"
+            aria-label={text.redo}
+            disabled={!edits.canRedo.value}
+            onClick={() => edits.redo()}
+          >
+            <Icon name="redo" />
+          </button>
+          <span class="hint" role="status">
+            {text.states[edits.state.value]}
+          </span>
+          <span class="hint keys-only">{text.keys}</span>
+        </div>
+      )}
+      {edits.fault.value && (
+        <p class="fault" role="alert">
+          {text.notSaved} {edits.fault.value}
+        </p>
+      )}
+      {edits.conflicts.value[0] && <ConflictDialog studio={studio} conflict={edits.conflicts.value[0]} />}
+    </>
+  )
+}
+
+function ConflictDialog({ studio, conflict }: { studio: Studio; conflict: Conflict }) {
+  const { edits } = studio
+  return (
+    <Dialog title={text.conflict} key={conflict.utterance}>
+      <p>{text.conflictLead(showClock(studio.startOf(conflict.utterance)))}</p>
+      <h3>{text.mine}</h3>
+      <blockquote dir="auto">{conflict.mine}</blockquote>
+      <h3>{text.theirs}</h3>
+      <blockquote dir="auto">{conflict.theirs}</blockquote>
+      <div class="line">
+        <button type="button" class="main" onClick={() => edits.settle(conflict, 'mine')}>
+          {text.keepMine}
+        </button>
+        <button type="button" onClick={() => edits.settle(conflict, 'theirs')}>
+          {text.keepTheirs}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** Turns the utterances into fields until the returned function is called. */
+function startEditing(studio: Studio): () => void {
+  const { view, edits } = studio
+  if (!view) return () => {}
+  view.spans.forEach((span, at) => {
+    span.contentEditable = 'plaintext-only'
+    span.role = 'textbox'
+    span.spellcheck = true
+    span.setAttribute('aria-label', text.field(showClock(view.startOf(at))))
+  })
+  const stop = new AbortController()
+  const { signal } = stop
+  view.root.addEventListener('beforeinput', event => beforeInput(studio, event), { signal })
+  view.root.addEventListener('input', event => input(studio, event), { signal })
+  view.root.addEventListener('keydown', event => press(studio, event), { signal })
+  return () => {
+    stop.abort()
+    for (const span of view.spans) {
+      for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
+    }
+    void edits.save()
+  }
+}
+
+function beforeInput({ edits }: Studio, event: InputEvent): void {
+  if (event.inputType === 'historyUndo' || event.inputType === 'historyRedo') {
+    event.preventDefault()
+    if (event.inputType === 'historyUndo') edits.undo()
+    else edits.redo()
+  }
+  if (event.inputType === 'insertParagraph' || event.inputType === 'insertLineBreak') event.preventDefault()
+}
+
+function input({ edits }: Studio, event: Event): void {
+  const span = utteranceOf(event)
+  if (!span) return
+  const value = (span.textContent ?? '').replace(/\s+/g, ' ')
+  // An emptied field holds a line break, and pasted lines are several nodes. One text node is needed.
+  if (span.childNodes.length !== 1 || span.textContent !== value) span.replaceChildren(new Text(value))
+  edits.type(Number(span.dataset.at), value.trim())
+}
+
+function press(studio: Studio, event: KeyboardEvent): void {
+  const { edits, view, player } = studio
+  const span = utteranceOf(event)
+  if (!span || !view) return
+  const at = Number(span.dataset.at)
+  const isCommand = event.ctrlKey || event.metaKey
+  const key = event.key.toLowerCase()
+  if (key === 'escape') {
+    span.blur()
+    edits.setEditing(false)
+  } else if (key === 'enter' && isCommand) {
+    studio.playFrom(view.startOf(at))
+  } else if (key === 'enter') {
+    view.spans[at + (event.shiftKey ? -1 : 1)]?.focus()
+  } else if (key === ' ' && isCommand) {
+    player.toggle()
+  } else if (isCommand && (key === 'z' || key === 'y')) {
+    if (key === 'y' || event.shiftKey) edits.redo()
+    else edits.undo()
+  } else {
+    return
+  }
+  event.preventDefault()
+}
+
+function utteranceOf({ target }: Event): HTMLElement | null {
+  return target instanceof HTMLElement ? target.closest<HTMLElement>('.utterance') : null
+}

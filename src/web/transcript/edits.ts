@@ -1,0 +1,254 @@
+// Corrections of a transcript: undo and redo, saving as one types, and conflicts with other editors. What is not
+// saved yet is also kept in the browser, so that it survives a reload or a crash.
+
+import { signal } from '@preact/signals'
+import { ask, Fault, messageOf } from '../base/net.ts'
+import { forget, store, stored } from '../base/storage.ts'
+import { timing } from '../base/timing.ts'
+import type { Result, Utterance } from './document.ts'
+
+type Change = { utterance: number; before: string; after: string }
+type Step = { changes: Change[]; at: number; isTyped: boolean }
+
+/** An utterance that somebody else has changed since this page read it. */
+export type Conflict = { utterance: number; mine: string; theirs: string }
+
+export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
+
+type Listeners = {
+  /** The text of an utterance was changed, but not by typing into it. */
+  onText: (utterance: number, text: string) => void
+  /** The words of utterances have other times or places. */
+  onWords: () => void
+  onNames: () => void
+}
+
+/** The utterances as the server has them after a change. */
+type Saved = { utterances?: ({ index: number } & Utterance)[] }
+
+export class Edits {
+  readonly isEditing = signal(false)
+  readonly state = signal<SaveState>('saved')
+  readonly fault = signal('')
+  readonly canUndo = signal(false)
+  readonly canRedo = signal(false)
+  readonly conflicts = signal<Conflict[]>([])
+  /** The names of the speakers, by their labels. */
+  readonly names = signal<Record<string, string>>({})
+  readonly #undo: Step[] = []
+  readonly #redo: Step[] = []
+  /** The texts on the server, for the utterances that are not saved. */
+  readonly #unsaved = new Map<number, string>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #saving: Promise<void> | null = null
+
+  constructor(
+    readonly jobId: string,
+    readonly result: Result,
+    readonly listeners: Listeners,
+  ) {}
+
+  /** Takes up what an earlier visit did not save. */
+  open(): void {
+    const kept = stored<Record<string, { text: string; was: string }>>(this.#draftName) ?? {}
+    for (const [name, { text, was }] of Object.entries(kept)) {
+      const utterance = Number(name)
+      if (this.#textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
+      this.#unsaved.set(utterance, was)
+      this.#put(utterance, text)
+      this.listeners.onText(utterance, text)
+    }
+    if (this.#unsaved.size > 0) this.#plan()
+    addEventListener('pagehide', this.#leave)
+  }
+
+  close(): void {
+    removeEventListener('pagehide', this.#leave)
+    this.#leave()
+  }
+
+  setEditing(isEditing: boolean): void {
+    this.isEditing.value = isEditing
+  }
+
+  nameOf(speaker: string): string {
+    return this.names.value[speaker] ?? speaker
+  }
+
+  /** Notes what a person has typed into an utterance. */
+  type(utterance: number, text: string): void {
+    const before = this.#textOf(utterance)
+    if (text === before) return
+    const last = this.#undo.at(-1)
+    const isSameStep =
+      last?.isTyped && last.changes[0]?.utterance === utterance && Date.now() - last.at < timing.undoStepMs
+    if (isSameStep && last.changes[0]) {
+      last.changes[0].after = text
+      last.at = Date.now()
+    } else {
+      this.#push({ changes: [{ utterance, before, after: text }], at: Date.now(), isTyped: true })
+    }
+    this.#set(utterance, text)
+  }
+
+  /** Changes several utterances in one step. */
+  replace(texts: readonly { utterance: number; text: string }[]): void {
+    const changes = texts.map(({ utterance, text }) => ({
+      utterance,
+      before: this.#textOf(utterance),
+      after: text,
+    }))
+    this.#push({ changes, at: Date.now(), isTyped: false })
+    for (const { utterance, after } of changes) this.#show(utterance, after)
+  }
+
+  undo(): void {
+    const step = this.#undo.pop()
+    if (!step) return
+    this.#redo.push(step)
+    for (const { utterance, before } of step.changes.toReversed()) this.#show(utterance, before)
+    this.#tellSteps()
+  }
+
+  redo(): void {
+    const step = this.#redo.pop()
+    if (!step) return
+    this.#undo.push(step)
+    for (const { utterance, after } of step.changes) this.#show(utterance, after)
+    this.#tellSteps()
+  }
+
+  /** Names a speaker in the whole transcript. */
+  async rename(speaker: string, name: string): Promise<void> {
+    await ask('PATCH', `/v1/transcribe/${this.jobId}`, { body: { speakers: { [speaker]: name } } })
+    this.names.value = { ...this.names.value, [speaker]: name }
+    this.listeners.onNames()
+  }
+
+  /** Ends a conflict: keeps one of the two texts. */
+  settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
+    this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
+    this.#unsaved.set(utterance, theirs)
+    this.#show(utterance, keeps === 'mine' ? mine : theirs)
+  }
+
+  /** Saves at once what is not saved. */
+  async save(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#saving
+    const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
+    const sent = [...this.#unsaved]
+      .filter(([utterance]) => !inConflict.has(utterance))
+      .map(([index, was]) => ({ index, text: this.#textOf(index), was }))
+      .filter(({ text, was }) => text !== was)
+    if (sent.length === 0) return
+    this.state.value = 'saving'
+    this.#saving = this.#send(sent).finally(() => (this.#saving = null))
+    return this.#saving
+  }
+
+  async #send(sent: { index: number; text: string; was: string }[]): Promise<void> {
+    try {
+      const saved = await ask<Saved>('PATCH', `/v1/transcribe/${this.jobId}`, { body: { utterances: sent } })
+      this.#take(sent, saved)
+    } catch (fault) {
+      if (fault instanceof Fault && fault.status === 409) return this.#compare(sent)
+      this.state.value = 'failed'
+      this.fault.value = messageOf(fault)
+      const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
+      if (isPassing) this.#plan(fault.retryAfterMs ?? timing.retryMsMax)
+    }
+  }
+
+  /** Takes the answer to a saved change: new words with their times. */
+  #take(sent: { index: number; text: string }[], { utterances = [] }: Saved): void {
+    this.fault.value = ''
+    for (const { index, text } of sent) {
+      if (this.#textOf(index) === text) this.#unsaved.delete(index)
+      else this.#unsaved.set(index, text)
+    }
+    for (const { index, ...utterance } of utterances) {
+      const known = this.result.utterances[index]
+      if (known && known.text === utterance.text) Object.assign(known, utterance)
+    }
+    this.listeners.onWords()
+    this.#keep()
+    if (this.#unsaved.size > 0) this.#plan()
+    else this.state.value = 'saved'
+  }
+
+  /** After a refusal, finds the utterances that somebody else has changed. */
+  async #compare(sent: { index: number; text: string; was: string }[]): Promise<void> {
+    const { result } = await ask<{ result: Result }>('GET', `/v1/transcribe/${this.jobId}`)
+    const changed = sent.flatMap(({ index, was }) => {
+      const theirs = result.utterances[index]?.text ?? ''
+      return theirs === was ? [] : [{ utterance: index, mine: this.#textOf(index), theirs }]
+    })
+    const equal = changed.filter(({ mine, theirs }) => mine === theirs)
+    for (const { utterance } of equal) this.#unsaved.delete(utterance)
+    this.conflicts.value = [...this.conflicts.value, ...changed.filter(({ mine, theirs }) => mine !== theirs)]
+    this.state.value = 'waiting'
+    this.#plan()
+  }
+
+  #show(utterance: number, text: string): void {
+    this.#set(utterance, text)
+    this.listeners.onText(utterance, text)
+  }
+
+  #set(utterance: number, text: string): void {
+    if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.#textOf(utterance))
+    this.#put(utterance, text)
+    if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
+    this.#keep()
+    if (this.#unsaved.size === 0 && !this.#saving) this.state.value = 'saved'
+    else this.#plan()
+  }
+
+  #put(utterance: number, text: string): void {
+    const known = this.result.utterances[utterance]
+    if (known) known.text = text
+  }
+
+  #plan(delayMs: number = timing.saveMs): void {
+    if (this.state.value !== 'saving' && this.state.value !== 'failed') this.state.value = 'waiting'
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.save(), delayMs)
+  }
+
+  #push(step: Step): void {
+    this.#undo.push(step)
+    this.#redo.length = 0
+    this.#tellSteps()
+  }
+
+  #tellSteps(): void {
+    this.canUndo.value = this.#undo.length > 0
+    this.canRedo.value = this.#redo.length > 0
+  }
+
+  #textOf(utterance: number): string {
+    return this.result.utterances[utterance]?.text ?? ''
+  }
+
+  /** Copies what is not saved into the browser's storage. */
+  #keep(): void {
+    if (this.#unsaved.size === 0) {
+      forget(this.#draftName)
+      return
+    }
+    const drafts = [...this.#unsaved].map(([utterance, was]) => [
+      utterance,
+      { text: this.#textOf(utterance), was },
+    ])
+    store(this.#draftName, Object.fromEntries(drafts))
+  }
+
+  get #draftName(): string {
+    return `edits.${this.jobId}`
+  }
+
+  readonly #leave = () => {
+    if (this.#unsaved.size > 0) void this.save()
+  }
+}

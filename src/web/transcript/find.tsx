@@ -1,0 +1,164 @@
+// Finding and replacing in the transcript.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { Check } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { tell } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import type { Utterance } from './document.ts'
+import type { Studio } from './studio.ts'
+import type { Place } from './view.ts'
+
+const text = words.find
+
+export function FindBar({ studio }: { studio: Studio }) {
+  return studio.isFinding.value ? <OpenFindBar studio={studio} /> : null
+}
+
+function OpenFindBar({ studio }: { studio: Studio }) {
+  const { view, edits } = studio
+  const field = useRef<HTMLInputElement>(null)
+  const asked = useSignal('')
+  const replacement = useSignal('')
+  const isExact = useSignal(false)
+  const places = useSignal<Place[]>([])
+  const at = useSignal(0)
+  const pattern = patternOf(asked.value, isExact.value)
+
+  const find = () => {
+    places.value = pattern ? placesOf(studio.result.utterances, pattern) : []
+    view?.light('found', places.value)
+    show(Math.min(at.value, Math.max(0, places.value.length - 1)))
+  }
+  const show = (next: number) => {
+    at.value = next
+    const place = places.value[next]
+    view?.light('current', place ? [place] : [])
+    if (!place || !view) return
+    view.follows = false
+    studio.isFollowing.value = false
+    view.reveal(place.utterance)
+  }
+  const step = (by: number) => {
+    const count = places.value.length
+    if (count > 0) show((at.value + by + count) % count)
+  }
+  const replace = (chosen: Place[]) => {
+    if (!pattern || chosen.length === 0) return
+    edits.replace(replaced(studio.result.utterances, chosen, replacement.value))
+    view?.reindex()
+    find()
+    tell(text.replaced(chosen.length))
+  }
+
+  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    at.value = 0
+    find()
+  }, [asked.value, isExact.value])
+  useEffect(
+    () => () => {
+      view?.unlight('found')
+      view?.unlight('current')
+    },
+    [],
+  )
+
+  return (
+    <search class="find" aria-label={text.title}>
+      <form
+        onSubmit={event => event.preventDefault()}
+        onKeyDown={event => {
+          if (event.key === 'Escape') studio.isFinding.value = false
+        }}
+      >
+        <div class="line">
+          <input
+            ref={field}
+            type="search"
+            aria-label={text.field}
+            placeholder={text.field}
+            value={asked.value}
+            onInput={event => (asked.value = event.currentTarget.value)}
+            onKeyDown={event => {
+              if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)
+            }}
+          />
+          <span class="hint count" role="status">
+            {asked.value === ''
+              ? ''
+              : text.count(places.value.length === 0 ? 0 : at.value + 1, places.value.length)}
+          </span>
+          <button type="button" class="quiet icon" aria-label={text.previous} onClick={() => step(-1)}>
+            <Icon name="up" />
+          </button>
+          <button type="button" class="quiet icon" aria-label={text.next} onClick={() => step(1)}>
+            <Icon name="down" />
+          </button>
+          <Check label={text.exact} checked={isExact.value} onValue={value => (isExact.value = value)} />
+          <button
+            type="button"
+            class="quiet icon"
+            aria-label={words.close}
+            onClick={() => (studio.isFinding.value = false)}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+        <div class="line">
+          <input
+            aria-label={text.replacement}
+            placeholder={text.replacement}
+            value={replacement.value}
+            onInput={event => (replacement.value = event.currentTarget.value)}
+          />
+          <button
+            type="button"
+            disabled={places.value.length === 0}
+            onClick={() => replace(places.value.slice(at.value, at.value + 1))}
+          >
+            {text.replace}
+          </button>
+          <button type="button" disabled={places.value.length === 0} onClick={() => replace(places.value)}>
+            {text.replaceAll}
+          </button>
+        </div>
+      </form>
+    </search>
+  )
+}
+
+/** Returns a pattern for what was asked, or null for nothing. An exact pattern finds whole words in this case. */
+function patternOf(asked: string, isExact: boolean): RegExp | null {
+  if (asked === '') return null
+  const escaped = asked.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+  return isExact
+    ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'gu')
+    : new RegExp(escaped, 'giu')
+}
+
+export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Place[] {
+  return utterances.flatMap(({ text }, utterance) =>
+    [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
+      utterance,
+      from: index,
+      to: index + found.length,
+    })),
+  )
+}
+
+/** Returns the new texts of the utterances in which the places are replaced. */
+function replaced(
+  utterances: readonly Utterance[],
+  places: readonly Place[],
+  replacement: string,
+): { utterance: number; text: string }[] {
+  const texts = new Map<number, string>()
+  // From the last place to the first, so that the places before it stay where they are.
+  for (const { utterance, from, to } of places.toReversed()) {
+    const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
+    texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))
+  }
+  return [...texts].map(([utterance, text]) => ({ utterance, text: text.replace(/\s+/g, ' ').trim() }))
+}

@@ -1,0 +1,31 @@
+// The head of a job's page: its name, and what is known about it.
+
+import { showDateTime, showDuration, showLanguage, showMoney } from '../base/format.ts'
+import { type Job, nameOf } from '../jobs/job.ts'
+import { words } from '../words.ts'
+import type { Result } from './document.ts'
+
+export type WholeJob = Job & { result?: Result }
+
+export function JobTitle({ job }: { job: Job }) {
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/jobs">{words.jobs.title}</a>
+      </p>
+      <h1 dir="auto" tabIndex={-1}>
+        {nameOf(job)}
+      </h1>
+    </>
+  )
+}
+
+/** Returns what is known about a job, for the line below its name. */
+export function factsOf(job: Job): string[] {
+  return [
+    showDateTime(job.created_at),
+    ...(job.audio_duration_seconds === null ? [] : [showDuration(job.audio_duration_seconds)]),
+    ...(job.language === null ? [] : [showLanguage(job.language)]),
+    ...(job.cost_cents ? [showMoney(job.cost_cents)] : []),
+  ]
+}

@@ -1,0 +1,68 @@
+// The page of one job: its progress while it runs, its transcript when it is done, or why it failed.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { ask } from '../base/net.ts'
+import { go } from '../base/route.ts'
+import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
+import { Shown, useLoaded } from '../parts/load.tsx'
+import { tellFault } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import { factsOf, JobTitle, type WholeJob } from './job-head.tsx'
+import { Running } from './running.tsx'
+import { Transcript } from './transcript.tsx'
+
+const text = words.job
+
+export function JobPage({ id }: { id: string }) {
+  const job = useLoaded(() => ask<WholeJob>('GET', `/v1/transcribe/${id}`), [id])
+  const title = job.value.value ? nameOf(job.value.value) : words.jobs.title
+  useEffect(() => {
+    document.title = `${title} · steno`
+  }, [title])
+  return (
+    <main id="main" class="page job-page">
+      <Shown of={job}>
+        {value =>
+          value.result ? (
+            <Transcript job={value} result={value.result} />
+          ) : isEnded(value) ? (
+            <Failed job={value} />
+          ) : (
+            <Running job={value} onEnd={job.reload} />
+          )
+        }
+      </Shown>
+    </main>
+  )
+}
+
+function Failed({ job }: { job: WholeJob }) {
+  const isBusy = useSignal(false)
+  const { code = '', message = '' } = job.error ?? {}
+  const url = job.source_url
+  const again = async () => {
+    if (!url) return
+    isBusy.value = true
+    const options = { diarize: job.diarize, ...(job.language ? { language: job.language } : {}) }
+    await submitJob({ url }, options, nameOf(job)).then(({ id }) => go(`/jobs/${id}`), tellFault)
+    isBusy.value = false
+  }
+  return (
+    <>
+      <JobTitle job={job} />
+      <p class="hint">{factsOf(job).join(' · ')}</p>
+      <div class="empty">
+        <p class="lead">{code === 'CANCELLED' ? words.jobs.wasCancelled : text.failed}</p>
+        {code !== 'CANCELLED' && <p>{message}</p>}
+        {words.advice[code] && <p>{words.advice[code]}</p>}
+        <p class="hint">{text.costsNothing}</p>
+        {url && (
+          <button type="button" class="main" disabled={isBusy.value} onClick={again}>
+            {words.tryAgain}
+          </button>
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,145 @@
+// The controls of the player, fixed to the lower edge of the window.
+
+import { useEffect, useRef } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import { speeds } from './player.ts'
+import type { Studio } from './studio.ts'
+import { drawSpeakers, drawWave } from './wave.ts'
+
+const text = words.player
+
+export function PlayerBar({ studio }: { studio: Studio }) {
+  const { player, job } = studio
+  if (player.silence.value) {
+    return (
+      <section class="player">
+        <p class="hint">{text[player.silence.value]}</p>
+      </section>
+    )
+  }
+  const playing = player.isPlaying.value
+  return (
+    <section class="player" aria-label={text.title}>
+      <Wave studio={studio} key={job.id} />
+      <div class="controls">
+        <button type="button" class="quiet icon" aria-label={text.back} onClick={() => jump(studio, -10)}>
+          <Icon name="rewind" />
+        </button>
+        <button
+          type="button"
+          class="main icon play"
+          aria-label={playing ? text.pause : text.play}
+          onClick={() => player.toggle()}
+        >
+          <Icon name={playing ? 'pause' : 'play'} />
+        </button>
+        <button type="button" class="quiet icon" aria-label={text.forward} onClick={() => jump(studio, 10)}>
+          <Icon name="forward" />
+        </button>
+        <span class="clock">
+          {showClock(player.seconds.value)} <span class="hint">/ {showClock(player.duration)}</span>
+        </span>
+        <label class="speed">
+          <span class="unseen">{text.speed}</span>
+          <select
+            value={String(player.speed.value)}
+            onChange={event => player.setSpeed(Number(event.currentTarget.value))}
+          >
+            {speeds.map(speed => (
+              <option key={speed} value={String(speed)}>
+                {speed}×
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={player.skipsSilence.value}
+            onChange={event => player.setSkipsSilence(event.currentTarget.checked)}
+          />
+          {text.skipSilence}
+        </label>
+      </div>
+    </section>
+  )
+}
+
+export function jump(studio: Studio, seconds: number): void {
+  studio.player.seek(studio.player.position + seconds)
+}
+
+/** The waveform. The part that was played is a second drawing on top, of which as much is shown. */
+function Wave({ studio }: { studio: Studio }) {
+  const { player, job, result } = studio
+  const whole = useRef<HTMLCanvasElement>(null)
+  const played = useRef<HTMLCanvasElement>(null)
+  const lane = useRef<HTMLCanvasElement>(null)
+  const slider = useRef<HTMLInputElement>(null)
+  const peaks = useRef(new Uint8Array())
+
+  useEffect(() => {
+    const draw = () => {
+      const style = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name)
+      if (whole.current) drawWave(whole.current, { peaks: peaks.current, bar: colourOf(whole.current) })
+      if (played.current) drawWave(played.current, { peaks: peaks.current, bar: colourOf(played.current) })
+      const speakers = result.speakers ?? []
+      if (lane.current) {
+        drawSpeakers(lane.current, {
+          utterances: result.utterances,
+          duration: player.duration,
+          colourOf: speaker => style(`--speaker-${Math.max(0, speakers.indexOf(speaker)) % 8}`),
+        })
+      }
+    }
+    const resized = new ResizeObserver(draw)
+    if (whole.current) resized.observe(whole.current)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', draw)
+    readPeaks(job.id).then(read => {
+      peaks.current = read
+      draw()
+    })
+    studio.onTime = seconds => {
+      const share = player.duration === 0 ? 0 : seconds / player.duration
+      if (played.current) played.current.style.clipPath = `inset(0 ${(1 - share) * 100}% 0 0)`
+      if (slider.current && document.activeElement !== slider.current) slider.current.value = String(seconds)
+    }
+    return () => {
+      resized.disconnect()
+      scheme.removeEventListener('change', draw)
+      studio.onTime = () => {}
+    }
+  }, [])
+
+  return (
+    <div class="wave">
+      <canvas ref={whole} class="whole" />
+      <canvas ref={played} class="played" />
+      <canvas ref={lane} class="lane" />
+      <input
+        ref={slider}
+        type="range"
+        min={0}
+        max={player.duration}
+        step={0.1}
+        aria-label={text.position}
+        aria-valuetext={showClock(player.seconds.value)}
+        onInput={event => studio.goTo(Number(event.currentTarget.value))}
+        onChange={event => event.currentTarget.blur()}
+      />
+    </div>
+  )
+}
+
+function colourOf(canvas: HTMLCanvasElement): string {
+  return getComputedStyle(canvas).color
+}
+
+/** Reads the loudness of the recording, or nothing when the recording was deleted. */
+async function readPeaks(id: string): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await fetch(`/v1/transcribe/${id}/peaks`).catch(() => null)
+  return new Uint8Array(response?.ok ? await response.arrayBuffer() : [])
+}

@@ -1,0 +1,124 @@
+// Plays the recording. The state is in signals, so that each control shows what it needs.
+
+import { signal } from '@preact/signals'
+import { store, stored } from '../base/storage.ts'
+import { timing } from '../base/timing.ts'
+import type { WordIndex } from './document.ts'
+
+export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
+
+export class Player {
+  readonly isPlaying = signal(false)
+  readonly isReady = signal(false)
+  readonly hasPicture = signal(false)
+  /** Why nothing can be played: the recording was deleted, or the browser does not know its format. */
+  readonly silence = signal<'gone' | 'unplayable' | null>(null)
+  readonly speed = signal(stored<number>('speed') ?? 1)
+  readonly skipsSilence = signal(stored<boolean>('skipsSilence') ?? false)
+  /** The position in whole seconds, for what is shown as text. */
+  readonly seconds = signal(0)
+  media: HTMLVideoElement | null = null
+  #frame = 0
+
+  constructor(
+    readonly duration: number,
+    readonly source: string,
+    /** Called with the exact position at each frame while it plays, and after each jump. */
+    readonly onTime: (seconds: number) => void,
+  ) {}
+
+  attach(media: HTMLVideoElement): () => void {
+    this.media = media
+    media.playbackRate = this.speed.value
+    const listeners: [string, () => void][] = [
+      ['play', () => this.#start()],
+      ['pause', () => (this.isPlaying.value = false)],
+      ['ended', () => (this.isPlaying.value = false)],
+      ['seeked', () => this.#tell()],
+      ['loadedmetadata', () => this.#ready()],
+      ['error', () => void this.#explain()],
+    ]
+    for (const [name, listener] of listeners) media.addEventListener(name, listener)
+    return () => {
+      cancelAnimationFrame(this.#frame)
+      for (const [name, listener] of listeners) media.removeEventListener(name, listener)
+      this.media = null
+    }
+  }
+
+  get position(): number {
+    return this.media?.currentTime ?? 0
+  }
+
+  toggle(): void {
+    if (this.isPlaying.value) this.media?.pause()
+    else void this.play()
+  }
+
+  async play(): Promise<void> {
+    // A browser may refuse to play before the first click on the page. Then the button stays as it is.
+    await this.media?.play().catch(() => null)
+  }
+
+  seek(seconds: number): void {
+    const to = Math.min(Math.max(0, seconds), this.duration)
+    if (this.media) this.media.currentTime = to
+    this.#tell(to)
+  }
+
+  setSpeed(speed: number): void {
+    this.speed.value = speed
+    store('speed', speed)
+    if (this.media) this.media.playbackRate = speed
+  }
+
+  /** Plays one step faster or slower. */
+  changeSpeed(steps: number): void {
+    const at = speeds.indexOf(this.speed.value) + steps
+    this.setSpeed(speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1)
+  }
+
+  setSkipsSilence(skips: boolean): void {
+    this.skipsSilence.value = skips
+    store('skipsSilence', skips)
+  }
+
+  /** Jumps to the next word when the next word is far away. */
+  skipSilence({ starts, ends }: WordIndex, word: number): void {
+    if (!this.skipsSilence.value || !this.isPlaying.value || !this.media) return
+    const next = starts[word + 1]
+    const end = ends[word] ?? 0
+    const lead = 0.2
+    if (next === undefined || this.position < end + lead) return
+    if ((next - end) * 1000 > timing.silenceMs && next - this.position > lead)
+      this.media.currentTime = next - lead
+  }
+
+  #ready(): void {
+    this.isReady.value = true
+    this.hasPicture.value = (this.media?.videoHeight ?? 0) > 0
+    if (this.media) this.media.playbackRate = this.speed.value
+  }
+
+  #start(): void {
+    this.isPlaying.value = true
+    cancelAnimationFrame(this.#frame)
+    const tick = () => {
+      if (!this.isPlaying.value) return
+      this.#tell()
+      this.#frame = requestAnimationFrame(tick)
+    }
+    tick()
+  }
+
+  #tell(seconds = this.position): void {
+    this.seconds.value = Math.floor(seconds)
+    this.onTime(seconds)
+  }
+
+  async #explain(): Promise<void> {
+    const first = { headers: { Range: 'bytes=0-0' } }
+    const response = await fetch(this.source, first).catch(() => null)
+    this.silence.value = response === null || response.ok ? 'unplayable' : 'gone'
+  }
+}

@@ -1,0 +1,99 @@
+// A job that is not done: its progress, and its text as it is recognised.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { showClock, showPercent } from '../base/format.ts'
+import { isEnded, type Job } from '../jobs/job.ts'
+import { cancelJob } from '../jobs/job-list.ts'
+import { words } from '../words.ts'
+import type { Utterance } from './document.ts'
+import { factsOf, JobTitle } from './job-head.tsx'
+
+const text = words.job
+
+type RunningProps = { job: Job; onEnd: () => Promise<void> }
+
+export function Running({ job: first, onEnd }: RunningProps) {
+  const job = useSignal(first)
+  const utterances = useSignal<Utterance[]>([])
+  useEffect(
+    () =>
+      listen(first.id, {
+        onJob(next) {
+          job.value = next
+          if (isEnded(next)) void onEnd()
+        },
+        onUtterances: next => (utterances.value = merged(utterances.value, next)),
+      }),
+    [first.id],
+  )
+  const { status, progress, progress_percent: percent } = job.value
+  return (
+    <>
+      <JobTitle job={job.value} />
+      <p class="hint">{factsOf(job.value).join(' · ')}</p>
+      <div class="running" role="status">
+        <p class="lead">{status === 'processing' && progress ? progress : words.jobs.statuses[status]}</p>
+        <progress aria-label={text.progress} max={100} {...(percent == null ? {} : { value: percent })} />
+        <p class="hint">
+          {percent == null ? text.staysSafe : `${showPercent(percent / 100)} · ${text.staysSafe}`}
+        </p>
+        <button type="button" onClick={() => cancelJob(job.value).then(onEnd)}>
+          {text.cancel}
+        </button>
+      </div>
+      {utterances.value.length > 0 && (
+        <section class="text live" aria-label={text.soFar} lang={job.value.language ?? undefined}>
+          <h2>{text.soFar}</h2>
+          {utterances.value.map(utterance => (
+            <div class="turn" key={utterance.start}>
+              <div class="margin">
+                <span class="time">{showClock(utterance.start)}</span>
+              </div>
+              <p dir="auto">{utterance.text}</p>
+            </div>
+          ))}
+        </section>
+      )}
+    </>
+  )
+}
+
+type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
+
+/**
+ * Listens to the events of a job while the page is visible: a browser allows few connections to one server.
+ * The browser connects again by itself after an interruption.
+ */
+function listen(id: string, { onJob, onUtterances }: Listener): () => void {
+  let source: EventSource | null = null
+  const open = () => {
+    source?.close()
+    source = null
+    if (document.hidden) return
+    source = new EventSource(`/v1/transcribe/${id}/events`)
+    source.addEventListener('job', event => {
+      const job: Job = JSON.parse(event.data)
+      if (isEnded(job)) source?.close()
+      onJob(job)
+    })
+    source.addEventListener('segment', event => onUtterances(utterancesOf(JSON.parse(event.data))))
+  }
+  open()
+  document.addEventListener('visibilitychange', open)
+  return () => {
+    document.removeEventListener('visibilitychange', open)
+    source?.close()
+  }
+}
+
+function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] }): Utterance[] {
+  if (Array.isArray(data)) return data
+  return 'utterances' in data ? data.utterances : [data]
+}
+
+/** Adds utterances in the order of time. One that begins where a known one begins replaces it. */
+function merged(known: Utterance[], added: Utterance[]): Utterance[] {
+  const starts = new Set(added.map(({ start }) => start))
+  return [...known.filter(({ start }) => !starts.has(start)), ...added].toSorted((a, b) => a.start - b.start)
+}

@@ -1,0 +1,84 @@
+// What can be done with a selected passage: hear it, copy it, link to it, or save it as subtitles.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
+import { words } from '../words.ts'
+import { wordAtCharacter } from './document.ts'
+import { type Passage, subtitlesOf } from './passage.ts'
+import { copy, type Studio } from './studio.ts'
+
+const text = words.selection
+
+export function Selection({ studio }: { studio: Studio }) {
+  const passage = useSignal<Passage | null>(null)
+  useEffect(() => {
+    const look = () => {
+      passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)
+    }
+    document.addEventListener('selectionchange', look)
+    return () => document.removeEventListener('selectionchange', look)
+  }, [studio])
+  const chosen = passage.value
+  if (!chosen) return null
+  const { start, end } = timesOf(studio, chosen)
+  const spoken = getSelection()?.toString().replace(/\s+/g, ' ').trim() ?? ''
+  return (
+    <div class="selection" role="toolbar" aria-label={text.title}>
+      <span class="hint">
+        {showClock(start)} – {showClock(end)}
+      </span>
+      <button type="button" class="quiet" onClick={() => studio.playFrom(start)}>
+        {text.play}
+      </button>
+      <button type="button" class="quiet" onClick={() => copy(spoken, words.transcript.textCopied)}>
+        {text.copy}
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => copy(`[${showClock(start)}] ${spoken}`, words.transcript.textCopied)}
+      >
+        {text.copyWithTime}
+      </button>
+      <button type="button" class="quiet" onClick={() => studio.copyLink(start)}>
+        {text.link}
+      </button>
+      <button type="button" class="quiet" onClick={() => saveSubtitles(studio, chosen)}>
+        {text.subtitles}
+      </button>
+    </div>
+  )
+}
+
+function timesOf({ view }: Studio, { first, last }: Passage): { start: number; end: number } {
+  return { start: view?.index.starts[first] ?? 0, end: view?.index.ends[last] ?? 0 }
+}
+
+/** Returns the words between the two ends of the selection, or null when it is not in the transcript. */
+function selectedPassage({ view }: Studio): Passage | null {
+  const selection = getSelection()
+  if (!view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null
+  const range = selection.getRangeAt(0)
+  if (!view.root.contains(range.commonAncestorContainer)) return null
+  const inside = view.spans.filter(span => range.intersectsNode(span))
+  const first = inside[0]
+  const last = inside.at(-1)
+  if (!first || !last) return null
+  const isFirst = first.contains(range.startContainer)
+  const isLast = last.contains(range.endContainer)
+  const end = isLast ? range.endOffset : (last.textContent?.length ?? 0)
+  return {
+    first: wordAtCharacter(view.index, Number(first.dataset.at), isFirst ? range.startOffset + 1 : 0),
+    last: wordAtCharacter(view.index, Number(last.dataset.at), end),
+  }
+}
+
+function saveSubtitles(studio: Studio, passage: Passage): void {
+  if (!studio.view) return
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([subtitlesOf(studio.view, passage)], { type: 'text/plain' }))
+  link.download = `${text.fileName}.srt`
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,102 @@
+// Who speaks: names that can be changed, and each one's share of the talk as a picture.
+
+import { useSignal } from '@preact/signals'
+import { showDuration, showPercent } from '../base/format.ts'
+import { tellFault } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import { talkTimes } from './document.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.speakers
+
+/** With more speakers than this, the list is closed at first. */
+const shownAtOnce = 8
+
+export function Speakers({ studio }: { studio: Studio }) {
+  const times = talkTimes(studio.result.utterances)
+  const showsAll = useSignal(times.length <= shownAtOnce)
+  if (times.length === 0) return null
+  const labels = studio.result.speakers ?? studio.speakers
+  const sum = times.reduce((total, { seconds }) => total + seconds, 0)
+  const rows = times.map(({ speaker, seconds }) => ({
+    speaker,
+    seconds,
+    share: sum === 0 ? 0 : seconds / sum,
+    number: Math.max(0, labels.indexOf(speaker)),
+  }))
+  const shown = showsAll.value ? rows : rows.slice(0, shownAtOnce)
+  return (
+    <section class="speakers" aria-labelledby="speakers-title">
+      <h2 id="speakers-title">{text.title(times.length)}</h2>
+      <ShareBar rows={rows} />
+      <ul>
+        {shown.map(({ speaker, seconds, share, number }) => (
+          <li key={speaker} data-speaker={number % 8}>
+            <NameField studio={studio} speaker={speaker} />
+            <span class="hint">{text.share(showPercent(share), showDuration(seconds))}</span>
+          </li>
+        ))}
+      </ul>
+      {!showsAll.value && (
+        <button type="button" class="quiet link" onClick={() => (showsAll.value = true)}>
+          {text.showAll(times.length)}
+        </button>
+      )}
+    </section>
+  )
+}
+
+/** One bar, divided by the time that each speaker talks. The list below says the same in words. */
+function ShareBar({ rows }: { rows: { speaker: string; share: number; number: number }[] }) {
+  let x = 0
+  return (
+    <svg class="shares" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      {rows.map(({ speaker, share, number }) => {
+        const from = x
+        x += share * 100
+        return (
+          <rect
+            key={speaker}
+            class={`s${number % 8}`}
+            x={from}
+            y={0}
+            width={Math.max(0, share * 100 - 0.4)}
+            height={4}
+          />
+        )
+      })}
+    </svg>
+  )
+}
+
+function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
+  const { edits } = studio
+  const shown = edits.nameOf(speaker)
+  const save = (input: HTMLInputElement) => {
+    const name = input.value.trim()
+    if (name === '' || name === shown) input.value = shown
+    else
+      edits.rename(speaker, name).catch(fault => {
+        input.value = shown
+        tellFault(fault)
+      })
+  }
+  return (
+    <input
+      class="name"
+      dir="auto"
+      aria-label={text.nameOf(shown)}
+      title={text.rename}
+      maxLength={80}
+      value={shown}
+      onBlur={event => save(event.currentTarget)}
+      onKeyDown={event => {
+        if (event.key === 'Enter') event.currentTarget.blur()
+        if (event.key === 'Escape') {
+          event.currentTarget.value = shown
+          event.currentTarget.blur()
+        }
+      }}
+    />
+  )
+}

@@ -1,0 +1,174 @@
+// What the parts of the transcript page share: the text, the player, the edits, and what is switched on.
+
+import { signal } from '@preact/signals'
+import { showClock } from '../base/format.ts'
+import { tell, tellFault } from '../parts/toast.tsx'
+import { words } from '../words.ts'
+import { firstWordOf, type Result, talkTimes, turnsOf } from './document.ts'
+import { Edits } from './edits.ts'
+import type { WholeJob } from './job-head.tsx'
+import { Player } from './player.ts'
+import { type Place, TranscriptView } from './view.ts'
+
+/** A word is doubtful when the engine gave it less confidence than this. */
+const doubtBelow = 0.5
+
+export class Studio {
+  readonly player: Player
+  readonly edits: Edits
+  readonly isFollowing = signal(true)
+  readonly isFinding = signal(false)
+  readonly showsDoubt = signal(false)
+  readonly dialog = signal<'export' | null>(null)
+  /** The address of the subtitles that are shown on the video, or null. */
+  readonly subtitles = signal<string | null>(null)
+  /** Called with the position while it plays. */
+  onTime: (seconds: number) => void = () => {}
+  view: TranscriptView | null = null
+  readonly #stop = new AbortController()
+
+  constructor(
+    readonly job: WholeJob,
+    readonly result: Result,
+  ) {
+    this.player = new Player(result.duration_seconds, `/v1/transcribe/${job.id}/audio`, seconds =>
+      this.#show(seconds),
+    )
+    this.edits = new Edits(job.id, result, {
+      onText: (utterance, value) => this.view?.write(utterance, value),
+      onWords: () => this.#reindex(),
+      onNames: () => this.view?.rename(),
+    })
+  }
+
+  get speakers(): string[] {
+    return talkTimes(this.result.utterances).map(({ speaker }) => speaker)
+  }
+
+  open(container: HTMLElement): void {
+    const speakers = this.result.speakers ?? this.speakers
+    this.view = new TranscriptView(container, this.result.utterances, {
+      language: this.result.language,
+      nameOf: speaker => this.edits.nameOf(speaker),
+      numberOf: speaker => Math.max(0, speakers.indexOf(speaker)),
+    })
+    this.edits.open()
+    // The page follows the spoken word until the reader scrolls.
+    const leave = (event: Event) => {
+      if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
+      this.#setFollowing(false)
+    }
+    const { signal } = this.#stop
+    container.addEventListener('click', event => this.click(event), { signal })
+    for (const name of ['wheel', 'touchmove', 'keydown']) {
+      addEventListener(name, leave, { signal, passive: true })
+    }
+  }
+
+  close(): void {
+    this.#stop.abort()
+    this.edits.close()
+    this.view?.close()
+  }
+
+  /** Jumps to a moment and shows it. */
+  goTo(seconds: number | null): void {
+    if (seconds === null) return
+    this.#setFollowing(true)
+    this.player.seek(seconds)
+    const word = this.view?.show(seconds) ?? -1
+    const place = this.view?.placeOf(word)
+    if (place) this.view?.reveal(place.utterance)
+  }
+
+  follow(): void {
+    this.goTo(this.player.position)
+  }
+
+  /** A click on a word plays from it. A click that ends a selection does not. */
+  click(event: MouseEvent): void {
+    if (!(event.target instanceof Element) || !this.view) return
+    const time = event.target.closest<HTMLElement>('.time')
+    if (time) this.playFrom(Number(time.dataset.seconds))
+    if (time || this.edits.isEditing.value || getSelection()?.isCollapsed === false) return
+    if (!event.target.closest('.utterance')) return
+    const word = this.view.wordAtPoint(event.clientX, event.clientY)
+    if (word !== null) this.playFrom(this.view.index.starts[word] ?? 0)
+  }
+
+  playFrom(seconds: number): void {
+    this.#setFollowing(true)
+    this.player.seek(seconds)
+    void this.player.play()
+  }
+
+  toggleEditing(): void {
+    this.edits.setEditing(!this.edits.isEditing.value)
+  }
+
+  toggleDoubt(): void {
+    this.showsDoubt.value = !this.showsDoubt.value
+    if (this.showsDoubt.value) this.view?.light('doubt', this.#doubtful())
+    else this.view?.unlight('doubt')
+  }
+
+  copyLink(seconds: number): void {
+    const address = new URL(location.href)
+    address.hash = `t=${seconds.toFixed(1)}`
+    copy(address.href, words.transcript.linkCopied)
+  }
+
+  copyText(options: { withTimes: boolean }): void {
+    copy(this.textOf(0, this.result.utterances.length, options), words.transcript.textCopied)
+  }
+
+  /** Returns the text of some utterances, a paragraph for each turn. `last` is not part of it. */
+  textOf(first: number, last: number, { withTimes }: { withTimes: boolean }): string {
+    const { utterances } = this.result
+    return turnsOf(utterances.slice(first, last))
+      .map(turn => {
+        const said = utterances.slice(first + turn.first, first + turn.last)
+        const time = withTimes ? `[${showClock(said[0]?.start ?? 0)}] ` : ''
+        const name = turn.speaker === null ? '' : `${this.edits.nameOf(turn.speaker)}: `
+        return `${time}${name}${said.map(({ text }) => text).join(' ')}`
+      })
+      .join('\n\n')
+  }
+
+  #show(seconds: number): void {
+    this.onTime(seconds)
+    const word = this.view?.show(seconds)
+    if (word !== undefined && this.view) this.player.skipSilence(this.view.index, word)
+  }
+
+  #setFollowing(follows: boolean): void {
+    if (this.view) this.view.follows = follows
+    this.isFollowing.value = follows
+  }
+
+  #reindex(): void {
+    this.view?.reindex()
+    if (this.showsDoubt.value) this.view?.light('doubt', this.#doubtful())
+  }
+
+  #doubtful(): Place[] {
+    const index = this.view?.index
+    if (!index) return []
+    return [...index.confidence.keys()]
+      .filter(word => (index.confidence[word] ?? 1) < doubtBelow)
+      .flatMap(word => this.view?.placeOf(word) ?? [])
+  }
+
+  /** Returns the time of an utterance's first word. */
+  startOf(utterance: number): number {
+    const index = this.view?.index
+    return index?.starts[firstWordOf(index, utterance)] ?? this.result.utterances[utterance]?.start ?? 0
+  }
+}
+
+export function copy(value: string, message: string): void {
+  // Without https, a browser has no clipboard for pages.
+  const copied =
+    navigator.clipboard?.writeText(value) ?? Promise.reject(new Error(words.transcript.noClipboard))
+  copied.then(() => tell(message), tellFault)
+}

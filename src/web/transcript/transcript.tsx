@@ -1,0 +1,153 @@
+// A finished transcript: the text, the player below it, and the tools around it.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { fragment } from '../base/route.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import type { Result } from './document.ts'
+import { Editing } from './editing.tsx'
+import { ExportDialog } from './export.tsx'
+import { FindBar } from './find.tsx'
+import { factsOf, JobTitle, type WholeJob } from './job-head.tsx'
+import { Keyboard } from './keyboard.tsx'
+import { PlayerBar } from './player-bar.tsx'
+import { Selection } from './selection.tsx'
+import { Speakers } from './speakers.tsx'
+import { Studio } from './studio.ts'
+
+const text = words.transcript
+
+export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
+  const studio = useMemo(() => new Studio(job, result), [job.id])
+  const container = useRef<HTMLElement>(null)
+  const media = useRef<HTMLVideoElement>(null)
+  const { player, isFollowing } = studio
+
+  useEffect(() => {
+    if (!container.current || !media.current) return
+    const detach = player.attach(media.current)
+    studio.open(container.current)
+    studio.goTo(momentOf(fragment.value))
+    return () => {
+      detach()
+      studio.close()
+    }
+  }, [studio])
+  useEffect(() => {
+    const seconds = momentOf(fragment.value)
+    if (seconds !== null) studio.goTo(seconds)
+  }, [fragment.value])
+
+  return (
+    <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
+      <header>
+        <JobTitle job={job} />
+        <p class="hint">{factsOf(job).join(' · ')}</p>
+        <Tools studio={studio} />
+        <Warnings result={result} />
+      </header>
+      <aside aria-label={text.aside}>
+        <video
+          ref={media}
+          src={player.source}
+          preload="metadata"
+          playsInline
+          hidden={!player.hasPicture.value}
+          onClick={() => player.toggle()}
+        >
+          <track kind="captions" default label={text.subtitles} src={studio.subtitles.value ?? undefined} />
+        </video>
+        <Speakers studio={studio} />
+      </aside>
+      <FindBar studio={studio} />
+      <Editing studio={studio} />
+      {result.utterances.length === 0 && <p class="empty">{text.noWords}</p>}
+      <section ref={container} class="text" aria-label={text.label} />
+      {!isFollowing.value && player.isPlaying.value && (
+        <button type="button" class="follow main" onClick={() => studio.follow()}>
+          {text.follow}
+        </button>
+      )}
+      <Selection studio={studio} />
+      <PlayerBar studio={studio} />
+      <Keyboard studio={studio} />
+      {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
+    </article>
+  )
+}
+
+function Tools({ studio }: { studio: Studio }) {
+  const { edits } = studio
+  return (
+    <div class="tools" role="toolbar" aria-label={text.tools}>
+      <Tool
+        icon="pen"
+        label={edits.isEditing.value ? text.stopEditing : text.edit}
+        isOn={edits.isEditing.value}
+        onUse={() => studio.toggleEditing()}
+      />
+      <Tool
+        icon="search"
+        label={text.find}
+        isOn={studio.isFinding.value}
+        onUse={() => (studio.isFinding.value = !studio.isFinding.value)}
+      />
+      <Tool icon="download" label={text.export} onUse={() => (studio.dialog.value = 'export')} />
+      <CopyTool studio={studio} />
+      <Tool icon="link" label={text.copyMoment} onUse={() => studio.copyLink(studio.player.position)} />
+      <Tool
+        icon="doubt"
+        label={text.doubtful}
+        isOn={studio.showsDoubt.value}
+        onUse={() => studio.toggleDoubt()}
+      />
+      <Tool icon="print" label={text.print} onUse={() => print()} />
+    </div>
+  )
+}
+
+function CopyTool({ studio }: { studio: Studio }) {
+  const withTimes = useSignal(false)
+  return (
+    <span class="pair">
+      <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: withTimes.value })} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={withTimes.value}
+          onChange={event => (withTimes.value = event.currentTarget.checked)}
+        />
+        {text.withTimes}
+      </label>
+    </span>
+  )
+}
+
+type ToolProps = { icon: IconName; label: string; isOn?: boolean; onUse: () => void }
+
+function Tool({ icon, label, isOn, onUse }: ToolProps) {
+  return (
+    <button type="button" class="quiet tool" aria-pressed={isOn} onClick={onUse}>
+      <Icon name={icon} />
+      <span>{label}</span>
+    </button>
+  )
+}
+
+function Warnings({ result }: { result: Result }) {
+  if (!result.warnings?.length) return null
+  return (
+    <ul class="warnings">
+      {result.warnings.map(warning => (
+        <li key={warning}>{warning}</li>
+      ))}
+    </ul>
+  )
+}
+
+/** Reads `t=61.5`, the moment in the address. */
+function momentOf(part: string): number | null {
+  const seconds = Number.parseFloat(new URLSearchParams(part).get('t') ?? '')
+  return Number.isFinite(seconds) ? seconds : null
+}

@@ -1,0 +1,66 @@
+// A person at the web app: opens a page in the browser, and collects everything that went wrong on it.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { hashPassword } from '../../src/accounts/password.ts'
+import { browserFound, launchBrowser } from './browser.ts'
+import type { TestService } from './service.ts'
+
+const isNeeded = process.env.CI === 'true'
+if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of the web app are skipped')
+
+/** A test that needs a browser. It is skipped where there is none, except in CI, where it fails. */
+export const seen = test.skipIf(!browserFound && !isNeeded)
+
+export const password = 'correct horse battery'
+
+/** Starts one browser for the tests of a file. */
+export function useBrowser() {
+  let browser: Browser | null = null
+  beforeAll(async () => {
+    if (browserFound) browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+  return {
+    /** Opens a page of the service. Faults are collected until `expectNoFaults`. */
+    async open(service: Pick<TestService, 'url'>, options: BrowserContextOptions = {}): Promise<Visit> {
+      if (!browser) throw new Error('there is no browser')
+      const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
+      const page = await context.newPage()
+      return { context, page, ...watchFaults(page) }
+    },
+  }
+}
+
+export type Visit = { context: BrowserContext; page: Page; expectNoFaults(): void }
+
+/** Collects the errors of scripts, and the reports of the content security policy. */
+function watchFaults(page: Page): { expectNoFaults(): void } {
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(`${error.message} ${error.stack ?? ''}`))
+  page.on('console', message => {
+    if (/Content Security Policy|Trusted(HTML|Script|Types)|Refused to/.test(message.text())) {
+      faults.push(message.text())
+    }
+  })
+  return { expectNoFaults: () => expect(faults).toEqual([]) }
+}
+
+/** Gives the account a password, and signs in on the page. */
+export async function signIn(page: Page, service: TestService, email: string): Promise<void> {
+  await setPassword(service, email)
+  await page.goto('/')
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'New transcript' }).waitFor()
+}
+
+let hash: Promise<string> | null = null
+
+export async function setPassword({ db }: TestService, email: string): Promise<void> {
+  hash ??= hashPassword(password)
+  db.run('update accounts set password_hash = $hash where email = $email', { email, hash: await hash })
+}

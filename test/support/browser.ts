@@ -1,0 +1,63 @@
+// The browser of the tests: STENO_TEST_CHROME, the browser of the system, or the one in the npm package
+// @sparticuz/chromium, which needs nothing from the system.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
+import { type Browser, chromium } from 'playwright-core'
+
+const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The folder into which the browser of the npm package and its libraries are unpacked. */
+const unpacked = join(tmpdir(), 'steno-test-browser')
+
+type Found = { path: string; environment: Record<string, string> }
+
+/** Finds a browser. Returns null when the machine has none and the package does not run on it. */
+async function findBrowser(): Promise<Found | null> {
+  const named = process.env.STENO_TEST_CHROME
+  const path = named ?? installed.find(each => existsSync(each))
+  if (path) return { path, environment: {} }
+  if (process.arch !== 'x64') return null
+  const { default: carried } = await import('@sparticuz/chromium')
+  mkdirSync(unpacked, { recursive: true })
+  const environment = { LD_LIBRARY_PATH: join(unpack('al2023'), 'lib'), FONTCONFIG_FILE: writeFontList() }
+  return { path: await carried.executablePath(), environment }
+}
+
+/** Unpacks an archive of the npm package once, and returns its folder. */
+function unpack(name: string): string {
+  const folder = join(unpacked, name)
+  if (existsSync(folder)) return folder
+  mkdirSync(folder, { recursive: true })
+  const entry = fileURLToPath(import.meta.resolve('@sparticuz/chromium'))
+  const archive = readFileSync(join(dirname(entry), '..', 'bin', `${name}.tar.br`))
+  const { exitCode } = Bun.spawnSync(['tar', '-x', '-C', folder], { stdin: brotliDecompressSync(archive) })
+  if (exitCode !== 0) throw new Error(`${name} cannot be unpacked`)
+  return folder
+}
+
+/**
+ * Writes the list of font folders: those of the system, and the one of the npm package. Without any font the
+ * browser cannot draw text.
+ */
+function writeFontList(): string {
+  const path = join(unpacked, 'fonts.conf')
+  const folders = ['/usr/share/fonts', join(unpack('fonts'), 'fonts')].map(folder => `<dir>${folder}</dir>`)
+  writeFileSync(path, `<fontconfig>${folders.join('')}<cachedir>${unpacked}/cache</cachedir></fontconfig>`)
+  return path
+}
+
+export const browserFound = await findBrowser()
+
+export function launchBrowser(): Promise<Browser> {
+  if (!browserFound) throw new Error('there is no browser')
+  const { path, environment } = browserFound
+  return chromium.launch({
+    executablePath: path,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--autoplay-policy=no-user-gesture-required'],
+    env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },
+  })
+}
