@@ -48,6 +48,16 @@ export const limits = {
 
   // Limits of requests to the API.
   bodyBytesMax: 100 * KB,
+  /** Maximum length of the boundary of a form. RFC 2046 allows 70 characters; some senders use more. */
+  formBoundaryLengthMax: 256,
+  /** Maximum size of the headers of one part of a form. */
+  formHeadBytesMax: 16 * KB,
+  /** Maximum number of bytes before the first part of a form, and after its end. */
+  formAroundBytesMax: 64 * KB,
+  /** Maximum size of all fields of a form except its file. */
+  formFieldsBytesMax: 100 * KB,
+  /** Bytes that a form may have in addition to its file: the fields, the boundaries and the heads of the parts. */
+  formExtraBytesMax: 1 * MB,
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
@@ -59,6 +69,10 @@ export const limits = {
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
+  /** Time for which a response that waits for a job sends nothing. Proxies allow a minute as a rule. */
+  answerQuietMs: 30 * second,
+  /** Interval of the keep-alive bytes of a response that waits for a job. */
+  answerBeatMs: 15 * second,
 
   // Limits of uploads.
   uploadBufferBytes: 1 * MB,
@@ -276,6 +290,7 @@ export const rates = {
   'jobs.delete': 30,
   'jobs.edit': 60,
   search: 60,
+  openai: 60,
   'balance.get': 100,
   'accounts.create': 10,
   'sessions.create': 10,

@@ -55,6 +55,7 @@ const entryFiles: Record<string, string[]> = {
 const engineLine: string[][] = [
   ['audio', 'confine', 'protocol'],
   ['mel'],
+  ['peaks'],
   ['onnx'],
   ['network'],
   ['models'],

@@ -11,6 +11,10 @@ import { events } from './events.ts'
 import { emptyState, Replay } from './gate.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
+import { media } from './media.ts'
+import { audio } from './openai/audio.ts'
+import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
+import { models } from './openai/models.ts'
 import { ops } from './ops.ts'
 import { page } from './page.ts'
 import { quotaHeaders } from './rate-limit.ts'
@@ -84,9 +88,12 @@ export function openApp(service: Service): AnyElysia {
         service.rateLimiter.take('ip', requestState.network)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
-      Object.assign(set.headers, answer.headers)
-      set.status = statusOf(answer.code)
-      return envelope(answer, service.baseUrl(request))
+      const { status, headers, body } = isOpenAiPath(pathOf(request.url))
+        ? openAiAnswer(answer)
+        : { ...answer, status: statusOf(answer.code), body: envelope(answer, service.baseUrl(request)) }
+      Object.assign(set.headers, headers)
+      set.status = status
+      return body
     })
 
     // A response is sent only after the changes of its request are flushed to the disk.
@@ -115,8 +122,11 @@ export function openApp(service: Service): AnyElysia {
     .use(uploads(service))
     .use(transcribe(service))
     .use(events(service))
+    .use(media(service))
     .use(transcriptions(service))
     .use(search(service))
+    .use(audio(service))
+    .use(models(service))
     .use(ops(service))
     // The calls of the dashboard.
     .use(sessions(service))

@@ -8,6 +8,8 @@ import { requestErrors } from '../errors.ts'
 import { events, type JobEvent } from '../jobs/events.ts'
 import { limits } from '../limits.ts'
 import { type Components, type JsonSchema, openComponents, version } from './components.ts'
+import { openAiFactsOf } from './openai/errors.ts'
+import { openAiError } from './openai/shapes.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
 import { errorBody, segment } from './shapes/answers.ts'
 
@@ -78,7 +80,7 @@ function operation(route: Route, collected: Operation, components: Components): 
     responses: {
       ...successResponse(route, components),
       ...otherResponses(route, components),
-      ...errorResponses(detail),
+      ...errorResponses(detail, components),
     },
   }
 }
@@ -96,9 +98,13 @@ function withDescription({ schema, ...parameter }: { schema: JsonSchema }): obje
 }
 
 function requestBody({ hooks: { body, detail } }: Route, { reference }: Components): object {
+  if (body) return { requestBody: { required: true, content: json(reference(body)) } }
+  if (detail.form) {
+    const content = { 'multipart/form-data': { schema: reference(detail.form) } }
+    return { requestBody: { required: true, content } }
+  }
   const binary = { '*/*': { schema: { type: 'string', format: 'binary' } } }
-  if (!body && !detail.requestBytes) return {}
-  return { requestBody: { required: true, content: body ? json(reference(body)) : binary } }
+  return detail.requestBytes ? { requestBody: { required: true, content: binary } } : {}
 }
 
 function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
@@ -133,16 +139,20 @@ function otherResponses({ hooks: { response, detail } }: Route, { reference }: C
  * Returns the error responses of a route. Errors with the same status share one response, whose description
  * lists the codes.
  */
-function errorResponses(detail: RouteDetail): object {
-  const codes = new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])
-  const byStatus = Map.groupBy(codes, code => requestErrors[code].status)
+function errorResponses(detail: RouteDetail, { reference }: Components): object {
+  const shape = detail.dialect === 'openai' ? openAiError : errorBody
+  const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
+    const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
+    const name = 'reason' in facts ? facts.reason : code
+    return { status: facts.status, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
+  })
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
+    [...Map.groupBy(errors, ({ status }) => status)].map(([status, same]) => [
       status,
       {
-        description: codes.map(code => `${code}: ${requestErrors[code].message}`).join(' '),
+        description: [...new Set(same.map(({ text }) => text))].join(' '),
         headers: headersOf([...answerHeaders(detail), ...(errorHeaders[status] ?? [])]),
-        content: json({ $ref: '#/components/schemas/Error' }),
+        content: json(reference(shape)),
       },
     ]),
   )
@@ -167,6 +177,8 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Accept-Post': { description: 'The media type a body must have' },
   'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
   ETag: { description: 'The sha-256 of what was stored' },
+  'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
+  'Content-Range': { description: 'Which bytes these are, or the size of the file' },
   'Access-Control-Allow-Origin': { description: '*: a page of any origin may read this answer' },
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }
@@ -176,6 +188,7 @@ const errorHeaders: Record<number, string[]> = {
   405: ['Allow'],
   409: ['Retry-After'],
   415: ['Accept-Post'],
+  416: ['Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }

@@ -29,6 +29,10 @@ export type RouteDetail = {
   otherBodies?: Record<string, string>
   /** True if the request body is a file. */
   requestBytes?: boolean
+  /** The schema of a request body that is a multipart form. */
+  form?: TSchema
+  /** The interface whose form the errors of the route have. If it is missing, they have the form of steno. */
+  dialect?: 'openai'
   /** The success response. If it is missing, the response has the status 200 and no additional headers. */
   success?: { status: number; description: string; headers?: string[] }
   /** Descriptions of further responses, by status. They are not errors with an error code. */

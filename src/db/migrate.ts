@@ -9,6 +9,7 @@ import prompt from './migrations/004_prompt.sql' with { type: 'text' }
 import progress from './migrations/005_progress.sql' with { type: 'text' }
 import sessions from './migrations/006_sessions.sql' with { type: 'text' }
 import utterances from './migrations/007_utterances.sql' with { type: 'text' }
+import peaks from './migrations/008_peaks.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -21,6 +22,7 @@ const shipped: Migration[] = [
   { name: '005_progress', sql: progress },
   { name: '006_sessions', sql: sessions },
   { name: '007_utterances', sql: utterances },
+  { name: '008_peaks', sql: peaks },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

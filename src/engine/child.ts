@@ -11,6 +11,7 @@ import type { Utterance } from '../transcripts/transcript.ts'
 import { cutSection, seconds } from './audio.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
+import { Peaks } from './peaks.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, transcribe } from './transcribe.ts'
 
@@ -66,11 +67,13 @@ async function work(
   try {
     const stop = new AbortController()
     const sound = cutSection(decode(input.path, { signal: stop.signal, durationMsMax }), input.section)
-    const transcript = await transcribe(models, sound, input, {
+    const peaks = new Peaks()
+    const transcript = await transcribe(models, peaks.of(sound), input, {
       onSamples,
       onUtterances,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
     })
+    send({ kind: 'peaks', id, peaks: peaks.bytes() })
     send({ kind: 'done', id, transcript })
   } catch (error) {
     // An error of another class is a defect of the program or of the machine. It ends this process, and the

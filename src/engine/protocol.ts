@@ -37,6 +37,8 @@ export type TranscribeOptions = {
    * first of them. After a retry of the job the calls begin again with 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
+  /** Called once, before the end, with one byte per 50 ms: the highest amplitude, from 0 to 255. */
+  onPeaks?: (peaks: Uint8Array) => void
 }
 
 /** The state of the engine, as /v1/ready, the metrics and the log report it. */
@@ -104,6 +106,7 @@ export type Report =
   | { kind: 'cannotLoad'; message: string }
   | { kind: 'progress'; id: number; seconds: number }
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
+  | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

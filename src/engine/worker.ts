@@ -127,7 +127,10 @@ export class Worker {
     await this.#child.exited
   }
 
-  #transcribe(input: TranscribeInput, { onSeconds, onUtterances }: TranscribeOptions): Promise<Transcript> {
+  #transcribe(
+    input: TranscribeInput,
+    { onSeconds, onUtterances, onPeaks }: TranscribeOptions,
+  ): Promise<Transcript> {
     const id = ++this.jobs
     let reached = 0
     onSeconds(0)
@@ -141,6 +144,7 @@ export class Worker {
         }
       }
       if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first)
+      if (report.kind === 'peaks') onPeaks?.(report.peaks)
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)
       if (report.kind === 'done') resolve(this.#signed(report.transcript))
       if (report.kind === 'failed') reject(new JobFailure(report.code, report.message))

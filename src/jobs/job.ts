@@ -5,14 +5,14 @@ import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
-import { type Db, type Params, refusalOf } from '../db/db.ts'
+import type { Db, Params } from '../db/db.ts'
 import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import { deleteTranscript } from '../transcripts/search-index.ts'
 import { storeTranscript } from '../transcripts/store.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { recordEvent } from './events.ts'
-import { defaultProgress, type Progress } from './progress.ts'
+import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
 export type Job = {
@@ -159,19 +159,6 @@ export function startDownload(db: Db, id: string): Job | null {
 
 export function setFileBytes(db: Db, id: string, fileBytes: number): void {
   db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
-}
-
-/** Stores the progress of an unfinished job. When the database is locked or full, nothing is stored. */
-export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
-  try {
-    db.run(
-      `update jobs set progress = $sentence, progress_percent = $percent
-       where id = $id and completed_at is null`,
-      { id, sentence, percent },
-    )
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
-// Describes the progress of a job in an English sentence.
+// Describes the progress of a job in an English sentence and a percentage, and stores it.
 
 import { formatSize } from '../base/units.ts'
+import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
@@ -30,6 +31,19 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
   const withHours = total >= 3600
   const sentence = `Transcribing ${percent} % (${clock(done, withHours)} of ${clock(total, withHours)})`
   return { sentence, percent }
+}
+
+/** Stores the progress of an unfinished job. When the database is locked or full, nothing is stored. */
+export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
+  try {
+    db.run(
+      `update jobs set progress = $sentence, progress_percent = $percent
+       where id = $id and completed_at is null`,
+      { id, sentence, percent },
+    )
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+  }
 }
 
 /** Returns a function that calls `tell` at most once per `progressEveryMs`. Calls in between are dropped. */

@@ -12,21 +12,18 @@ import { type Download, type Ingest, openIngest } from './ingest.ts'
 import {
   type Cancelled,
   cancelJob,
-  completeJob,
   deleteJob,
   failJob,
   findJob,
   type Job,
-  queueJob,
   restartTimeouts,
-  setProgress,
   startNextJob,
 } from './job.ts'
 import { listStuckJobs, listUnfinishedJobs } from './list.ts'
 import type { LiveJobs } from './live.ts'
-import { mediaPath, removeMedia } from './media-files.ts'
-import { throttled, transcribeProgress } from './progress.ts'
+import { removeMedia } from './media-files.ts'
 import { isTerminal, timeouts } from './states.ts'
+import { type End, prepare, recognise, type Work } from './steps.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import { WorkUnderWay } from './work.ts'
 
@@ -41,17 +38,6 @@ type Parts = {
   /** A function that is called once for each job that ends. */
   onEnd: (job: Job) => void
 }
-
-/** The input of a step. The steps are the functions `prepare` and `recognise`. */
-type Work = { job: Job; signal: AbortSignal; ingest: Ingest } & Pick<
-  Parts,
-  'db' | 'config' | 'engine' | 'live'
->
-
-/**
- * Writes the result of a step to the database. Returns the job if the result ended the job, otherwise null.
- */
-type End = () => Job | null
 
 export class Runner {
   readonly #parts: Parts
@@ -224,49 +210,6 @@ export class Runner {
     this.#parts.onEnd(job)
     log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
   }
-}
-
-/** Gets and inspects the media of a job. The returned function queues the job. */
-async function prepare({ job, signal, db, config, live, ingest }: Work): Promise<End> {
-  const inspection = await ingest(job, signal)
-  signal.throwIfAborted()
-  return () => {
-    if (!inspection) return null
-    const { durationMs, codec } = inspection
-    const { pricePerHourCents } = config
-    if (queueJob(db, job.id, { durationMs, pricePerHourCents })) {
-      live.changed(job.id)
-      log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
-    }
-    return null
-  }
-}
-
-async function recognise({ job, signal, db, config, engine, live }: Work): Promise<End> {
-  const durationMs = job.durationMs ?? 0
-  const tell = throttled(progress => {
-    setProgress(db, job.id, progress)
-    live.changed(job.id)
-  })
-  const transcript = await engine.transcribe(
-    {
-      path: mediaPath(config.dataDir, job),
-      durationMs,
-      language: job.language,
-      diarize: job.diarize,
-      speakerCount: job.speakerCount,
-      align: job.align,
-      prompt: job.prompt,
-      vocabulary: job.vocabulary,
-    },
-    {
-      signal,
-      onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
-      onUtterances: (utterances, first) => live.heard(job, utterances, first),
-    },
-  )
-  signal.throwIfAborted()
-  return () => completeJob(db, job.id, transcript)
 }
 
 /**

@@ -25,10 +25,15 @@ const columns = `id, account_id as accountId, filename, content_type as contentT
 export function createUpload(
   db: Db,
   accountId: string,
-  { filename, contentType, ttlMs }: { filename: string; contentType: string; ttlMs: number },
+  {
+    id = newId(),
+    filename,
+    contentType,
+    ttlMs,
+  }: { id?: string; filename: string; contentType: string; ttlMs: number },
 ): Upload {
   const now = db.now()
-  const upload = { id: newId(), accountId, filename, contentType, createdAt: now, expiresAt: now + ttlMs }
+  const upload = { id, accountId, filename, contentType, createdAt: now, expiresAt: now + ttlMs }
   db.run(
     `insert into uploads (id, account_id, filename, content_type, created_at, expires_at)
      values ($id, $accountId, $filename, $contentType, $createdAt, $expiresAt)`,

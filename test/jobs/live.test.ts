@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import { setProgress } from '../../src/jobs/job.ts'
 import { type Following, LiveJobs } from '../../src/jobs/live.ts'
+import { setProgress } from '../../src/jobs/progress.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'

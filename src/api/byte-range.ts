@@ -1,0 +1,21 @@
+// Reads the header Range of a request (RFC 9110, section 14).
+
+/** A part of a file. `end` is the first byte after it. */
+export type ByteRange = { start: number; end: number }
+
+/**
+ * Returns the part of a file of `size` bytes that the header asks for. Returns `whole` when the whole file is to
+ * be sent: without a header, for several ranges, and for a header that is not valid. Returns `unsatisfiable`
+ * when the range begins after the end of the file.
+ */
+export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  if (first === '' && last === '') return 'whole'
+  if (first === '')
+    return size > 0 && Number(last) > 0
+      ? { start: Math.max(0, size - Number(last)), end: size }
+      : 'unsatisfiable'
+  if (last !== '' && Number(last) < Number(first)) return 'whole'
+  if (Number(first) >= size) return 'unsatisfiable'
+  return { start: Number(first), end: last === '' ? size : Math.min(size, Number(last) + 1) }
+}

@@ -1,0 +1,118 @@
+// OpenAI's audio endpoints. A request becomes a job like any other; its response waits until the job ends.
+
+import { Elysia } from 'elysia'
+import { requireBalance } from '../../accounts/funds.ts'
+import { submitJob } from '../../jobs/submit.ts'
+import { listedCode } from '../../languages.ts'
+import { limits } from '../../limits.ts'
+import type { Caller } from '../credential.ts'
+import { gate } from '../gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import { type AwaitedJob, startAwaited } from './awaited-job.ts'
+import { OpenAiError } from './errors.ts'
+import { readFields, type Wanted } from './fields.ts'
+import { withForm } from './form.ts'
+import { replyEvents, replyWhole } from './reply.ts'
+import * as shapes from './shapes.ts'
+
+export const audio = (service: Service) =>
+  new Elysia({ prefix: '/v1/audio', tags: ['OpenAI'] })
+    .use(gate(service))
+
+    .post(
+      '/transcriptions',
+      ({ request, server, caller }) => answer(service, { request, server, caller, task: 'transcribe' }),
+      {
+        account: 'openai',
+        parse: 'none',
+        detail: about({
+          summary: 'Transcribe a recording, with the interface of OpenAI',
+          description:
+            'The answer waits for the end of the job. When the caller disconnects, the job is cancelled.',
+          dialect: 'openai',
+          form: shapes.transcriptionForm,
+          answer: shapes.transcription,
+          otherBodies: {
+            'text/plain': 'Plain text, or SubRip',
+            'text/vtt': 'WebVTT',
+            'text/event-stream': 'With `stream`: the events transcript.text.delta, .segment and .done',
+          },
+          fails: [
+            'INVALID_REQUEST',
+            'REQUEST_TIMEOUT',
+            'CONFLICT',
+            'PAYLOAD_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+            'ZERO_BALANCE',
+            'INSUFFICIENT_BALANCE',
+            'INSUFFICIENT_STORAGE',
+          ],
+        }),
+      },
+    )
+
+type Call = {
+  request: Request
+  server: { timeout(request: Request, seconds: number): void } | null
+  caller: Caller
+  task: shapes.Task
+}
+
+/** Receives the form of a request, runs its job, and returns the result. */
+async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
+  const { config, db, uploads } = service
+  requireBalance(db, caller.accountId, config.pricePerHourCents)
+  // Switches off Bun's timeout. The store aborts a form whose bytes stop coming, and a job has timeouts of its own.
+  server?.timeout(request, 0)
+  const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
+  try {
+    const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
+      const wanted = readFields(form.fields, task)
+      requireServed(service, wanted)
+      const facts = { filename: form.filename, contentType: 'application/octet-stream' }
+      const { id } = await form.file.keep(caller.accountId, facts)
+      return { job: startJob(service, caller, { uploadId: id, wanted, signal: request.signal }), wanted }
+    })
+    job.ended.then(restoreTimeout)
+    const patience = { quietMs: limits.answerQuietMs, beatMs: limits.answerBeatMs }
+    const choice = { ...wanted, task }
+    return await (wanted.stream ? replyEvents(job, choice, patience) : replyWhole(job, choice, patience))
+  } catch (error) {
+    restoreTimeout()
+    throw error
+  }
+}
+
+/** Starts the job of a complete form. If the job is refused, the file is removed. */
+function startJob(
+  service: Service,
+  caller: Caller,
+  { uploadId, wanted, signal }: { uploadId: string; wanted: Wanted; signal: AbortSignal },
+): AwaitedJob {
+  const { language, prompt, vocabulary, format } = wanted
+  const submission = {
+    upload_id: uploadId,
+    language,
+    prompt,
+    vocabulary: [...vocabulary],
+    diarize: format === 'diarized_json',
+  }
+  try {
+    const jobId = submitJob(service.db, caller, submission, service.config)
+    return startAwaited(service, caller.accountId, jobId, signal)
+  } catch (error) {
+    service.uploads.discard(uploadId)
+    throw error
+  }
+}
+
+/** Refuses a language that the loaded model does not know. Before a model is loaded, every language is accepted. */
+function requireServed({ engine }: Service, { language }: Wanted): void {
+  const served = engine.languages()
+  if (language === null || served.length === 0 || served.includes(listedCode(language))) return
+  throw new OpenAiError('INVALID_REQUEST', `No model of this service knows the language '${language}'.`, {
+    param: 'language',
+    reason: 'unsupported_language',
+  })
+}

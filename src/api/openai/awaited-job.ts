@@ -1,0 +1,95 @@
+// A job whose caller waits for its result in the same request. The job is cancelled when the caller goes away.
+
+import { errorFields, log } from '../../base/log.ts'
+import { ApiError } from '../../errors.ts'
+import { errorOf } from '../../jobs/events.ts'
+import type { LiveJob } from '../../jobs/live.ts'
+import { isTerminal } from '../../jobs/states.ts'
+import { limits } from '../../limits.ts'
+import { findTranscript } from '../../transcripts/store.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
+import type { Service } from '../service.ts'
+import { failureOfJob, OpenAiError } from './errors.ts'
+
+export type AwaitedJob = {
+  live: LiveJob
+  /** Resolves when the file is inspected and the price is reserved, or when the job has ended. */
+  inspected: Promise<void>
+  /** Resolves when the job has ended, or when the server stops. */
+  ended: Promise<void>
+  /** Registers a function that is called after each change of the job. */
+  onChange(listener: () => void): void
+  /** Returns true when the job will have no transcript. */
+  hasFailed(): boolean
+  /** Returns the transcript after the end of the job. Throws an ApiError when the job has no transcript. */
+  transcript(): Transcript
+  /** Cancels the job, unless it has ended. */
+  abandon(): void
+}
+
+/** Starts the job of a request. `signal` is aborted when the caller disconnects. */
+export function startAwaited(
+  { db, live: jobs, runner }: Service,
+  accountId: string,
+  jobId: string,
+  signal: AbortSignal,
+): AwaitedJob {
+  const inspected = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  let listener = () => {}
+  const following = jobs.follow(jobId, () => {
+    const { state } = live.job
+    listener()
+    if (state !== 'created' && state !== 'downloading') inspected.resolve()
+    if (isTerminal(state)) return ended.resolve()
+    if (!jobs.isClosed) return
+    abandon()
+    inspected.resolve()
+    ended.resolve()
+  })
+  if (!following) throw new Error('the job of the request is not in the database')
+  const { live, leave } = following
+
+  const isStopped = () => jobs.isClosed && !isTerminal(live.job.state)
+
+  function abandon(): void {
+    if (isTerminal(live.job.state)) return
+    try {
+      runner.cancel(accountId, jobId)
+    } catch (error) {
+      log.warn('job not cancelled after its caller left', { job_id: jobId, ...errorFields(error) })
+    }
+  }
+
+  signal.addEventListener('abort', abandon)
+  ended.promise.then(() => {
+    leave()
+    signal.removeEventListener('abort', abandon)
+  })
+  runner.start(jobId)
+  if (signal.aborted) abandon()
+  return {
+    live,
+    inspected: inspected.promise,
+    ended: ended.promise,
+    onChange: each => {
+      listener = each
+    },
+    hasFailed: () => live.job.state === 'failed' || isStopped(),
+    transcript() {
+      if (isStopped()) throw stopping()
+      if (live.job.state === 'failed') throw failureOfJob(errorOf(live.job))
+      const transcript = findTranscript(db, jobId)
+      if (transcript) return transcript
+      throw new OpenAiError('TRANSCRIPTION_NOT_FOUND', 'The transcription was deleted.', { isFinal: true })
+    },
+    abandon,
+  }
+}
+
+/** The error of a request whose job was cancelled because the server stops. OpenAI's clients repeat the request. */
+function stopping(): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping; send the request again.', {
+    'Retry-After': `${limits.busyRetryAfterMs / 1000}`,
+  })
+}

@@ -1,0 +1,55 @@
+// The server-sent events of a transcription with `stream`.
+
+import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
+import { diarizedSegmentsOf, logprobsOf } from './answers.ts'
+import type { Wanted } from './fields.ts'
+
+export function eventOf(data: { type: string; [field: string]: unknown }): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** Letters of the scripts that are written without spaces between sentences. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
+
+/** The text that was sent to the caller while the job was running. */
+export class TextSoFar {
+  #text = ''
+  #utterances = 0
+
+  /** Returns the events for the utterances that have not been sent. `all` are the utterances from the start. */
+  add(all: readonly Utterance[]): string {
+    const fresh = all.slice(this.#utterances)
+    this.#utterances = Math.max(this.#utterances, all.length)
+    return fresh
+      .map(({ text }) => this.#send(this.#text === '' || unspaced.test(text) ? text : ` ${text}`))
+      .join('')
+  }
+
+  /** Returns the event for the end of the text. There is none if the sent text differs from the full text. */
+  finish(full: string): string {
+    const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''
+    return rest === '' ? '' : this.#send(rest)
+  }
+
+  #send(delta: string): string {
+    this.#text += delta
+    return eventOf({ type: 'transcript.text.delta', delta })
+  }
+}
+
+/** Returns the events after the end of the job. */
+export function lastEvents(
+  transcript: Transcript,
+  { format, logprobs }: Pick<Wanted, 'format' | 'logprobs'>,
+  sent: TextSoFar,
+): string {
+  const segments = format === 'diarized_json' ? diarizedSegmentsOf(transcript) : []
+  const done = {
+    type: 'transcript.text.done',
+    text: transcript.full_transcript,
+    languages: [{ code: transcript.language }],
+    ...(logprobs ? { logprobs: logprobsOf(transcript) } : {}),
+  }
+  return `${sent.finish(transcript.full_transcript)}${[...segments, done].map(eventOf).join('')}data: [DONE]\n\n`
+}

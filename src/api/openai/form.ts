@@ -1,0 +1,80 @@
+// Receives the form of an audio request: the file is streamed to the disk, the fields are kept in memory.
+
+import { boundaryOf, MultipartError, type Part, readMultipart } from '../../base/multipart.ts'
+import { ApiError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import type { HeldFile, UploadStore } from '../../uploads/store.ts'
+import { invalidField, OpenAiError } from './errors.ts'
+import { Fields, missing } from './fields.ts'
+
+/** The memory that a field needs in addition to its name and value, for the limit of all fields together. */
+const partBytes = 64
+
+/** A complete form. `filename` is the name that the sender gave to the file. */
+type Form = { fields: Fields; file: HeldFile; filename: string }
+
+/**
+ * Reads the form of a request, then calls `use` with it. The file is removed after `use`, unless `use` keeps it.
+ * Throws an ApiError when the form is not valid; nothing is kept then.
+ */
+export async function withForm<Result>(
+  uploads: UploadStore,
+  accountId: string,
+  request: Request,
+  use: (form: Form) => Promise<Result>,
+): Promise<Result> {
+  const boundary = boundaryOf(request.headers.get('content-type') ?? '')
+  if (boundary === null)
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as multipart/form-data with a boundary.', {
+      'Accept-Post': 'multipart/form-data',
+    })
+  const bytesDeclared = Number(request.headers.get('content-length') ?? 0)
+  const chunks = uploads.chunksOfForm(accountId, request.body, bytesDeclared)
+  using files = new DisposableStack()
+  const form = await readForm(uploads, readMultipart(chunks, boundary), files).catch(error => {
+    throw error instanceof MultipartError ? new OpenAiError('INVALID_REQUEST', error.message, {}) : error
+  })
+  return await use(form)
+}
+
+async function readForm(
+  uploads: UploadStore,
+  parts: AsyncIterable<Part>,
+  files: DisposableStack,
+): Promise<Form> {
+  const fields = new Fields()
+  let file: HeldFile | null = null
+  let filename = ''
+  let left: number = limits.formFieldsBytesMax
+  for await (const part of parts) {
+    if (part.name !== 'file' && part.filename !== null)
+      throw invalidField(part.name.slice(0, 100), 'A file is accepted only as the field file.')
+    if (part.name === 'file') {
+      if (file) throw invalidField('file', 'The form has more than one file.')
+      file = files.use(await uploads.hold(part.body))
+      filename = part.filename ?? ''
+    } else {
+      const value = await readField(part, left)
+      left -= value.byteLength + part.name.length + partBytes
+      fields.add(part.name, value.toString('utf8'))
+    }
+  }
+  if (!file) throw missing('file')
+  if (file.fileBytes === 0) throw invalidField('file', 'The file is empty.')
+  return { fields, file, filename }
+}
+
+async function readField({ name, body }: Part, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let left = bytesMax - name.length
+  for await (const chunk of body) {
+    left -= chunk.byteLength
+    if (left < 0) break
+    chunks.push(chunk)
+  }
+  if (left >= 0) return Buffer.concat(chunks)
+  throw invalidField(
+    name.slice(0, 100),
+    `The fields of the form are larger than ${limits.formFieldsBytesMax / 1024} KB.`,
+  )
+}

@@ -1,0 +1,144 @@
+// The responses that wait for a job. When a job takes long, keep-alive bytes hold the connection open through
+// proxies.
+
+import { errorFields, log } from '../../base/log.ts'
+import { ApiError } from '../../errors.ts'
+import { writers } from './answers.ts'
+import type { AwaitedJob } from './awaited-job.ts'
+import { openAiAnswer } from './errors.ts'
+import { lastEvents, TextSoFar } from './events.ts'
+import type { Format, Wanted } from './fields.ts'
+import type { Task } from './shapes.ts'
+
+export type Patience = {
+  /** The time for which a response waits for the job before its headers are sent. */
+  quietMs: number
+  /** The interval of the keep-alive bytes after that time. */
+  beatMs: number
+}
+
+type Choice = Wanted & { task: Task }
+
+/**
+ * For each format that allows bytes before its content: its first bytes, and the keep-alive bytes. JSON may begin
+ * with white space. A WebVTT file may have several empty lines after its first line. In SubRip and in plain text
+ * every byte belongs to the content.
+ */
+const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
+  json: { first: '', beat: ' ' },
+  verbose_json: { first: '', beat: ' ' },
+  diarized_json: { first: '', beat: ' ' },
+  vtt: { first: 'WEBVTT\n', beat: '\n' },
+}
+
+/** Returns the result of a job in one piece. Throws an ApiError when the job fails before the headers are sent. */
+export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
+  const { type, write } = writers[choice.format]
+  const headers = { 'Content-Type': type }
+  const keepAlive = keepAlives[choice.format]
+  if (!keepAlive || (await isSoon(job.ended, patience.quietMs))) {
+    await job.ended
+    return new Response(write(job.transcript(), choice), { headers })
+  }
+  const { first, beat } = keepAlive
+  const body = streamOf(job, {
+    first: `${first}${beat}`,
+    beat,
+    beatMs: patience.beatMs,
+    end: () => write(job.transcript(), choice).slice(first.length),
+    failed: type === 'application/json' ? error => JSON.stringify(error) : null,
+  })
+  return new Response(body, { headers })
+}
+
+/** Returns the result of a job as server-sent events, while the job runs. */
+export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
+  await isSoon(job.inspected, patience.quietMs)
+  // Throws the error of a failed job, so that the response has the status of the error.
+  if (job.hasFailed()) job.transcript()
+  const sent = new TextSoFar()
+  const body = streamOf(job, {
+    first: comment,
+    beat: comment,
+    beatMs: patience.beatMs,
+    begin: send => job.onChange(() => send(sent.add(job.live.utterances))),
+    end: () => lastEvents(job.transcript(), choice, sent),
+    failed: error => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
+  })
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      // Without this header nginx would collect the events.
+      'X-Accel-Buffering': 'no',
+    },
+  })
+}
+
+/** Returns true if the promise resolves within `withinMs`. */
+async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), withinMs)
+  try {
+    return await Promise.race([promise.then(() => true), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A comment of a stream of server-sent events. Clients ignore it. */
+const comment = ': wait\n\n'
+
+type Outlet = {
+  /** The first bytes. Bun sends the headers together with them. */
+  first: string
+  beat: string
+  beatMs: number
+  /** Called after the first bytes, with a function that sends further bytes. */
+  begin?: (send: (text: string) => void) => void
+  /** Returns the last bytes, after the job has ended. Throws an ApiError when the job has failed. */
+  end: () => string
+  /** Returns the bytes that report an error. If it is null, an error aborts the connection. */
+  failed: ((error: object) => string) | null
+}
+
+function streamOf(
+  job: AwaitedJob,
+  { first, beat, beatMs, begin, end, failed }: Outlet,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let timer: Timer | undefined
+  let isOpen = true
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (text: string) => {
+        if (isOpen && text !== '') controller.enqueue(encoder.encode(text))
+      }
+      send(first)
+      begin?.(send)
+      timer = setInterval(() => send(beat), beatMs)
+      job.ended.then(() => {
+        clearInterval(timer)
+        if (!isOpen) return
+        try {
+          send(end())
+        } catch (error) {
+          if (!failed) return controller.error(error)
+          send(failed(bodyOf(error)))
+        }
+        controller.close()
+      })
+    },
+    cancel() {
+      isOpen = false
+      clearInterval(timer)
+      job.abandon()
+    },
+  })
+}
+
+function bodyOf(error: unknown): object {
+  if (error instanceof ApiError) return openAiAnswer(error).body
+  log.error('answer failed', errorFields(error))
+  return openAiAnswer(new ApiError('INTERNAL_ERROR')).body
+}

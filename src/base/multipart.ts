@@ -1,0 +1,140 @@
+// Reads a multipart/form-data body part by part (RFC 7578). The memory use does not depend on the size of a part.
+
+import { limits } from '../limits.ts'
+
+/** The error for a body that is not a valid form. */
+export class MultipartError extends Error {}
+
+export type Part = {
+  name: string
+  /** The file name that the sender gave, or null when the part is a plain field. */
+  filename: string | null
+  /** The bytes of the part. They must be read before the next part is requested. */
+  body: AsyncIterable<Uint8Array>
+}
+
+/** Returns the boundary of a Content-Type header. Returns null when the header does not describe a form. */
+export function boundaryOf(contentType: string): string | null {
+  const [, quoted, token] =
+    /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;"]+))\s*(?:;|$)/i.exec(
+      contentType,
+    ) ?? []
+  const boundary = quoted?.replace(/\\(.)/g, '$1') ?? token ?? null
+  return boundary !== null && boundary.length <= limits.formBoundaryLengthMax ? boundary : null
+}
+
+/** Yields the parts of a form. Throws a MultipartError when the form is damaged or incomplete. */
+export async function* readMultipart(
+  chunks: AsyncIterable<Uint8Array>,
+  boundary: string,
+): AsyncGenerator<Part> {
+  const bytes = new FormBytes(chunks, boundary)
+  try {
+    await skip(bytes.untilDelimiter(), limits.formAroundBytesMax)
+    while (!(await bytes.isLastDelimiter())) {
+      const head = parseHead(await bytes.readHead())
+      const body = bytes.untilDelimiter()
+      yield { ...head, body }
+      await skip(body)
+    }
+    await bytes.skipEpilogue()
+  } finally {
+    await bytes.close()
+  }
+}
+
+class FormBytes {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  readonly #delimiter: Buffer
+  /** The received bytes that are not processed yet. The line break makes the first delimiter like the others. */
+  #held: Buffer = Buffer.from('\r\n')
+
+  constructor(chunks: AsyncIterable<Uint8Array>, boundary: string) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+  }
+
+  /** Yields the bytes before the next delimiter, and removes the delimiter. */
+  async *untilDelimiter(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const at = this.#held.indexOf(this.#delimiter)
+      if (at >= 0) {
+        const last = this.#take(at)
+        this.#take(this.#delimiter.length)
+        if (last.length > 0) yield last
+        return
+      }
+      // The end of the held bytes may be the beginning of a delimiter.
+      const certain = this.#held.length - this.#delimiter.length + 1
+      if (certain > 0) yield this.#take(certain)
+      await this.#readMore()
+    }
+  }
+
+  /** Returns true after the delimiter that ends the form. */
+  async isLastDelimiter(): Promise<boolean> {
+    while (this.#held.length < 2) await this.#readMore()
+    return this.#held.toString('latin1', 0, 2) === '--'
+  }
+
+  /** Returns the header lines of a part. */
+  async readHead(): Promise<string> {
+    for (;;) {
+      const end = this.#held.indexOf('\r\n\r\n')
+      if (end > limits.formHeadBytesMax || (end < 0 && this.#held.length > limits.formHeadBytesMax))
+        throw new MultipartError('The head of a part is too long.')
+      if (end >= 0) return this.#take(end + 4).toString('utf8')
+      await this.#readMore()
+    }
+  }
+
+  /** Reads the bytes after the end of the form, so that the connection can be used again. */
+  async skipEpilogue(): Promise<void> {
+    let left = limits.formAroundBytesMax - this.#held.length
+    for (;;) {
+      const { value, done } = await this.#chunks.next()
+      if (done) return
+      left -= value.byteLength
+      if (left < 0) throw new MultipartError('Too many bytes follow the end of the form.')
+    }
+  }
+
+  /** Ends the reading of the body. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  #take(count: number): Buffer {
+    const taken = this.#held.subarray(0, count)
+    this.#held = this.#held.subarray(count)
+    return taken
+  }
+
+  async #readMore(): Promise<void> {
+    const { value, done } = await this.#chunks.next()
+    if (done) throw new MultipartError('The form ends before its last boundary.')
+    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value])
+  }
+}
+
+async function skip(bytes: AsyncIterable<Uint8Array>, bytesMax = Number.POSITIVE_INFINITY): Promise<void> {
+  let left = bytesMax
+  for await (const chunk of bytes) {
+    left -= chunk.byteLength
+    if (left < 0) throw new MultipartError('Too many bytes stand before the first boundary.')
+  }
+}
+
+function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
+  const disposition = /^content-disposition\s*:\s*form-data\s*(;.*)$/im.exec(head)?.[1] ?? ''
+  const name = parameterOf(disposition, 'name')
+  if (name === null) throw new MultipartError('A part has no Content-Disposition with a name.')
+  return { name, filename: parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename\\*') }
+}
+
+/** Returns the value of a parameter, quoted or not. Senders escape quotes with a backslash or as %22. */
+function parameterOf(disposition: string, name: string): string | null {
+  const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')
+  const [, quoted, token] = pattern.exec(disposition) ?? []
+  return quoted?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"') ?? token ?? null
+}

@@ -1,0 +1,40 @@
+// Measures how loud a recording is, for the picture of its waveform.
+
+import { sampleRate } from './audio.ts'
+
+/** The length of sound, in samples, that one peak stands for: 50 ms. */
+const samplesPerPeak = 0.05 * sampleRate
+
+export class Peaks {
+  readonly #peaks: number[] = []
+  #highest = 0
+  #samples = 0
+
+  /** Yields the sound unchanged, and measures it. */
+  async *of(sound: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
+    for await (const part of sound) {
+      this.#add(part)
+      yield part
+    }
+  }
+
+  /** Returns one byte per 50 ms: the highest amplitude, from 0 to 255. The last peak may be shorter. */
+  bytes(): Uint8Array {
+    return Uint8Array.from(this.#samples > 0 ? [...this.#peaks, byteOf(this.#highest)] : this.#peaks)
+  }
+
+  #add(part: Float32Array): void {
+    for (let index = 0; index < part.length; index++) {
+      const amplitude = Math.abs(part[index] ?? 0)
+      if (amplitude > this.#highest) this.#highest = amplitude
+      if (++this.#samples < samplesPerPeak) continue
+      this.#peaks.push(byteOf(this.#highest))
+      this.#highest = 0
+      this.#samples = 0
+    }
+  }
+}
+
+function byteOf(amplitude: number): number {
+  return Math.min(255, Math.round(amplitude * 255))
+}

@@ -1,0 +1,80 @@
+// The two steps of a job: preparing its media, and recognising the speech in it. A step does its work without
+// changing the state of the job; the function that it returns writes the result.
+
+import { log } from '../base/log.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import type { Engine } from '../engine/protocol.ts'
+import type { Ingest } from './ingest.ts'
+import { completeJob, type Job, queueJob } from './job.ts'
+import type { LiveJobs } from './live.ts'
+import { mediaPath } from './media-files.ts'
+import { storePeaks } from './peaks.ts'
+import { setProgress, throttled, transcribeProgress } from './progress.ts'
+
+/** The input of a step. */
+export type Work = {
+  job: Job
+  signal: AbortSignal
+  db: Db
+  config: Config
+  engine: Engine
+  live: LiveJobs
+  ingest: Ingest
+}
+
+/**
+ * Writes the result of a step to the database. Returns the job if the result ended the job, otherwise null.
+ */
+export type End = () => Job | null
+
+/** Gets and inspects the media of a job. The returned function queues the job. */
+export async function prepare({ job, signal, db, config, live, ingest }: Work): Promise<End> {
+  const inspection = await ingest(job, signal)
+  signal.throwIfAborted()
+  return () => {
+    if (!inspection) return null
+    const { durationMs, codec } = inspection
+    const { pricePerHourCents } = config
+    if (queueJob(db, job.id, { durationMs, pricePerHourCents })) {
+      live.changed(job.id)
+      log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
+    }
+    return null
+  }
+}
+
+/** Transcribes the media of a job. The returned function completes the job. */
+export async function recognise({ job, signal, db, config, engine, live }: Work): Promise<End> {
+  const durationMs = job.durationMs ?? 0
+  const tell = throttled(progress => {
+    setProgress(db, job.id, progress)
+    live.changed(job.id)
+  })
+  let peaks: Uint8Array | null = null
+  const transcript = await engine.transcribe(
+    {
+      path: mediaPath(config.dataDir, job),
+      durationMs,
+      language: job.language,
+      diarize: job.diarize,
+      speakerCount: job.speakerCount,
+      align: job.align,
+      prompt: job.prompt,
+      vocabulary: job.vocabulary,
+    },
+    {
+      signal,
+      onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
+      onUtterances: (utterances, first) => live.heard(job, utterances, first),
+      onPeaks: measured => (peaks = measured),
+    },
+  )
+  signal.throwIfAborted()
+  return () =>
+    db.tx(() => {
+      const completed = completeJob(db, job.id, transcript)
+      if (completed && peaks) storePeaks(db, job.id, peaks)
+      return completed
+    })
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+import { defaults } from '../support/defaults.ts'
+import { speech } from '../support/media.ts'
+import { startTestService, steered } from '../support/service.ts'
+
+const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
+const source = speech(60)
+
+/** Starts a job. Its file is not media for the built program, where the job fails and its file stays. */
+async function startJob() {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe(source)
+  const audio = (headers?: Record<string, string>) => ana.get(`/v1/transcribe/${id}/audio`, headers)
+  const peaks = () => ana.get(`/v1/transcribe/${id}/peaks`)
+  return { service, ana, id, audio, peaks }
+}
+
+test('the source of a job can be read in whole and in parts', async () => {
+  const { audio } = await startJob()
+  const whole = await audio()
+  expect([whole.status, whole.text]).toEqual([200, source])
+  const shown = ['content-type', 'content-length', 'accept-ranges', 'x-content-type-options']
+  expect(shown.map(name => whole.headers.get(name))).toEqual([
+    'audio/mpeg',
+    `${source.length}`,
+    'bytes',
+    'nosniff',
+  ])
+  const part = await audio({ Range: 'bytes=6-9' })
+  expect([part.status, part.text]).toEqual([206, source.slice(6, 10)])
+  expect(part.headers.get('content-range')).toBe(`bytes 6-9/${source.length}`)
+  expect(part.headers.get('content-length')).toBe('4')
+  const end = await audio({ Range: 'bytes=-3' })
+  expect([end.status, end.text]).toEqual([206, source.slice(-3)])
+})
+
+test('a range is only sent of the file that the client knows', async () => {
+  const { audio } = await startJob()
+  const { headers } = await audio()
+  const same = await audio({ Range: 'bytes=1-', 'If-Range': headers.get('etag')! })
+  expect([same.status, same.text]).toEqual([206, source.slice(1)])
+  const other = await audio({ Range: 'bytes=1-', 'If-Range': '"other"' })
+  expect([other.status, other.text]).toEqual([200, source])
+})
+
+test('a range after the end gets 416 with the size of the file', async () => {
+  const { audio } = await startJob()
+  const { status, headers, body } = await audio({ Range: 'bytes=1000-' })
+  expect([status, body.error.code]).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
+  expect(headers.get('content-range')).toBe(`bytes */${source.length}`)
+})
+
+test('the media of another account cannot be read', async () => {
+  const { service, id } = await startJob()
+  const ben = service.account('ben')
+  for (const what of ['audio', 'peaks']) {
+    const { status, body } = await ben.get(`/v1/transcribe/${id}/${what}`)
+    expect([status, body.error.code]).toEqual([404, 'TRANSCRIPTION_NOT_FOUND'])
+  }
+})
+
+steered(
+  'the source is gone after its retention time, the waveform stays until the job is deleted',
+  async () => {
+    const { service, ana, id, audio, peaks } = await startJob()
+    const task = await service.engine.given(1)
+    expect((await peaks()).body.error.code).toBe('CONFLICT')
+    task.options.onPeaks?.(Uint8Array.from([0, 200, 255]))
+    service.engine.finish(task)
+    await ana.until(id, 'completed')
+    expect((await audio()).status).toBe(200)
+    service.later(defaults.mediaRetentionMs + 1)
+    const gone = await audio()
+    expect([gone.status, gone.body.error.code]).toEqual([410, 'GONE'])
+    const response = await fetch(`${service.url}/v1/transcribe/${id}/peaks`, {
+      headers: { 'X-Api-Key': ana.key },
+    })
+    expect(response.headers.get('content-type')).toBe('application/octet-stream')
+    expect([...(await response.bytes())]).toEqual([0, 200, 255])
+    await ana.delete(`/v1/transcribe/${id}`)
+    expect((await peaks()).status).toBe(404)
+    expect(service.db.list('select * from peaks')).toEqual([])
+  },
+)
+
+steered('a transcript without a waveform says so', async () => {
+  const { service, ana, id, peaks } = await startJob()
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  expect((await peaks()).body.error.code).toBe('GONE')
+})
+
+steered('a file that is still being downloaded cannot be read', async () => {
+  const { service, ana } = await startJob()
+  await service.engine.given(1)
+  const { body } = await ana.post('/v1/transcribe', { url: 'https://slow.example/x.mp3' })
+  await ana.until(body.id, 'downloading')
+  const answer = await ana.get(`/v1/transcribe/${body.id}/audio`)
+  expect([answer.status, answer.body.error.code]).toEqual([409, 'CONFLICT'])
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test'
+import { boundaryOf, MultipartError, readMultipart } from '../../src/base/multipart.ts'
+import { seeded } from '../support/random.ts'
+
+type Read = { name: string; filename: string | null; data: string }
+
+async function* inPieces(whole: Buffer, sizeOf: () => number) {
+  for (let at = 0; at < whole.length; ) {
+    const size = sizeOf()
+    yield new Uint8Array(whole.subarray(at, at + size))
+    at += size
+  }
+}
+
+async function readAll(whole: Buffer | string, boundary: string, sizeOf = () => 1000): Promise<Read[]> {
+  const parts: Read[] = []
+  for await (const { name, filename, body } of readMultipart(
+    inPieces(Buffer.from(whole), sizeOf),
+    boundary,
+  )) {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    parts.push({ name, filename, data: Buffer.concat(chunks).toString('latin1') })
+  }
+  return parts
+}
+
+function part(name: string, data: string, filename?: string): string {
+  const file = filename === undefined ? '' : `; filename="${filename}"\r\nContent-Type: audio/wav`
+  return `--b\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${data}\r\n`
+}
+
+test('a form is read the same way wherever its bytes are cut', async () => {
+  const random = seeded(14)
+  for (let round = 0; round < 400; round++) {
+    const boundary = random.pick(['----WebKitFormBoundaryAbC', 'x', '-', '--', 'a'.repeat(70)])
+    const tokens = ['\r', '\n', '-', boundary[0] ?? '', 'z', '\r\n--', '\r\n-', boundary.slice(0, -1)]
+    const expected: Read[] = []
+    const bytes: string[] = []
+    for (let index = 0; index <= random.below(5); index++) {
+      const text = Array.from({ length: random.below(300) }, () => random.pick(tokens)).join('')
+      const [data = ''] = `\r\n${text}\r\n`.includes(`\r\n--${boundary}`) ? [''] : [text]
+      const filename = random.below(2) === 0 ? null : `f${index}.wav`
+      expected.push({ name: `n${index}`, filename, data })
+      const file = filename === null ? '' : `; filename="${filename}"\r\nContent-Type: audio/wav`
+      bytes.push(
+        `--${boundary}\r\nContent-Disposition: form-data; name="n${index}"${file}\r\n\r\n${data}\r\n`,
+      )
+    }
+    const whole = Buffer.from(`${bytes.join('')}--${boundary}--\r\n`)
+    expect(await readAll(whole, boundary, () => 1 + random.below(random.pick([7, 200])))).toEqual(expected)
+  }
+})
+
+test('a form that ends early is refused at every byte', async () => {
+  const whole = `${part('model', 'whisper-1')}${part('file', 'sound', 'a.wav')}--b--`
+  for (let length = 0; length < whole.length; length++) {
+    await expect(readAll(whole.slice(0, length), 'b')).rejects.toThrow(MultipartError)
+  }
+  expect(await readAll(whole, 'b')).toHaveLength(2)
+})
+
+test('a part that is not read is skipped', async () => {
+  const names: string[] = []
+  const whole = Buffer.from(`${part('one', 'x'.repeat(5000))}${part('two', '')}--b--\r\n`)
+  for await (const { name } of readMultipart(
+    inPieces(whole, () => 10),
+    'b',
+  ))
+    names.push(name)
+  expect(names).toEqual(['one', 'two'])
+})
+
+test('the source of the bytes is closed when the reader of the parts stops', async () => {
+  let isClosed = false
+  async function* source() {
+    try {
+      yield Buffer.from(`${part('one', 'x')}${part('two', 'y')}--b--`)
+    } finally {
+      isClosed = true
+    }
+  }
+  for await (const _ of readMultipart(source(), 'b')) break
+  expect(isClosed).toBe(true)
+})
+
+test('names with escaped quotes, extended names and bare names are read', async () => {
+  const head = (rest: string) => `--b\r\ncontent-disposition:form-data${rest}\r\n\r\nx\r\n`
+  const whole = [
+    head('; name="a\\"b"; filename="c%22d.wav"'),
+    head("; name=file; filename*=UTF-8''na%20me.wav"),
+    head('; filename="n.wav"; name="file"'),
+    '--b--',
+  ]
+  expect(await readAll(whole.join(''), 'b')).toEqual([
+    { name: 'a"b', filename: 'c"d.wav', data: 'x' },
+    { name: 'file', filename: "UTF-8''na%20me.wav", data: 'x' },
+    { name: 'file', filename: 'n.wav', data: 'x' },
+  ])
+})
+
+test('a part without a name, a long head, a long preamble and a long epilogue are refused', async () => {
+  const without = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--'
+  await expect(readAll(without, 'b')).rejects.toThrow('has no Content-Disposition')
+  await expect(readAll(part('n'.repeat(20_000), ''), 'b')).rejects.toThrow('head of a part is too long')
+  await expect(readAll(`${part('n', '')}--b--${'x'.repeat(70_000)}`, 'b')).rejects.toThrow('follow the end')
+  await expect(readAll(`${'x'.repeat(70_000)}\r\n${part('n', '')}--b--`, 'b')).rejects.toThrow(
+    'before the first',
+  )
+})
+
+test('the boundary of a Content-Type is bare or quoted, and has at most 256 characters', () => {
+  expect(boundaryOf('multipart/form-data; boundary=abc')).toBe('abc')
+  expect(boundaryOf('Multipart/Form-Data; charset=utf-8; BOUNDARY="a b"')).toBe('a b')
+  expect(boundaryOf('multipart/form-data; boundary="a\\"b"; charset=utf-8')).toBe('a"b')
+  expect(boundaryOf(`multipart/form-data; boundary=${'x'.repeat(256)}`)).toBe('x'.repeat(256))
+})
+
+test.each([
+  'multipart/form-data;boundary=a"b',
+  'multipart/form-data',
+  'multipart/form-data; boundary=',
+  'multipart/mixed; boundary=abc',
+  'application/json',
+])('%p has no boundary of a form', contentType => {
+  expect(boundaryOf(contentType)).toBeNull()
+})
+
+test('a boundary of 10 KB is not accepted', () => {
+  expect(boundaryOf(`multipart/form-data; boundary=${'x'.repeat(10_000)}`)).toBeNull()
+})
