@@ -94,8 +94,14 @@ export const settings = {
   mediaRetentionMs: setting(
     'STENO_MEDIA_RETENTION',
     '24h',
-    duration,
-    'how long source media is kept after the end',
+    durationOrZero,
+    'how long source media is kept after the end; 0 removes it at the end',
+  ),
+  transcriptRetentionMs: setting(
+    'STENO_TRANSCRIPT_RETENTION',
+    'forever',
+    durationOrForever,
+    'how long a job and its transcript are kept after the end',
   ),
   deletedRetentionMs: setting(
     'STENO_DELETED_RETENTION',
@@ -258,6 +264,15 @@ function duration(given: string): number {
   const ms = parseDuration(given)
   if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
   return ms
+}
+
+function durationOrZero(given: string): number {
+  return given === '0' ? 0 : duration(given)
+}
+
+/** Parses a duration. Returns null for `forever`. */
+function durationOrForever(given: string): number | null {
+  return given === 'forever' ? null : duration(given)
 }
 
 /**

@@ -101,6 +101,8 @@ export const limits = {
   waitSeconds: { default: 0, min: 0, max: 60 },
   /** Maximum number of jobs whose media is removed in one sweep. The next sweep removes more. */
   mediaRemovalsMax: 1000,
+  /** Maximum number of jobs that are deleted in one sweep because they are too old. */
+  jobRemovalsMax: 100,
 
   // Limits of outgoing requests, which are downloads and webhooks.
   /**
@@ -211,6 +213,8 @@ export const limits = {
   // Limits of the terminal.
   /** Poll interval while a pipe that does not block is full. */
   terminalRetryMs: 5,
+  /** Poll interval of the command `watch`. */
+  watchEveryMs: 2 * second,
   /** Minimum interval between two lines about the progress of a command whose stderr is not a terminal. */
   terminalReportEveryMs: 10 * second,
 

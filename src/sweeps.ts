@@ -21,11 +21,16 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   sweepEvery: {
     'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
     'tell changes that commands made': ({ live }) => live.refresh(),
+    'stop jobs that commands ended': ({ runner }) => runner.stopEndedJobs(),
     'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
     'give waiting jobs to engines': ({ runner }) => runner.pump(),
     'remove bytes of expired uploads': ({ db, config }) => removeUnusedBytes(db, config.dataDir),
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
+    'delete old jobs': ({ runner, config }) => {
+      if (config.transcriptRetentionMs !== null)
+        runner.deleteOldJobs({ keptMs: config.transcriptRetentionMs })
+    },
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
     'write the search index': ({ indexer }) => indexer.wake(),
     // An expired upload is kept as long as a deleted job. A caller who uses it gets the error UPLOAD_EXPIRED.

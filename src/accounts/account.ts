@@ -42,7 +42,7 @@ export function findAccountByEmail(db: Db, email: string): Account | null {
 }
 
 export function listAccounts(db: Db): Account[] {
-  return db.list<Account>(`select ${columns} from accounts order by created_at, id`)
+  return db.list<Account>(`select ${columns} from accounts where deleted_at is null order by created_at, id`)
 }
 
 export function verifyAccount(db: Db, id: string, passwordHash: string): void {
@@ -56,6 +56,15 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
 /** Sets the webhook address for jobs that are submitted without a webhook address. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
+}
+
+/** Removes the personal data of an account. Its row stays, because the ledger refers to it. */
+export function forgetAccount(db: Db, id: string): void {
+  db.run(
+    `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null,
+       deleted_at = $now where id = $id`,
+    { id, now: db.now() },
+  )
 }
 
 /** Moves the account to the end of the round robin, in which the jobs of accounts are started. */

@@ -1,7 +1,7 @@
 // Sends mail over SMTP. If no mail server is set, each mail is written to a folder instead. A mail program
 // can open the file.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
@@ -94,15 +94,27 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
+/** Removes the mails to this address from the data folder. */
+export function removeMailTo(dataDir: string, email: string): void {
+  for (const path of listMail(dataDir)) {
+    const isToAddress = readFileSync(path, 'utf8').split('\r\n').includes(`To: ${email}`)
+    if (isToAddress) rmSync(path, { force: true })
+  }
+}
+
 /** Removes mails from the data folder that are older than `mailKeptMs`. Their links have expired. */
 export function removeOldMail(dataDir: string, nowMs: number): void {
-  const folder = join(dataDir, 'mail')
-  if (!existsSync(folder)) return
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (!entry.isFile() || !isId(entry.name.replace(/\.eml$/, ''))) continue
+  for (const path of listMail(dataDir)) {
     if (nowMs - statSync(path).mtimeMs >= limits.mailKeptMs) rmSync(path, { force: true })
   }
+}
+
+function listMail(dataDir: string): string[] {
+  const folder = join(dataDir, 'mail')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(entry => entry.isFile() && isId(entry.name.replace(/\.eml$/, '')))
+    .map(({ name }) => join(folder, name))
 }
 
 /**

@@ -9,7 +9,9 @@ import { normalEmail } from '../accounts/email.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { hashPassword } from '../accounts/password.ts'
 import { centsOf, parseDollars } from '../accounts/price.ts'
+import { formatSize } from '../base/units.ts'
 import type { Db } from '../db/db.ts'
+import { countBelongings, eraseAccount } from '../jobs/erase.ts'
 import { limits } from '../limits.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
 import { command, jsonOption, need, print, UsageError } from './command.ts'
@@ -99,6 +101,36 @@ export const credit = command({
     print(values, recordOf(account), () => `${account.email}: ${dollars(account.balanceUnits)}`)
   },
 })
+
+const remove = command({
+  usage: 'steno accounts delete EMAIL --yes [--json]',
+  summary: 'Erase an account with its keys, jobs, transcripts and media. Its ledger stays, without a name.',
+  options: { ...json, yes: { type: 'boolean' } },
+  help: { yes: 'erase it; without this, only say what would be erased' },
+  async run(positionals, values) {
+    const [email] = need(positionals, 'EMAIL')
+    const { dataDir } = dataConfig(values)
+    const record = withData(values, db => {
+      const account = mustFind(db, email)
+      const found = {
+        account_id: account.id,
+        ...countBelongings(db, account.id),
+        erased: values.yes === true,
+      }
+      if (values.yes) {
+        eraseAccount(db, dataDir, account)
+        db.checkpoint()
+      }
+      return { ...found, balance: dollars(account.balanceUnits) }
+    })
+    const { jobs, mediaBytes, balance } = record
+    const belongings = `${jobs} jobs, ${formatSize(mediaBytes)} of media, a balance of ${balance}`
+    if (!values.yes) throw new Error(`${email} has ${belongings}; add --yes to erase all of it`)
+    print(values, record, () => `${email} erased: ${belongings}`)
+  },
+})
+
+export { remove as delete }
 
 export function mustFind(db: Db, email: string): Account {
   const account = findAccountByEmail(db, normalEmail(email) ?? '')

@@ -5,6 +5,7 @@ import type { Command } from './command.ts'
 
 const accounts = () => import('./accounts.ts')
 const keys = () => import('./keys.ts')
+const jobs = () => import('./jobs.ts')
 const models = () => import('./models.ts')
 
 export const commands: Record<string, () => Promise<Command>> = {
@@ -14,10 +15,15 @@ export const commands: Record<string, () => Promise<Command>> = {
   'accounts show': async () => (await accounts()).show,
   'accounts webhook': async () => (await accounts()).webhook,
   'accounts credit': async () => (await accounts()).credit,
+  'accounts delete': async () => (await accounts()).delete,
   'keys create': async () => (await keys()).create,
   'keys list': async () => (await keys()).list,
   'keys revoke': async () => (await keys()).revoke,
+  'jobs list': async () => (await jobs()).list,
+  'jobs show': async () => (await jobs()).show,
+  'jobs cancel': async () => (await jobs()).cancel,
   transcribe: async () => (await import('./transcribe.ts')).transcribe,
+  watch: async () => (await import('./watch.ts')).watch,
   'models list': async () => (await models()).list,
   'models pull': async () => (await models()).pull,
   'models verify': async () => (await models()).verify,

@@ -32,10 +32,10 @@ export const transcribe = command({
     const startedAt = performance.now()
     const [stdoutFormat = 'text'] = target.formats
     await untilInterrupted(async signal => {
-      const batch = new Batch({ config, task, outputs, stdoutFormat, signal })
+      const batch = new Batch({ config, task, stdoutFormat, signal })
       try {
         for (const { place, reason } of problems) batch.fail(place, reason)
-        await batch.transcribeAll(sources)
+        await batch.transcribeAll(outputs)
       } finally {
         await batch.close()
         if (!task.quiet) summarise(batch.counts, (performance.now() - startedAt) / 1000)

@@ -10,6 +10,7 @@ import progress from './migrations/005_progress.sql' with { type: 'text' }
 import sessions from './migrations/006_sessions.sql' with { type: 'text' }
 import utterances from './migrations/007_utterances.sql' with { type: 'text' }
 import peaks from './migrations/008_peaks.sql' with { type: 'text' }
+import deletedAccounts from './migrations/009_deleted_accounts.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -23,6 +24,7 @@ const shipped: Migration[] = [
   { name: '006_sessions', sql: sessions },
   { name: '007_utterances', sql: utterances },
   { name: '008_peaks', sql: peaks },
+  { name: '009_deleted_accounts', sql: deletedAccounts },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

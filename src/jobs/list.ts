@@ -69,6 +69,28 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
+/** Lists jobs that ended at `endedBefore` or earlier and are not deleted. */
+export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
+  return selectJobs(
+    db,
+    'where completed_at is not null and completed_at <= $endedBefore and deleted_at is null limit $limit',
+    { endedBefore, limit: limits.jobRemovalsMax },
+  )
+}
+
+/** Lists the newest jobs of all accounts, or of one. */
+export function listNewestJobs(
+  db: Db,
+  { accountId, state, limit }: { accountId: string | null; state: JobState | null; limit: number },
+): Job[] {
+  return selectJobs(
+    db,
+    `where deleted_at is null and ($accountId is null or account_id = $accountId)
+     and ($state is null or state = $state) order by seq desc limit $limit`,
+    { accountId, state, limit },
+  )
+}
+
 /**
  * Lists ended jobs whose media can be removed: jobs that ended at `endedBefore` or earlier, and deleted jobs.
  * A deleted job still has media only after a crash.

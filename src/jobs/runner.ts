@@ -19,7 +19,7 @@ import {
   restartTimeouts,
   startNextJob,
 } from './job.ts'
-import { listStuckJobs, listUnfinishedJobs } from './list.ts'
+import { listOldJobs, listStuckJobs, listUnfinishedJobs } from './list.ts'
 import type { LiveJobs } from './live.ts'
 import { removeMedia } from './media-files.ts'
 import { isTerminal, timeouts } from './states.ts'
@@ -109,6 +109,22 @@ export class Runner {
         const failed = failJob(db, id, { code })
         if (failed) this.#stop(failed)
       }
+    }
+  }
+
+  /** Deletes the jobs that ended at least `keptMs` ago, as their accounts could do. */
+  deleteOldJobs({ keptMs }: { keptMs: number }): void {
+    const { db } = this.#parts
+    for (const { accountId, id } of listOldJobs(db, { endedBefore: db.now() - keptMs }))
+      this.delete(accountId, id)
+  }
+
+  /** Aborts the steps of jobs that a command in another process has ended or erased. */
+  stopEndedJobs(): void {
+    for (const id of this.#underWay.jobIds()) {
+      const job = findJob(this.#parts.db, id)
+      if (job === null) this.#underWay.stop(id)
+      else if (isTerminal(job.state)) this.#stop(job)
     }
   }
 
@@ -208,6 +224,8 @@ export class Runner {
     this.#parts.webhooks.send(job)
     this.#parts.live.changed(job.id)
     this.#parts.onEnd(job)
+    const { db, config } = this.#parts
+    if (config.mediaRetentionMs === 0) removeMedia(db, config.dataDir, job)
     log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
   }
 }

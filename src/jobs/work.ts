@@ -20,6 +20,10 @@ export class WorkUnderWay {
     return done
   }
 
+  jobIds(): string[] {
+    return [...this.#pieces.keys()]
+  }
+
   stop(jobId: string): void {
     this.#pieces.get(jobId)?.stop.abort(new Error('the job has ended'))
   }

@@ -79,14 +79,13 @@ async function run(
   const batch = new Batch({
     config: defaults,
     task,
-    outputs,
     stdoutFormat: target.formats[0] ?? 'text',
     signal,
     open: async () => engine,
   })
   try {
     for (const { place, reason } of problems) batch.fail(place, reason)
-    const error = await batch.transcribeAll(sources).then(
+    const error = await batch.transcribeAll(outputs).then(
       () => null,
       (caught: unknown) => caught,
     )

@@ -22,8 +22,7 @@ export type Counts = { done: number; failed: number; skipped: number; seconds: n
 type Run = {
   config: Config
   task: Task
-  /** The output files of each source. An empty list means stdout, in `stdoutFormat`. */
-  outputs: Map<Source, Output[]>
+  /** The format of the transcripts that go to stdout. */
   stdoutFormat: Output['format']
   signal: AbortSignal
   /** Starts the engine. Tests replace it. */
@@ -31,7 +30,7 @@ type Run = {
 }
 
 /** One source while it is worked on. */
-type Work = { source: Source; screen: Screen; utterances: Utterance[]; startedAt: number }
+type Work = { source: Source; outputs: Output[]; screen: Screen; utterances: Utterance[]; startedAt: number }
 
 export class Batch {
   readonly counts: Counts = { done: 0, failed: 0, skipped: 0, seconds: 0 }
@@ -44,11 +43,16 @@ export class Batch {
     this.#fetcher = openFetcher(run.config, run.signal)
   }
 
-  /** Transcribes all sources. Throws only if the run was interrupted, or if no engine can be started. */
-  async transcribeAll(sources: Source[]): Promise<void> {
-    for (const [index, source] of sources.entries()) {
-      const screen = openScreen(source.name, { number: index + 1, files: sources.length }, this.#run.task)
-      const work: Work = { source, screen, utterances: [], startedAt: performance.now() }
+  /**
+   * Transcribes all sources. The map has the output files of each source; an empty list means stdout. Throws
+   * only if the run was interrupted, if stdout is closed, or if no engine can be started.
+   */
+  async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
+    let number = 0
+    for (const [source, outputs] of sources) {
+      number += 1
+      const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
+      const work: Work = { source, outputs, screen, utterances: [], startedAt: performance.now() }
       try {
         await this.#transcribe(work)
       } catch (error) {
@@ -75,11 +79,11 @@ export class Batch {
   }
 
   async #transcribe(work: Work): Promise<void> {
-    const { source, screen } = work
+    const { source, screen, outputs } = work
     const { task, config, signal } = this.#run
     signal.throwIfAborted()
-    const missing = this.#missingOutputs(source)
-    if (missing.length === 0 && this.#outputsOf(source).length > 0) {
+    const missing = this.#missingOutputs(outputs)
+    if (missing.length === 0 && outputs.length > 0) {
       this.counts.skipped += 1
       return
     }
@@ -102,13 +106,8 @@ export class Batch {
     this.#write(work, shifted(transcript, task.section), missing)
   }
 
-  #outputsOf(source: Source): Output[] {
-    return this.#run.outputs.get(source) ?? []
-  }
-
   /** Returns the output files that must be written. Throws if a file exists and must not be replaced. */
-  #missingOutputs(source: Source): Output[] {
-    const outputs = this.#outputsOf(source)
+  #missingOutputs(outputs: Output[]): Output[] {
     const { existing } = this.#run.task
     if (existing === 'overwrite') return outputs
     const there = outputs.filter(({ path }) => existsSync(path))
@@ -137,13 +136,13 @@ export class Batch {
     work.utterances.push(...utterances)
   }
 
-  #write(work: Work, transcript: Transcript, outputs: Output[]): void {
-    const { source, screen } = work
+  #write(work: Work, transcript: Transcript, missing: Output[]): void {
+    const { source, screen, outputs } = work
     const { task } = this.#run
     for (const warning of transcript.warnings ?? [])
       screen.line(`steno: ${visible(source.place)}: ${warning}`)
-    const written = this.#outputsOf(source).length === 0 ? this.#print(source, transcript) : outputs
-    for (const output of written) {
+    if (outputs.length === 0) this.#print(work, transcript)
+    for (const output of missing) {
       if (this.#writeFile(source, transcript, output)) continue
       if (task.existing === 'refuse')
         throw new Error(`${visible(output.path)} was written by another program meanwhile`)
@@ -152,15 +151,13 @@ export class Batch {
     this.counts.seconds += transcript.duration_seconds
     if (task.quiet) return
     const speed = speedOf(transcript.duration_seconds, (performance.now() - work.startedAt) / 1000)
-    const places = written.map(({ path }) => visible(path)).join(', ')
+    const places = missing.map(({ path }) => visible(path)).join(', ')
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }
 
   /** Prints a transcript, unless its text was shown line by line while it was recognised. */
-  #print(source: Source, transcript: Transcript): Output[] {
-    if (this.#isShownLive(source)) return []
-    terminal.out(this.#text(source, transcript, this.#run.stdoutFormat))
-    return []
+  #print(work: Work, transcript: Transcript): void {
+    if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#run.stdoutFormat))
   }
 
   #writeFile(source: Source, transcript: Transcript, { path, format }: Output): boolean {
@@ -172,18 +169,18 @@ export class Batch {
     return formats[format].write(transcript, { title: name, options: this.#run.task.exports })
   }
 
-  #isShownLive(source: Source): boolean {
+  #isShownLive({ outputs }: Work): boolean {
     const { stdoutFormat, task } = this.#run
     const isOnTerminal = terminal.isTerminal('out') && terminal.isTerminal('err') && !task.quiet
     const isPlain = stdoutFormat === 'text' && !task.input.diarize
-    return isOnTerminal && isPlain && this.#outputsOf(source).length === 0
+    return isOnTerminal && isPlain && outputs.length === 0
   }
 
   /** Writes what was heard so far, and returns the error that ends the run. */
-  #interruption({ source, utterances }: Work): Interrupted {
-    const outputs = this.#outputsOf(source)
+  #interruption(work: Work): Interrupted {
+    const { source, outputs, utterances } = work
     const heard = utterances.at(-1)
-    if (!heard || this.#isShownLive(source)) return new Interrupted('interrupted')
+    if (!heard || this.#isShownLive(work)) return new Interrupted('interrupted')
     const { fromMs } = this.#run.task.section
     const transcript = shifted(
       {
@@ -196,7 +193,7 @@ export class Batch {
       },
       { fromMs },
     )
-    if (outputs.length === 0) this.#print(source, transcript)
+    if (outputs.length === 0) this.#print(work, transcript)
     const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
     for (const { path, format } of partial)
       writeOutput(path, this.#text(source, transcript, format), { overwrite: true })

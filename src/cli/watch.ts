@@ -1,0 +1,51 @@
+import { statSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import { command, need, UsageError } from './command.ts'
+import { terminal } from './terminal.ts'
+import { Batch } from './transcribe/batch.ts'
+import { untilInterrupted } from './transcribe/interrupt.ts'
+import { openTarget, planOutputs, readTarget } from './transcribe/outputs.ts'
+import { readTask, taskChoices, taskHelp, taskOptions } from './transcribe/task.ts'
+import { openWatcher } from './transcribe/watcher.ts'
+import { configOf } from './transcribe.ts'
+
+export const watch = command({
+  usage: 'steno watch FOLDER --out FOLDER [--format srt,json] [OPTIONS]',
+  summary: 'Transcribe every file that appears in a folder, until Ctrl-C.',
+  options: taskOptions,
+  help: { ...taskHelp, overwrite: 'replace files that exist when a source changes' },
+  choices: taskChoices,
+  more: [
+    'A file is taken when its size and time did not change for two seconds, and when its output is missing.',
+    'A file that failed is tried again when it changes.',
+  ],
+  async run(positionals, values) {
+    const [folder] = need(positionals, 'FOLDER')
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(`${folder} is not a folder`)
+    if (values.out === undefined) throw new UsageError('--out FOLDER is needed')
+    const task = readTask(values, { skipExisting: !values.overwrite })
+    const target = readTarget(`${values.out}/`, values.format, 1)
+    const config = configOf(values)
+    openTarget(target)
+    const watcher = openWatcher(folder, { recursive: values.recursive ?? false })
+    if (!task.quiet) terminal.err(`steno watches ${folder}; Ctrl-C ends it\n`)
+    await untilInterrupted(async signal => {
+      const batch = new Batch({ config, task, stdoutFormat: 'text', signal })
+      try {
+        while (!signal.aborted) {
+          const { ready, all } = watcher.look()
+          const outputs = planOutputs(all, target)
+          await batch.transcribeAll(new Map(ready.map(source => [source, outputs.get(source) ?? []])))
+          await wait(limits.watchEveryMs, undefined, { signal })
+        }
+      } catch (error) {
+        // Ctrl-C is how this command ends.
+        if (!signal.aborted) throw error
+      } finally {
+        await batch.close()
+      }
+    })
+  },
+})

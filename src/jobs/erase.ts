@@ -1,0 +1,83 @@
+// Erases an account: its jobs, transcripts, media, keys and everything else that refers to it. Only the
+// ledger stays, with an account that has no name. The erasure may be interrupted and repeated.
+
+import { rmSync } from 'node:fs'
+import { forgetAccount } from '../accounts/account.ts'
+import { removeMailTo } from '../accounts/mail.ts'
+import type { Db } from '../db/db.ts'
+import { deleteTranscript } from '../transcripts/search-index.ts'
+import { uploadPath } from '../uploads/disk.ts'
+import { failJob, type Job, selectJobs } from './job.ts'
+import { removeMedia } from './media-files.ts'
+
+type Owner = { id: string; email: string }
+
+export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: Owner): void {
+  lockOut(db, accountId)
+  for (const job of jobsOf(db, accountId)) eraseJob(db, dataDir, job)
+  for (const { id } of db.list<{ id: string }>('select id from uploads where account_id = $accountId', {
+    accountId,
+  }))
+    rmSync(uploadPath(dataDir, id), { force: true })
+  db.tx(() => {
+    for (const table of tablesOfAccounts(db))
+      db.run(`delete from ${table} where account_id = $accountId`, { accountId })
+    forgetAccount(db, accountId)
+  })
+  removeMailTo(dataDir, email)
+}
+
+/** Counts what an erasure removes. */
+export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
+  const jobs = jobsOf(db, accountId)
+  const kept = db.find<{ bytes: number }>(
+    'select coalesce(sum(file_bytes), 0) as bytes from jobs where account_id = $accountId and media_kept = 1',
+    { accountId },
+  )
+  return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }
+}
+
+/** Ends all access to the account, so that nothing new is added while it is erased. */
+function lockOut(db: Db, accountId: string): void {
+  db.tx(() => {
+    const now = db.now()
+    db.run('update keys set revoked_at = $now where account_id = $accountId and revoked_at is null', {
+      now,
+      accountId,
+    })
+    db.run('update accounts set password_hash = null, webhook_url = null where id = $accountId', {
+      accountId,
+    })
+    for (const table of tablesOfAccounts(db)) {
+      if (table !== 'keys' && table !== 'uploads')
+        db.run(`delete from ${table} where account_id = $accountId`, { accountId })
+    }
+  })
+}
+
+function jobsOf(db: Db, accountId: string): Job[] {
+  return selectJobs(db, 'where account_id = $accountId', { accountId })
+}
+
+function eraseJob(db: Db, dataDir: string, job: Job): void {
+  failJob(db, job.id, { code: 'CANCELLED' })
+  // A call removes only a part of a long transcript, so that no transaction blocks the server for long.
+  while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
+    db.tx(() => deleteTranscript(db, job))
+  removeMedia(db, dataDir, job)
+  db.run('delete from jobs where id = $id', { id: job.id })
+}
+
+/**
+ * Returns the tables whose rows belong to an account, except for the ledger and the jobs. A table that refers
+ * to another one comes first.
+ */
+function tablesOfAccounts(db: Db): string[] {
+  const tables = db.list<{ name: string }>(
+    `select tables.name from sqlite_schema as tables join pragma_table_info(tables.name) as columns
+     where tables.type = 'table' and columns.name = 'account_id'
+       and tables.name not in ('ledger', 'jobs')`,
+  )
+  const last = ['uploads', 'keys']
+  return tables.map(({ name }) => name).toSorted((one, other) => last.indexOf(one) - last.indexOf(other))
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
+import { clips, pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+test('a file is ready once, when it did not change between two looks, and again when it changes', () => {
+  const folder = temporaryFolder()
+  const path = join(folder, 'a.mp3')
+  const watcher = openWatcher(folder, { recursive: false })
+  const ready = () => watcher.look().ready.map(({ name }) => name)
+  writeFileSync(path, 'first')
+  expect(ready()).toEqual([])
+  writeFileSync(path, 'first and more')
+  expect(ready()).toEqual([])
+  expect(ready()).toEqual(['a.mp3'])
+  expect(ready()).toEqual([])
+  utimesSync(path, 1, 1)
+  expect(ready()).toEqual([])
+  expect(ready()).toEqual(['a.mp3'])
+  writeFileSync(join(folder, 'empty.mp3'), '')
+  expect([ready(), ready()]).toEqual([[], []])
+  renameSync(folder, `${folder}-gone`)
+  expect(ready()).toEqual([])
+  renameSync(`${folder}-gone`, folder)
+})
+
+const missing = !pocket || !clips
+test.skipIf(missing)(
+  `files that appear in a watched folder are transcribed until Ctrl-C${unless(pocket && clips, 'pocket model with its clips')}`,
+  async () => {
+    const folder = temporaryFolder()
+    const [inbox, out] = [join(folder, 'in'), join(folder, 'out')]
+    mkdirSync(inbox)
+    writeFileSync(join(inbox, 'broken.mp3'), 'no sound in here')
+    const { PATH = '' } = process.env
+    const child = Bun.spawn(selfCommand('watch', inbox, '--out', out, '--format', 'srt'), {
+      cwd: folder,
+      env: { PATH, HOME: folder, STENO_MODEL: 'pocket', STENO_ENV_FILE: join(folder, 'none') },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    let told = ''
+    for await (const chunk of child.stderr) {
+      told += new TextDecoder().decode(chunk)
+      if (told.includes('steno watches') && !existsSync(join(inbox, 'talk.flac')))
+        copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, 'talk.flac'))
+      if (told.includes('talk.srt') && told.includes('broken.mp3')) child.kill('SIGINT')
+    }
+    expect(await child.exited).toBe(0)
+    expect(told).toContain('broken.mp3: The file is not audio or video that can be read.')
+    expect(readdirSync(out)).toEqual(['talk.srt'])
+    expect(readFileSync(join(out, 'talk.srt'), 'utf8')).toMatch(/^1\n00:00:0/)
+  },
+  60_000,
+)
+
+test('a folder that is missing, or no output folder, is wrong usage', () => {
+  const run = (...args: string[]) => Bun.spawnSync(selfCommand('watch', ...args))
+  expect(run('/nowhere', '--out', 'x').exitCode).toBe(2)
+  expect(run('.').exitCode).toBe(2)
+})

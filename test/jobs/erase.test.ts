@@ -1,0 +1,142 @@
+// Tests how data leaves the service: an account is erased, old jobs are deleted, media goes with its job.
+
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newId } from '../../src/base/id.ts'
+import { findCommand } from '../support/command.ts'
+import { speech } from '../support/media.ts'
+import { startTestService, steered, type TestService } from '../support/service.ts'
+
+const secret = 'xylophones in Reykjavik'
+
+/** Returns the names of the files in the data folder that contain `text`. */
+function filesWith({ dataDir }: TestService, text: string): string[] {
+  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && !entry.parentPath.includes('native'))
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => readFileSync(path).includes(text))
+}
+
+steered('an erased account leaves no trace but its ledger, while the server runs', async () => {
+  const service = await startTestService()
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const done = await ana.transcribe(speech(60), { vocabulary: ['Zanzibar'] })
+  service.engine.finish(await service.engine.given(1), secret)
+  await ana.until(done, 'completed')
+  const running = await ana.transcribe(speech(60))
+  const task = await service.engine.given(2)
+  await ana.post('/v1/upload', { filename: 'unused-by-ana.mp3' }, { 'Idempotency-Key': 'anas-key' })
+  const mail = join(service.dataDir, 'mail')
+  await Bun.write(join(mail, `${newId()}.eml`), 'To: ana@example.org\r\n\r\nhello ana')
+  await Bun.write(join(mail, `${newId()}.eml`), 'To: ben@example.org\r\n\r\nhello ben')
+  const kept = await ben.transcribe(speech(60))
+  expect(filesWith(service, secret).length).toBeGreaterThan(0)
+  expect(filesWith(service, 'ana@example.org').length).toBeGreaterThan(0)
+
+  const asked = await findCommand(service.dataDir, 'accounts', 'delete', 'ana@example.org')
+  expect([asked.code, asked.err]).toEqual([1, expect.stringMatching(/has 2 jobs, .* of media.* --yes/)])
+  expect((await ana.get('/v1/balance')).status).toBe(200)
+
+  const erased = await findCommand(service.dataDir, 'accounts', 'delete', 'ana@example.org', '--yes')
+  expect([erased.code, erased.out]).toEqual([0, expect.stringContaining('ana@example.org erased: 2 jobs')])
+  service.later(0)
+  expect(task.options.signal.aborted).toBe(true)
+  expect((await ana.get('/v1/balance')).status).toBe(401)
+  for (const word of [
+    secret,
+    'ana@example.org',
+    'Zanzibar',
+    'unused-by-ana',
+    'anas-key',
+    ana.keyId,
+    done,
+    running,
+  ]) {
+    const found = filesWith(service, word)
+    // The ledger counts money, so it keeps the ids of the jobs.
+    if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
+  }
+  expect(readdirSync(mail).length).toBe(1)
+  expect((await ben.job(kept)).status).not.toBe('failed')
+  const [ledger] = service.db.list<{ rows: number }>(
+    'select count(*) as rows from ledger where account_id = $id',
+    {
+      id: ana.id,
+    },
+  )
+  expect(ledger?.rows).toBeGreaterThan(0)
+  const listed = await findCommand(service.dataDir, 'accounts', 'list')
+  expect(listed.out.trim().split('\n').length).toBe(1)
+  expect((await findCommand(service.dataDir, 'accounts', 'show', 'ana@example.org')).code).toBe(1)
+  expect((await findCommand(service.dataDir, 'accounts', 'create', 'ana@example.org')).code).toBe(0)
+})
+
+steered('a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed', async () => {
+  const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(60))
+  service.engine.finish(await service.engine.given(1), secret)
+  await ana.until(id, 'completed')
+  const day = 24 * 3600 * 1000
+  service.later(29 * day)
+  expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(200)
+  service.later(day)
+  expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(404)
+  service.later(0)
+  expect(filesWith(service, secret)).toEqual([])
+})
+
+steered('with STENO_MEDIA_RETENTION=0 the media of a job is removed when the job ends', async () => {
+  const service = await startTestService({ settings: { STENO_MEDIA_RETENTION: '0' } })
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(60))
+  const { path } = (await service.engine.given(1)).input
+  expect(existsSync(path)).toBe(true)
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  expect(existsSync(path)).toBe(false)
+})
+
+steered(
+  'an operator lists, shows and cancels jobs, and the server stops the work of a cancelled job',
+  async () => {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const id = await ana.transcribe(speech(60))
+    const task = await service.engine.given(1)
+    const run = (...args: string[]) => findCommand(service.dataDir, 'jobs', ...args)
+
+    const listed = await run('list')
+    expect(listed.out).toMatch(new RegExp(`^${id}  .*processing .* ana@example\\.org`))
+    expect((await run('list', '--state', 'failed', '--json')).json()).toEqual([])
+    expect((await run('list', '--account', 'ana@example.org', '--json')).json()).toMatchObject([
+      { id, account: 'ana@example.org', state: 'processing', duration_seconds: 60 },
+    ])
+    expect((await run('list', '--state', 'done')).code).toBe(2)
+    expect((await run('show', id)).out).toContain('state: processing')
+    expect((await run('show', 'x')).err).toBe('steno: there is no job x\n')
+
+    expect((await run('cancel', id, '--json')).json()).toMatchObject({
+      id,
+      cancelled: true,
+      released_cents: expect.any(Number),
+    })
+    service.later(0)
+    expect(task.options.signal.aborted).toBe(true)
+    expect(await ana.job(id)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
+    expect(await ana.balance()).toMatchObject({ reserved_cents: 0 })
+  },
+)
+
+test('an unknown account is not erased', async () => {
+  const service = await startTestService()
+  const { code, err } = await findCommand(
+    service.dataDir,
+    'accounts',
+    'delete',
+    'nobody@example.org',
+    '--yes',
+  )
+  expect([code, err]).toEqual([1, 'steno: there is no account nobody@example.org\n'])
+})
