@@ -31,6 +31,10 @@ export const requestErrors = {
     message: 'The first request with this Idempotency-Key is still running.',
   },
   GONE: { status: 410, message: 'What was here has been removed.' },
+  PRECONDITION_FAILED: {
+    status: 412,
+    message: 'The transcription was edited since you read it; read it again.',
+  },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
   RANGE_NOT_SATISFIABLE: { status: 416, message: 'The file is shorter than this range.' },

@@ -64,6 +64,8 @@ export const limits = {
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
   vocabularyTermLengthMax: 80,
+  /** Maximum number of fields of an object in the body of a request. */
+  objectFieldsMax: 100,
   pageSizeMax: 200,
   pageSizeDefault: 50,
   idempotencyKeyLengthMax: 255,
@@ -219,6 +221,11 @@ export const limits = {
   terminalReportEveryMs: 10 * second,
 
   // Limits of search and edits.
+  /** Maximum size of the body of an edit. It is larger than other bodies, so that an edit names a field that is too long. */
+  editBytesMax: 4 * MB,
+  editedUtterancesMax: 1000,
+  editedTextLengthMax: 10_000,
+  speakerNameLengthMax: 80,
   /** Words that are added to the search index, or removed from it, in one transaction. Each takes about 5 ms. */
   indexedWordsPerPiece: 2000,
   removedWordsPerPiece: 100,

@@ -109,7 +109,7 @@ function shown(times: number[]): string[] {
 }
 
 /** Returns a transcript of utterances of 8 to 21 words. Its words have no times, which a search does not need. */
-function spoken(words: number): Transcript {
+export function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []
   for (let count = 0; count < words; ) {
     const length = 8 + random.below(14)

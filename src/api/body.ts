@@ -4,8 +4,8 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
 /** Checks the Content-Type and Content-Length headers, before the body is read. */
-export function checkBodyHeaders(request: Request): void {
-  if (Number(request.headers.get('content-length')) > limits.bodyBytesMax) throw tooLarge()
+export function checkBodyHeaders(request: Request, bytesMax: number = limits.bodyBytesMax): void {
+  if (Number(request.headers.get('content-length')) > bytesMax) throw tooLarge(bytesMax)
   if (request.body === null) return
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
@@ -13,12 +13,15 @@ export function checkBodyHeaders(request: Request): void {
   }
 }
 
-export async function readBody(request: Request): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  bytesMax: number = limits.bodyBytesMax,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > limits.bodyBytesMax) throw tooLarge()
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -32,16 +35,27 @@ export function parseBody(bytes: Uint8Array): object {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new ApiError('INVALID_REQUEST', 'The body must be a JSON object.')
   }
-  return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, shallow(value)]))
+  return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, simplified(name, value)]))
 }
+
+/** The fields whose values are objects, or lists of objects. */
+const nestedFields = ['utterances', 'speakers']
 
 /**
  * Simplifies the value of a field before validation, because Elysia needed seconds to report 15,000 invalid
- * nested objects. A nested object becomes an empty object. A list keeps at most `vocabularyTermsMax + 1`
- * values: enough for the validation to refuse a list that is too long.
+ * nested objects, and fails at some objects in the place of a text. A nested object becomes an empty object,
+ * unless it belongs to a field of `nestedFields`. A list and an object keep as many values as the longest one
+ * that is valid, and one more: enough for the validation to refuse it.
  */
-function shallow(value: unknown): unknown {
-  return Array.isArray(value) ? value.slice(0, limits.vocabularyTermsMax + 1).map(flat) : flat(value)
+function simplified(name: string, value: unknown): unknown {
+  const simplify = nestedFields.includes(name) ? flatObject : flat
+  return Array.isArray(value) ? value.slice(0, limits.editedUtterancesMax + 1).map(simplify) : simplify(value)
+}
+
+function flatObject(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).slice(0, limits.objectFieldsMax + 1)
+  return Object.fromEntries(fields.map(([name, field]) => [name, flat(field)]))
 }
 
 function flat(value: unknown): unknown {
@@ -57,9 +71,6 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function tooLarge(): ApiError {
-  return new ApiError(
-    'PAYLOAD_TOO_LARGE',
-    `The request body is larger than ${limits.bodyBytesMax / 1024} KB.`,
-  )
+function tooLarge(bytesMax: number): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', `The request body is larger than ${bytesMax / 1024} KB.`)
 }

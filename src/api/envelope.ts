@@ -46,10 +46,18 @@ function invalid(error: ValidationError): ApiError {
   const problems = error.all as unknown as Problem[]
   const stray = problems.find(({ message }) => message === 'Unexpected property')
   const problem = stray ?? problems[0]
-  const field = problem?.path.slice(1) ?? ''
+  const field = nameOf(problem?.path ?? '')
   if (stray) return new ApiError('INVALID_REQUEST', `${shown(field)} is not a known field.`)
   const code = fieldCodes[problem?.path ?? ''] ?? 'INVALID_REQUEST'
   return new ApiError(code, `${shown(field) || 'The request'} ${wanted(problem)}.`)
+}
+
+/** Converts the path `/utterances/0/text` to `utterances[0].text`. */
+function nameOf(path: string): string {
+  return path
+    .slice(1)
+    .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.')
 }
 
 function wanted(problem: Problem | undefined): string {

@@ -9,7 +9,7 @@ import type { exportQuery } from './shapes/requests.ts'
 
 type Wanted = ExportOptions & { format: 'json' | ExportFormat }
 
-type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'wait'>
+type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>
 
 const cueParameters: Parameter[] = ['max_words', 'max_chars', 'max_duration', 'sentence_aware']
 const textParameters: Parameter[] = ['include_speakers', 'strip_chars']

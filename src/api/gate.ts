@@ -1,10 +1,10 @@
 // The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
 // body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `account`, `submit` or `session`. The value of the macro names the quota of the route.
+// `openBody`, `account`, `edit`, `submit` or `session`. The value of the macro names the quota of the route.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
-import type { RateName } from '../limits.ts'
+import { limits, type RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { authenticate, authenticateSession, type Caller } from './credential.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
@@ -97,9 +97,9 @@ export const gate = (service: Service) => {
     throw refusal(quota)
   }
 
-  async function takeBody(request: Request, requestState: RequestState): Promise<object> {
-    checkBodyHeaders(request)
-    requestState.rawBody = await readBody(request)
+  async function takeBody(request: Request, requestState: RequestState, bytesMax?: number): Promise<object> {
+    checkBodyHeaders(request, bytesMax)
+    requestState.rawBody = await readBody(request, bytesMax)
     return parseBody(requestState.rawBody)
   }
 
@@ -169,6 +169,15 @@ export const gate = (service: Service) => {
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, authenticate),
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+    }),
+    /** For a route that needs a credential and has a JSON body. The quota `rate` is counted per caller. */
+    edit: (rate: RateName) => ({
+      detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
+      parse: ({ request, set, requestState }: GateContext) => {
+        admit({ request, set, requestState }, rate, authenticate)
+        return takeBody(request, requestState, limits.editBytesMax)
+      },
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /** For a route that needs the cookie of a sign-in session. The quota `rate` is counted per account. */

@@ -23,6 +23,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     created_at: timestamp(job.createdAt),
     started_at: job.startedAt === null ? null : timestamp(job.startedAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+    edited_at: job.editedAt === null ? null : timestamp(job.editedAt),
     ...(job.errorCode === null ? {} : { error: errorOf(job) }),
   }
 }

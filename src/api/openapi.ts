@@ -176,9 +176,9 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   Allow: { description: 'The methods this address takes' },
   'Accept-Post': { description: 'The media type a body must have' },
   'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
-  ETag: { description: 'The sha-256 of what was stored' },
   'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
   'Content-Range': { description: 'Which bytes these are, or the size of the file' },
+  ETag: { description: 'Changes when the content changes' },
   'Access-Control-Allow-Origin': { description: '*: a page of any origin may read this answer' },
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }

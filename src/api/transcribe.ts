@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia'
 import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
+import { editJob } from '../jobs/edit.ts'
 import { errorOf } from '../jobs/events.ts'
 import { findOwnJob } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
+import { countEdits } from '../transcripts/edit.ts'
 import { findTranscript, findTranscriptJson } from '../transcripts/store.ts'
+import { editsOf, tagOf } from './etag.ts'
 import { dropUnused, exportOptions, exportTranscript } from './exports.ts'
 import { gate } from './gate.ts'
-import { jobJson } from './job-json.ts'
+import { jobJson, timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
@@ -65,10 +68,12 @@ export const transcribe = (service: Service) =>
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
         const { format } = options
         if (format === 'json') {
-          const json = jobJson(job, findTranscriptJson(service.db, job.id))
-          return new Response(json, { headers: { 'Content-Type': 'application/json' } })
+          const edits = countEdits(service.db, job.id)
+          const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
+          const tag = edits === null ? null : { ETag: tagOf(edits) }
+          return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
         }
-        const result = findTranscript(service.db, job.id)
+        const result = findTranscript(service.db, job.id, query.version)
         if (!result)
           throw new ApiError('INVALID_REQUEST', `format ${format} needs a completed transcription.`)
         return exportTranscript(result, format, options)
@@ -80,9 +85,35 @@ export const transcribe = (service: Service) =>
         transform: ({ query }) => dropUnused(query),
         detail: about({
           answer: answers.job,
+          success: { status: 200, description: 'Success', headers: ['ETag'] },
           summary: 'Read a transcription, as JSON or as subtitles or text',
           otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
           fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
+        }),
+      },
+    )
+
+    .patch(
+      '/transcribe/:id',
+      ({ caller, params, body, headers, set }) => {
+        const knownEdits = editsOf(headers['if-match'])
+        const { job, edits, utterances } = editJob(service.db, caller.accountId, params.id, {
+          request: body,
+          knownEdits,
+        })
+        set.headers.ETag = tagOf(edits)
+        return { id: job.id, edited_at: timestamp(job.editedAt ?? 0), utterances }
+      },
+      {
+        edit: 'jobs.edit',
+        params: requests.idParam,
+        headers: requests.editHeaders,
+        body: requests.editRequest,
+        response: { 200: answers.edited },
+        detail: about({
+          summary: 'Edit the transcript of a completed transcription',
+          success: { status: 200, description: 'Edited', headers: ['ETag'] },
+          fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED'],
         }),
       },
     )

@@ -11,6 +11,7 @@ import sessions from './migrations/006_sessions.sql' with { type: 'text' }
 import utterances from './migrations/007_utterances.sql' with { type: 'text' }
 import peaks from './migrations/008_peaks.sql' with { type: 'text' }
 import deletedAccounts from './migrations/009_deleted_accounts.sql' with { type: 'text' }
+import edits from './migrations/010_edits.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -25,6 +26,7 @@ const shipped: Migration[] = [
   { name: '007_utterances', sql: utterances },
   { name: '008_peaks', sql: peaks },
   { name: '009_deleted_accounts', sql: deletedAccounts },
+  { name: '010_edits', sql: edits },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

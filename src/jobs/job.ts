@@ -42,6 +42,7 @@ export type Job = {
   createdAt: number
   startedAt: number | null
   completedAt: number | null
+  editedAt: number | null
   deletedAt: number | null
 }
 
@@ -69,7 +70,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
-  completed_at as completedAt, deleted_at as deletedAt`
+  completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`
 
 /** Creates a job in the state `created`. Returns its id. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
@@ -216,6 +217,13 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
     recordEvent(db, id, 'transcription.completed')
     return { ...job, language: transcript.language }
   })
+}
+
+/** Stores that the transcript of a job was edited. */
+export function setEdited(db: Db, job: Job): Job {
+  const editedAt = db.now()
+  db.run('update jobs set edited_at = $editedAt where id = $id', { id: job.id, editedAt })
+  return { ...job, editedAt }
 }
 
 /** Fails a job and releases its reserve. Returns null when the job has already ended. */

@@ -71,9 +71,15 @@ export function findTranscriptJson(db: Db, jobId: string, version: Version = 'cu
 }
 
 /** Returns one utterance of a job, or null when the job has no utterance of this index. */
-export function findUtterance(db: Db, seq: number, index: number): Utterance | null {
+export function findUtterance(
+  db: Db,
+  seq: number,
+  index: number,
+  version: Version = 'current',
+): Utterance | null {
   if (index < 0 || index >= utterancesMax) return null
-  const row = db.find<{ body: string }>('select body from utterances where id = $id', {
+  const { body } = columns[version]
+  const row = db.find<{ body: string }>(`select ${body} as body from utterances where id = $id`, {
     id: utteranceId(seq, index),
   })
   return row && (JSON.parse(row.body) as Utterance)

@@ -70,12 +70,16 @@ const values: unknown[] = [
   {},
   [[]],
   { toString: null },
+  [{ index: 0, text: 'Good day.' }],
+  [{ index: -1 }, { text: null }],
+  { 'SPEAKER 1': 'Ann', toString: 'x' },
 ]
 const paths = [
   '/v1',
   '/v1/upload',
   '/v1/transcribe',
   '/v1/transcriptions',
+  '/v1/search',
   '/v1/balance',
   '/v1/accounts',
   '/v1/transcribe/ID',
@@ -98,6 +102,8 @@ const fields = [
   'prompt',
   'vocabulary',
   'webhook_url',
+  'utterances',
+  'speakers',
   'email',
   'password',
 ]
@@ -116,6 +122,8 @@ const parameters = [
   'limit',
   'order',
   'cursor',
+  'q',
+  'version',
   'expires',
   'signature',
   'token',
@@ -128,6 +136,7 @@ const headerNames = [
   'Accept',
   'Range',
   'If-None-Match',
+  'If-Match',
   'Cookie',
 ]
 

@@ -84,7 +84,7 @@ test('405 names the methods; 404 and 405 show only the quota of the address', as
     ['DELETE', '/v1/balance', 'GET'],
     ['HEAD', '/v1/balance', 'GET'],
     ['OPTIONS', '/v1/transcribe', 'POST'],
-    ['PUT', '/v1/transcribe/x', 'GET, DELETE'],
+    ['PUT', '/v1/transcribe/x', 'GET, PATCH, DELETE'],
     ['GET', '/v1/transcribe/x/cancel', 'POST'],
     ['POST', '/v1', 'GET'],
     ['GET', '/v1/upload/x', 'PUT'],

@@ -75,6 +75,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/transcribe/{id}/events',
     'GET /v1/transcribe/{id}/peaks',
     'GET /v1/transcriptions',
+    'PATCH /v1/transcribe/{id}',
     'POST /v1/accounts',
     'POST /v1/audio/transcriptions',
     'POST /v1/transcribe',
@@ -115,6 +116,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     sentence_aware: ['boolean', true],
     include_speakers: ['string', 'auto'],
     strip_chars: ['string', undefined],
+    version: ['string', 'current'],
     wait: ['integer', 0],
     include_timestamps: ['boolean', false],
   })

@@ -46,6 +46,7 @@ steered('a job goes from created to completed and is charged by the second', asy
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     started_at: expect.stringMatching(/Z$/),
     completed_at: expect.stringMatching(/Z$/),
+    edited_at: null,
     result: expect.objectContaining({
       full_transcript: 'Good morning everybody.',
       language: 'en',

@@ -38,6 +38,7 @@ const jobFields = {
   created_at: instant('When it was accepted'),
   started_at: nullable(instant('When an engine took it up')),
   completed_at: nullable(instant('When it ended, well or badly')),
+  edited_at: nullable(instant('When its transcript was last edited')),
   error: Type.Optional(jobError),
 }
 
@@ -61,6 +62,18 @@ export const accepted = answer(
 export const page = answer(
   'TranscriptionPage',
   Type.Object({ items: Type.Array(listedJob), next_cursor: nullable(Type.String()) }),
+)
+
+export const edited = answer(
+  'EditedTranscription',
+  Type.Object({
+    id: Type.String(),
+    edited_at: instant('When the transcript was edited'),
+    utterances: Type.Array(
+      Type.Object({ ...utterance.properties, index: Type.Integer() }, { $id: 'EditedUtterance' }),
+      { description: 'The utterances with a new text, and the times of their words' },
+    ),
+  }),
 )
 
 export const searchHit = Type.Object(

@@ -112,6 +112,56 @@ export const transcribeRequest = Type.Object(
   { ...closed, $id: 'TranscribeRequest', description: 'Exactly one of url and upload_id' },
 )
 
+const editedUtterance = Type.Object(
+  {
+    index: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'the index in result.utterances, from 0',
+    }),
+    text: Type.String({
+      maxLength: limits.editedTextLengthMax,
+      description: `what was said, at most ${limits.editedTextLengthMax} characters; empty for nothing`,
+    }),
+  },
+  closed,
+)
+
+export const editRequest = Type.Object(
+  {
+    utterances: Type.Optional(
+      Type.Array(editedUtterance, {
+        maxItems: limits.editedUtterancesMax,
+        description: `new texts, at most ${limits.editedUtterancesMax}; words keep their times where they stay the same`,
+      }),
+    ),
+    speakers: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.String({
+          minLength: 1,
+          maxLength: limits.speakerNameLengthMax,
+          description: `a name on one line, at most ${limits.speakerNameLengthMax} characters`,
+        }),
+        {
+          maxProperties: limits.objectFieldsMax,
+          description: 'the new name of each speaker; two speakers may get the same name',
+        },
+      ),
+    ),
+  },
+  { ...closed, $id: 'EditRequest', description: 'At least one of utterances and speakers' },
+)
+
+export const editHeaders = Type.Object(
+  {
+    'if-match': Type.Optional(
+      Type.String({ description: 'The ETag that was read: refuses the edit when somebody else was faster' }),
+    ),
+  },
+  open,
+)
+
 export const accountRequest = Type.Object(
   {
     email: Type.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' }),
@@ -151,6 +201,12 @@ export const exportQuery = Type.Object(
   {
     format: Type.Optional(
       oneOf(['json', 'srt', 'vtt', 'text'], { description: 'json, srt, vtt or text', default: 'json' }),
+    ),
+    version: Type.Optional(
+      oneOf(['current', 'original'], {
+        description: 'current, or original: as the engine made it, without edits',
+        default: 'current',
+      }),
     ),
     max_words: Type.Optional(queryInteger('most words of a cue', limits.cueWords)),
     max_chars: Type.Optional(queryInteger('most characters of a cue', limits.cueChars)),

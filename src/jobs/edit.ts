@@ -1,0 +1,64 @@
+// Edits the transcript of a completed job.
+
+import type { Static } from '@sinclair/typebox'
+import type { editRequest } from '../api/shapes/requests.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { countEdits, editTranscript } from '../transcripts/edit.ts'
+import { findUtterance } from '../transcripts/store.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
+import { findOwnJob, type Job, setEdited } from './job.ts'
+
+/** The body of PATCH /v1/transcribe/{id}. */
+type EditRequest = Static<typeof editRequest>
+
+export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
+
+/**
+ * Edits a completed job of this account. `edits` is the number of edits that the caller knows of, or null:
+ * with another number, the edit is refused, because somebody else has edited the transcript since.
+ */
+export function editJob(
+  db: Db,
+  accountId: string,
+  jobId: string,
+  { request, knownEdits }: { request: EditRequest; knownEdits: readonly number[] | null },
+): EditedJob {
+  checkRequest(request)
+  const { utterances = [], speakers = {} } = request
+  return db.tx(() => {
+    const job = findOwnJob(db, accountId, jobId)
+    if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    const before = countEdits(db, jobId)
+    if (before === null)
+      throw new ApiError(
+        'CONFLICT',
+        `Only a completed transcription can be edited; this one is ${job.state}.`,
+      )
+    if (knownEdits && !knownEdits.includes(before)) throw new ApiError('PRECONDITION_FAILED')
+    editTranscript(db, job, { utterances, speakers })
+    const edited = utterances.flatMap(({ index }) => {
+      const utterance = findUtterance(db, job.seq, index)
+      return utterance ? [{ index, ...utterance }] : []
+    })
+    return { job: setEdited(db, job), edits: before + 1, utterances: edited }
+  })
+}
+
+/** Makes the checks that a JSON schema cannot express. */
+function checkRequest({ utterances = [], speakers = {} }: EditRequest): void {
+  if (utterances.length === 0 && Object.keys(speakers).length === 0)
+    throw invalid('Give utterances or speakers.')
+  const indexes = new Set<number>()
+  for (const [position, { index }] of utterances.entries()) {
+    if (indexes.has(index)) throw invalid(`utterances[${position}].index was given before.`)
+    indexes.add(index)
+  }
+  for (const name of Object.values(speakers))
+    if (name.trim() !== name || /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(name))
+      throw invalid('speakers has a name with a line break, a control character, or a space at an end.')
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError('INVALID_REQUEST', message)
+}

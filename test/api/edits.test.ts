@@ -1,0 +1,231 @@
+import { expect, test } from 'bun:test'
+import { limits } from '../../src/limits.ts'
+import { type Answer, startTestService, steered } from '../support/service.ts'
+import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
+
+const texts = ['Good morning, Munich.', 'It is rainy today.', 'Thank you for watching.']
+
+async function edited() {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+  const ana = service.account('ana')
+  const id = addTranscript(service.db, ana, transcriptWith(texts, ['SPEAKER 1', 'SPEAKER 2']))
+  completeIndex(service.db)
+  const path = `/v1/transcribe/${id}`
+  return {
+    service,
+    ana,
+    path,
+    id,
+    patch: (body: unknown, headers?: Record<string, string>) => ana.send('PATCH', path, body, headers),
+    result: async (query = '') => (await ana.get(`${path}${query}`)).body.result,
+    export: async (query: string) => (await ana.get(`${path}?${query}`)).text,
+    found: async (q: string) => (await ana.get(`/v1/search?q=${q}`)).body.items.length,
+  }
+}
+
+test('an edited text is in the result, in every export and in the search, and words keep their times', async () => {
+  const { ana, path, id, patch, result, export: exported, found } = await edited()
+  expect((await ana.get(path)).body.edited_at).toBeNull()
+  const { status, body } = await patch({ utterances: [{ index: 1, text: ' It is\nsunny  today. ' }] })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ id, utterances: [{ index: 1, text: 'It is sunny today.' }] })
+  expect(
+    body.utterances[0].words.map(({ word, start }: { word: string; start: number }) => [word, start]),
+  ).toEqual([
+    ['It', 10],
+    ['is', 10.5],
+    ['sunny', 11],
+    ['today.', 11.5],
+  ])
+  expect((await ana.get(path)).body.edited_at).toBe(body.edited_at)
+  const { full_transcript, utterances } = await result()
+  expect(full_transcript).toBe('Good morning, Munich. It is sunny today. Thank you for watching.')
+  expect({ index: 1, ...utterances[1] }).toEqual(body.utterances[0])
+  for (const format of ['srt', 'vtt', 'text']) expect(await exported(`format=${format}`)).toContain('sunny')
+  expect([await found('sunny'), await found('rainy')]).toEqual([1, 0])
+  expect((await ana.get('/v1/transcriptions')).body.items[0].edited_at).toBe(body.edited_at)
+})
+
+test('the version of the engine stays', async () => {
+  const { patch, result, export: exported } = await edited()
+  const before = await result()
+  await patch({ utterances: [{ index: 0, text: 'Bonjour.' }], speakers: { 'SPEAKER 2': 'Ann' } })
+  await patch({ utterances: [{ index: 0, text: 'Hola.' }], speakers: { Ann: 'Bea' } })
+  expect(await result('?version=original')).toEqual(before)
+  expect(await result('?version=current')).toEqual(await result())
+  expect(await exported('version=original&format=text')).toContain('Good morning')
+  expect(await exported('format=text')).toContain('Hola')
+})
+
+test('words that come back after an edit have their old times again', async () => {
+  const { patch, result } = await edited()
+  const before = await result()
+  await patch({ utterances: [{ index: 0, text: '' }] })
+  await patch({ utterances: [{ index: 0, text: texts[0] }] })
+  expect(await result()).toEqual(before)
+})
+
+test('an utterance without text is in no export, and the others keep their indexes', async () => {
+  const { patch, result, export: exported, found } = await edited()
+  expect((await patch({ utterances: [{ index: 2, text: ' \u0000\n ' }] })).status).toBe(200)
+  const { full_transcript, utterances } = await result()
+  expect(full_transcript).toBe('Good morning, Munich. It is rainy today.')
+  expect(utterances[2]).toMatchObject({ text: '', words: [], start: 20, end: 22 })
+  expect(utterances).toHaveLength(3)
+  for (const format of ['srt', 'vtt', 'text'])
+    expect(await exported(`format=${format}&max_words=50`)).not.toContain('watching')
+  expect((await exported('format=srt&max_words=50')).match(/-->/g)).toHaveLength(2)
+  expect(await found('watching')).toBe(0)
+})
+
+test('speakers are renamed everywhere, can swap names and can become one', async () => {
+  const { patch, result, export: exported } = await edited()
+  const speakers = async () => {
+    const { speakers, utterances } = await result()
+    for (const { speaker, words } of utterances) for (const word of words) expect(word.speaker).toBe(speaker)
+    return [speakers, utterances.map(({ speaker }: { speaker: string }) => speaker)]
+  }
+  await patch({ speakers: { 'SPEAKER 1': 'Ann "A." \\ Müller' } })
+  expect(await speakers()).toEqual([
+    ['Ann "A." \\ Müller', 'SPEAKER 2'],
+    ['Ann "A." \\ Müller', 'SPEAKER 2', 'Ann "A." \\ Müller'],
+  ])
+  expect(await exported('format=text')).toContain('Ann "A." \\ Müller: Good morning')
+  // The label of the engine still means the same speaker, so that a script can repeat its request.
+  await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
+  await patch({ speakers: { Bea: 'Cy', Cy: 'Bea' } })
+  expect(await speakers()).toEqual([
+    ['Cy', 'Bea'],
+    ['Cy', 'Bea', 'Cy'],
+  ])
+  await patch({ speakers: { Bea: 'Cy' } })
+  expect(await speakers()).toEqual([['Cy'], ['Cy', 'Cy', 'Cy']])
+})
+
+test('a name with an arrow or markup gives valid subtitles', async () => {
+  const { patch, export: exported } = await edited()
+  expect((await patch({ speakers: { 'SPEAKER 1': 'a --> <b>&' } })).status).toBe(200)
+  expect((await patch({ utterances: [{ index: 0, text: 'one --> two <i>' }] })).status).toBe(200)
+  const srt = await exported('format=srt&max_words=50')
+  expect(srt.split('\n').filter(line => line.includes('-->'))).toHaveLength(3)
+  const vtt = await exported('format=vtt&max_words=50')
+  expect(vtt).toContain('<v a --&gt; &lt;b&gt;&amp;>one --&gt; two &lt;i&gt;')
+})
+
+test('an edit is refused when somebody else was faster, if the request has If-Match', async () => {
+  const { ana, path, patch } = await edited()
+  const tag = (await ana.get(path)).headers.get('etag') ?? ''
+  const edit = (text: string, match: string) =>
+    patch({ utterances: [{ index: 0, text }] }, { 'If-Match': match })
+  const first = await edit('One.', tag)
+  expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
+  const second = await edit('Two.', tag)
+  expect([second.status, second.body.error.code]).toEqual([412, 'PRECONDITION_FAILED'])
+  expect((await ana.get(path)).body.result.utterances[0].text).toBe('One.')
+  expect((await ana.get(path)).headers.get('etag')).toBe(first.headers.get('etag'))
+  expect((await edit('Three.', 'nonsense')).status).toBe(412)
+  expect((await edit('Four.', `"77", ${first.headers.get('etag')}`)).status).toBe(200)
+  expect((await edit('Five.', '*')).status).toBe(200)
+})
+
+const longText = 'x'.repeat(limits.editedTextLengthMax + 1)
+
+test.each<[unknown, string]>([
+  [{}, 'utterances or speakers'],
+  [{ utterances: [], speakers: {} }, 'utterances or speakers'],
+  [{ utterances: [{ index: 3, text: 'x' }] }, 'utterances[0].index'],
+  [
+    {
+      utterances: [
+        { index: 0, text: 'x' },
+        { index: 2 ** 20, text: 'x' },
+      ],
+    },
+    'utterances[1].index',
+  ],
+  [{ utterances: [{ index: -1, text: 'x' }] }, 'utterances[0].index'],
+  [{ utterances: [{ index: 0.5, text: 'x' }] }, 'utterances[0].index'],
+  [
+    {
+      utterances: [
+        { index: 0, text: 'x' },
+        { index: 0, text: 'y' },
+      ],
+    },
+    'utterances[1].index',
+  ],
+  [{ utterances: [{ index: 0 }] }, 'utterances[0].text'],
+  [{ utterances: [{ index: 0, text: ['x'] }] }, 'utterances[0].text'],
+  [{ utterances: [{ index: 0, text: longText }] }, 'utterances[0].text'],
+  [{ utterances: [{ index: 0, text: 'x'.repeat(1_000_000) }] }, 'utterances[0].text'],
+  [{ utterances: [{ index: 0, text: 'x', start: 1 }] }, 'utterances[0].start'],
+  [{ utterances: { index: 0, text: 'x' } }, 'utterances'],
+  [{ utterances: ['x'] }, 'utterances[0]'],
+  [
+    {
+      utterances: Array.from({ length: limits.editedUtterancesMax + 1 }, (_, index) => ({
+        index,
+        text: 'x',
+      })),
+    },
+    'utterances',
+  ],
+  [{ speakers: { 'SPEAKER 3': 'Ann' } }, 'SPEAKER 1, SPEAKER 2'],
+  [{ speakers: { 'SPEAKER 1': '' } }, 'speakers.SPEAKER 1'],
+  [{ speakers: { 'SPEAKER 1': 'Ann\nBea' } }, 'speakers'],
+  [{ speakers: { 'SPEAKER 1': 'Ann\u2028Bea' } }, 'speakers'],
+  [{ speakers: { 'SPEAKER 1': ' ' } }, 'speakers'],
+  [{ speakers: { 'SPEAKER 1': 'x'.repeat(limits.speakerNameLengthMax + 1) } }, 'speakers.SPEAKER 1'],
+  [{ speakers: ['Ann'] }, 'speakers'],
+  [{ speakers: 'Ann' }, 'speakers'],
+  [{ texts: [] }, 'texts'],
+])('a wrong edit is refused, and the message names the field: %#', async (body, named) => {
+  const { patch, result } = await edited()
+  const before = await result()
+  const answer = await patch(body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(answer.body.error.message).toContain(named)
+  expect(await result()).toEqual(before)
+})
+
+test('a job of somebody else, an unknown job and a deleted job cannot be edited', async () => {
+  const { service, ana, path, patch } = await edited()
+  const body = { speakers: { 'SPEAKER 1': 'Ann' } }
+  const code = ({ status, body }: Answer) => [status, body.error.code]
+  expect(code(await service.account('ben').send('PATCH', path, body))).toEqual([
+    404,
+    'TRANSCRIPTION_NOT_FOUND',
+  ])
+  expect(code(await ana.send('PATCH', '/v1/transcribe/none', body))).toEqual([404, 'TRANSCRIPTION_NOT_FOUND'])
+  await ana.delete(path)
+  expect(code(await patch(body))).toEqual([404, 'TRANSCRIPTION_NOT_FOUND'])
+})
+
+steered('a job without a transcript cannot be edited', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  await service.engine.given(1)
+  const { status, body } = await ana.send('PATCH', `/v1/transcribe/${id}`, {
+    utterances: [{ index: 0, text: 'x' }],
+  })
+  expect([status, body.error.code]).toEqual([409, 'CONFLICT'])
+})
+
+test('a text that an edit replaced is found no more, also while the index is being written', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+  const ana = service.account('ana')
+  const id = addTranscript(service.db, ana, texts)
+  const patch = (index: number, text: string) =>
+    ana.send('PATCH', `/v1/transcribe/${id}`, { utterances: [{ index, text }] })
+  await patch(0, 'Edited before the index.')
+  completeIndex(service.db)
+  await patch(0, 'Edited after the index.')
+  await patch(1, 'Also edited.')
+  completeIndex(service.db)
+  service.db.run("insert into search (search) values ('integrity-check')")
+  const found = async (q: string) => (await ana.get(`/v1/search?q=${q}`)).body.items.length
+  expect(await Promise.all(['before', 'after', 'munich', 'rainy', 'edited', 'watching'].map(found))).toEqual([
+    0, 1, 0, 0, 2, 1,
+  ])
+})

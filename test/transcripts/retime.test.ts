@@ -1,0 +1,184 @@
+import { expect, test } from 'bun:test'
+import { withText } from '../../src/transcripts/retime.ts'
+import type { Utterance } from '../../src/transcripts/transcript.ts'
+import { seeded } from '../support/random.ts'
+
+/** Returns an utterance of these words. A space separates them where `separator` is one. */
+function spoken(words: [string, number, number][], separator = ' '): Utterance {
+  return {
+    start: words[0]?.[1] ?? 0,
+    end: words.at(-1)?.[2] ?? 0,
+    text: words.map(([word]) => word).join(separator),
+    speaker: 'SPEAKER 1',
+    confidence: 0.9,
+    words: words.map(([word, start, end]) => ({ word, start, end, confidence: 0.8, speaker: 'SPEAKER 1' })),
+  }
+}
+
+const fox = spoken([
+  ['the', 1, 1.1],
+  ['quick', 1.1, 1.3],
+  ['brown', 1.3, 1.6],
+  ['fox', 1.65, 1.9],
+  ['jumps', 1.9, 2.2],
+])
+
+function timed(original: Utterance, text: string, language = 'en'): [string, number, number][] {
+  return withText(original, { original, text, language }).words.map(({ word, start, end }) => [
+    word,
+    start,
+    end,
+  ])
+}
+
+test.each<[string, string, [string, number, number][]]>([
+  [
+    'nothing',
+    'the quick brown fox jumps',
+    [
+      ['the', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['brown', 1.3, 1.6],
+      ['fox', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'case and punctuation',
+    'The quick, brown fox jumps.',
+    [
+      ['The', 1, 1.1],
+      ['quick,', 1.1, 1.3],
+      ['brown', 1.3, 1.6],
+      ['fox', 1.65, 1.9],
+      ['jumps.', 1.9, 2.2],
+    ],
+  ],
+  [
+    'one word',
+    'the quick red fox jumps',
+    [
+      ['the', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['red', 1.3, 1.6],
+      ['fox', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'a word that is removed',
+    'the quick fox jumps',
+    [
+      ['the', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['fox', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'a word that is added in a pause',
+    'the quick brown old fox jumps',
+    [
+      ['the', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['brown', 1.3, 1.6],
+      ['old', 1.6, 1.65],
+      ['fox', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'one word for two',
+    'the quick bro wn fox jumps',
+    [
+      ['the', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['bro', 1.3, 1.471],
+      ['wn', 1.471, 1.6],
+      ['fox', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'two places at once',
+    'a quick brown cat jumps',
+    [
+      ['a', 1, 1.1],
+      ['quick', 1.1, 1.3],
+      ['brown', 1.3, 1.6],
+      ['cat', 1.65, 1.9],
+      ['jumps', 1.9, 2.2],
+    ],
+  ],
+  [
+    'everything',
+    'hello you',
+    [
+      ['hello', 1, 1.72],
+      ['you', 1.72, 2.2],
+    ],
+  ],
+  ['everything to nothing', '', []],
+])('an edit that changes %s', (_, text, expected) => {
+  expect(timed(fox, text)).toEqual(expected)
+})
+
+test('a changed word has no confidence, and all words have the speaker of the utterance', () => {
+  const utterance = { ...fox, speaker: 'Ann' }
+  const { words } = withText(utterance, { original: fox, text: 'the slow fox', language: 'en' })
+  expect(words.map(({ confidence, speaker }) => [confidence, speaker])).toEqual([
+    [0.8, 'Ann'],
+    [null, 'Ann'],
+    [0.8, 'Ann'],
+  ])
+})
+
+test('an utterance without word times gets none', () => {
+  const plain = { ...fox, words: [] }
+  expect(withText(plain, { original: plain, text: 'new text', language: 'en' })).toMatchObject({
+    text: 'new text',
+    words: [],
+  })
+})
+
+test('in a language without spaces, words keep their times up to the first change and from the last', () => {
+  const meeting = spoken(
+    [
+      ['今日', 0, 1],
+      ['は', 1, 1.2],
+      ['会議', 1.2, 2],
+      ['です', 2, 2.5],
+      ['。', 2.5, 2.5],
+    ],
+    '',
+  )
+  expect(timed(meeting, '今日は試験です。', 'ja')).toEqual([
+    ['今日', 0, 1],
+    ['は', 1, 1.2],
+    ['試験', 1.2, 2],
+    ['です', 2, 2.5],
+    ['。', 2.5, 2.5],
+  ])
+})
+
+test('random edits keep the order of times inside the utterance, and the words of the text', () => {
+  const random = seeded(3)
+  const vocabulary = 'the quick brown fox jumps over a lazy dog'.split(' ')
+  for (let round = 0; round < 2000; round++) {
+    const text = Array.from({ length: random.below(9) }, () => random.pick(vocabulary)).join(' ')
+    const { words } = withText(fox, { original: fox, text, language: 'en' })
+    expect(words.map(({ word }) => word).join(' ')).toBe(text)
+    const times = words.flatMap(({ start, end }) => [start, end])
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(times.every(time => time >= fox.start && time <= fox.end)).toBe(true)
+  }
+})
+
+test('a text of thousands of words is timed in a moment', () => {
+  const words = (count: number, offset: number) =>
+    Array.from({ length: count }, (_, at) => `w${(at * 7 + offset) % 5000}`)
+  const long = spoken(words(5000, 0).map((word, at) => [word, at, at + 1]))
+  const startedAt = performance.now()
+  expect(timed(long, words(5000, 3).join(' '))).toHaveLength(5000)
+  expect(performance.now() - startedAt).toBeLessThan(1000)
+})
