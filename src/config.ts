@@ -5,6 +5,7 @@
 
 import { resolve } from 'node:path'
 import { nearest } from './base/edit-distance.ts'
+import { levels } from './base/log.ts'
 import { parseDuration, parseSize } from './base/units.ts'
 import { type RateName, rates } from './limits.ts'
 import { parseNets } from './net/nets.ts'
@@ -148,6 +149,7 @@ export const settings = {
     'sender of mail; default steno@HOST of the base address',
   ),
   dashboard: setting('STENO_DASHBOARD', 'on', onOrOff, 'the web app at /; off leaves the API alone'),
+  logLevel: setting('STENO_LOG_LEVEL', 'info', oneOf(...levels), 'lowest level that is logged'),
   log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),
 }
 

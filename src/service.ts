@@ -167,9 +167,19 @@ function openParts(
   return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
 }
 
-function countEnd(metrics: Metrics, { state, errorCode, durationMs }: Job): void {
+function countEnd(
+  metrics: Metrics,
+  { state, errorCode, durationMs, createdAt, startedAt, completedAt }: Job,
+): void {
   metrics.add('steno_jobs_ended_total', { state, code: errorCode ?? '' })
-  if (state === 'completed') metrics.add('steno_audio_seconds_total', {}, (durationMs ?? 0) / 1000)
+  if (startedAt === null || completedAt === null) return
+  const workedSeconds = Math.max(0, completedAt - startedAt) / 1000
+  metrics.histogram('steno_job_wait_seconds', {}).observe(Math.max(0, startedAt - createdAt) / 1000)
+  metrics.histogram('steno_job_duration_seconds', { state }).observe(workedSeconds)
+  if (state !== 'completed') return
+  const audioSeconds = (durationMs ?? 0) / 1000
+  metrics.add('steno_audio_seconds_total', {}, audioSeconds)
+  if (workedSeconds > 0) metrics.histogram('steno_job_speed_ratio', {}).observe(audioSeconds / workedSeconds)
 }
 
 /** Stops accepting connections. Running requests may finish within `stopGraceMs`; then they are aborted. */

@@ -1,8 +1,8 @@
 // The HTTP application: the hooks that run for every route, and the routes.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
+import { openAccessLog } from './access-log.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp, networkOf } from './client-ip.ts'
@@ -30,6 +30,7 @@ export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
   const requestIds = requestIdMaker()
   const counters = openRequestCounters(metrics)
+  const logAccess = openAccessLog(() => service.db)
 
   const app: AnyElysia = new Elysia({
     // A request with unknown fields is refused. By default Elysia would remove the fields.
@@ -101,19 +102,13 @@ export function openApp(service: Service): AnyElysia {
       if (request.method !== 'GET') await service.db.durable()
     })
 
-    .onAfterResponse(({ request, route, set, requestState }) => {
+    .onAfterResponse(({ request, route, params, set, requestState }) => {
       const shownRoute = route ?? 'none'
       const ms = performance.now() - requestState.startedAt
       const status = Number(set.status ?? 200)
       counters.count(shownRoute, request.method, status, ms / 1000)
-      if (request.method === 'GET' && status < 500) return
-      log.info('request', {
-        request_id: requestState.requestId,
-        method: methodName(request.method),
-        route: shownRoute,
-        status,
-        ms: Math.round(ms),
-      })
+      const { id } = (params ?? {}) as { id?: string }
+      logAccess(requestState, { method: methodName(request.method), route: shownRoute, status, ms, id })
     })
 
     .use(introduction(service, () => app))

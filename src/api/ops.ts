@@ -1,4 +1,6 @@
+import { readdirSync, statfsSync } from 'node:fs'
 import { Elysia } from 'elysia'
+import { build } from '../base/build.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/list.ts'
@@ -82,12 +84,19 @@ function canWrite(db: Db): boolean {
   }
 }
 
-function metricsText({ db, engine, metrics }: Service): string {
+function metricsText({ db, config, engine, metrics }: Service): string {
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const unfinished = jobStates.filter(state => !isTerminal(state))
   const { ready, model, device } = engine.state()
   metrics.set('steno_engine_ready', { model: model ?? 'none', device: device ?? 'none' }, Number(ready))
   for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)
-  metrics.set('steno_process_resident_bytes', {}, process.memoryUsage.rss())
+  metrics.set('steno_build_info', { ...build, bun: Bun.version }, 1)
+  const { bavail, bsize } = statfsSync(config.dataDir)
+  metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
+  const { user, system } = process.cpuUsage()
+  metrics.set('process_resident_memory_bytes', {}, process.memoryUsage.rss())
+  metrics.set('process_cpu_seconds_total', {}, (user + system) / 1e6)
+  metrics.set('process_start_time_seconds', {}, Math.round(performance.timeOrigin) / 1000)
+  metrics.set('process_open_fds', {}, readdirSync('/proc/self/fd').length)
   return metrics.text()
 }

@@ -25,7 +25,7 @@ export function openRequestCounters(metrics: Metrics): RequestCounters {
     const labels = { route, method: shown, status: `${status}` }
     const made = {
       requests: metrics.counter('steno_http_requests_total', labels),
-      seconds: metrics.histogram('steno_http_request_seconds', { route }),
+      seconds: metrics.histogram('steno_http_request_duration_seconds', { route }),
     }
     known.set(key, made)
     return made

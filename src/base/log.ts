@@ -2,17 +2,21 @@
 // transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
-type Level = 'info' | 'warn' | 'error'
+type Level = (typeof levels)[number]
 type Format = 'pretty' | 'json' | 'silent'
 
 let format: Format = 'silent'
+let lowest: Level = 'info'
+
+export const levels = ['info', 'warn', 'error'] as const
 
 /**
- * Sets the format of the log. Before this call the log prints nothing. Only the server calls this function,
+ * Sets the format of the log, and the lowest level that is written. Before this call the log prints nothing. Only the server calls this function,
  * so other commands print only their own output.
  */
-export function setLogFormat(chosen: Format): void {
+export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen
+  lowest = lowestLevel
 }
 
 export const log = {
@@ -30,7 +34,7 @@ export function errorFields(error: unknown): Fields {
 }
 
 function write(level: Level, event: string, fields: Fields): void {
-  if (format === 'silent') return
+  if (format === 'silent' || levels.indexOf(level) < levels.indexOf(lowest)) return
   const time = new Date().toISOString()
   if (format === 'json') {
     process.stderr.write(`${JSON.stringify({ time, level, event, ...fields })}\n`)

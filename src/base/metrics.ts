@@ -1,23 +1,34 @@
 // Counters, gauges and histograms in the text format of Prometheus. The constant `declared` lists every
 // metric.
 
-type Kind = 'counter' | 'gauge' | 'histogram'
+/** The upper bounds of the buckets, in seconds: of requests, of jobs, and of the speed of an engine. */
+const buckets = {
+  request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
+  job: [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600],
+  speed: [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500],
+}
 
 const declared = {
+  steno_build_info: ['gauge', '1, with the version of the program as labels.'],
   steno_http_requests_total: ['counter', 'Requests answered, by route, method and status.'],
-  steno_http_request_seconds: ['histogram', 'Time from a request to its answer, by route.'],
+  steno_http_request_duration_seconds: ['request', 'Time from a request to its answer, by route.'],
   steno_jobs: ['gauge', 'Jobs that have not ended, by state.'],
   steno_jobs_ended_total: ['counter', 'Jobs that ended, by state and code.'],
+  steno_job_wait_seconds: ['job', 'Time from the acceptance of a job to its start on an engine.'],
+  steno_job_duration_seconds: ['job', 'Time that an engine worked on a job, by state at its end.'],
+  steno_job_speed_ratio: ['speed', 'Seconds of audio per second of work, of completed jobs.'],
   steno_audio_seconds_total: ['counter', 'Seconds of audio transcribed.'],
   steno_webhooks_total: ['counter', 'Webhook deliveries, by outcome.'],
   steno_engine_ready: ['gauge', '1 when the engine can take work, by model and device.'],
-  steno_process_resident_bytes: ['gauge', 'Memory of the server process.'],
-} as const satisfies Record<string, [Kind, string]>
+  steno_disk_free_bytes: ['gauge', 'Free space of the disk with the data folder.'],
+  process_resident_memory_bytes: ['gauge', 'Memory of the server process.'],
+  process_cpu_seconds_total: ['counter', 'CPU time of the server process, without its engines.'],
+  process_start_time_seconds: ['gauge', 'Unix time at which the server process started.'],
+  process_open_fds: ['gauge', 'Open file descriptors of the server process.'],
+} as const satisfies Record<string, ['counter' | 'gauge' | keyof typeof buckets, string]>
 
 type Name = keyof typeof declared
 type Labels = Record<string, string>
-
-const bucketsSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
 
 export type Counter = { add(amount: number): void }
 export type Histogram = { observe(seconds: number): void }
@@ -64,7 +75,7 @@ export function openMetrics(): Metrics {
       }
     },
     histogram(name, labels) {
-      const empty = () => ({ buckets: bucketsSeconds.map(bound => ({ bound, count: 0 })), sum: 0, count: 0 })
+      const empty = () => ({ buckets: boundsOf(name).map(bound => ({ bound, count: 0 })), sum: 0, count: 0 })
       const one = series(histograms, name, labels, empty)
       return {
         observe(seconds) {
@@ -77,13 +88,20 @@ export function openMetrics(): Metrics {
     },
     text() {
       const lines = (Object.keys(declared) as Name[]).flatMap(name => {
-        const [kind, help] = declared[name]
+        const [declaredKind, help] = declared[name]
+        const kind = boundsOf(name).length > 0 ? 'histogram' : declaredKind
         const samples = kind === 'histogram' ? histogramLines(name, histograms) : valueLines(name, values)
         return samples.length > 0 ? [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...samples] : []
       })
       return `${lines.join('\n')}\n`
     },
   }
+}
+
+/** Returns the bounds of the buckets of a histogram. The list is empty for a counter or a gauge. */
+function boundsOf(name: Name): readonly number[] {
+  const [kind] = declared[name]
+  return kind === 'counter' || kind === 'gauge' ? [] : buckets[kind]
 }
 
 function valueLines(name: Name, values: Map<Name, Map<string, Value>>): string[] {

@@ -22,7 +22,7 @@ export const serve = command({
     need(positionals)
     const config = serverConfig(values)
     if (config.model !== null) requireModelName(config.model)
-    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'))
+    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
     setNativeHome(join(config.dataDir, 'native'))
     hideFromOthers()
     const missing = missingProtections()

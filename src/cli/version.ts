@@ -1,13 +1,8 @@
 import { FFMPEG_VERSION } from '../../node_modules/node-av/dist/ffmpeg/version.js'
 import av from '../../node_modules/node-av/package.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
-import steno from '../../package.json'
+import { build } from '../base/build.ts'
 import { command, jsonOption, need, print } from './command.ts'
-
-/**
- * The commit from which the binary was built. The build defines this constant; a checkout does not have it.
- */
-declare const STENO_COMMIT: string | undefined
 
 export const version = command({
   usage: 'steno version [--json]',
@@ -16,8 +11,8 @@ export const version = command({
   async run(positionals, values) {
     need(positionals)
     const versions = {
-      steno: steno.version,
-      commit: typeof STENO_COMMIT === 'string' ? STENO_COMMIT : 'checkout',
+      steno: build.version,
+      commit: build.commit,
       bun: Bun.version,
       onnxruntime: runtime.version,
       ffmpeg: FFMPEG_VERSION,

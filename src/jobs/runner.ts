@@ -2,11 +2,12 @@
 // exists only in memory.
 
 import { LedgerError } from '../accounts/ledger.ts'
+import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
-import { JobFailure } from '../errors.ts'
+import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
 import { type Download, type Ingest, openIngest } from './ingest.ts'
 import {
@@ -226,8 +227,28 @@ export class Runner {
     this.#parts.onEnd(job)
     const { db, config } = this.#parts
     if (config.mediaRetentionMs === 0) removeMedia(db, config.dataDir, job)
-    log.info(`job ${job.state}`, { job_id: job.id, code: job.errorCode, audio_ms: job.durationMs })
+    logEnd(job)
   }
+}
+
+/** The errors of a job that its caller cannot mend. An operator should look at them. */
+const ownFaults = new Set<JobErrorCode>([
+  'PROCESSING_ERROR',
+  'CREATED_TIMEOUT',
+  'PROCESSING_TIMEOUT',
+  'BILLING_ERROR',
+  'INTERNAL_ERROR',
+])
+
+function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job): void {
+  const write = errorCode !== null && ownFaults.has(errorCode) ? log.warn : log.info
+  write(`job ${state}`, {
+    job_id: id,
+    account_id: accountId,
+    code: errorCode,
+    audio_ms: durationMs,
+    cost_cents: state === 'completed' ? centsOf(costUnits ?? 0) : 0,
+  })
 }
 
 /**

@@ -136,7 +136,8 @@ export class WebhookSender {
         deliver(webhookUrl, body, { accountId, signingSecret, nowMs: db.now(), signal }),
       )
       onOutcome(outcome.kind)
-      log.info('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
+      const write = outcome.kind === 'delivered' ? log.info : log.warn
+      write('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
     } catch (error) {
       if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
     }

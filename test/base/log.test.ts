@@ -79,7 +79,57 @@ test('the log of a job contains no key, password, signed address or transcript',
   const all = written.join('')
   expect(all).toContain(id)
   const { search } = new URL(body.upload_url)
-  for (const secret of [ana.key, 'sk_live_', search, 'unmistakable', 'open sesame', 'hidden-token']) {
+  // The access log names the key by its first four random characters.
+  expect(all).not.toMatch(/sk_live_[\w-]{5}/)
+  for (const secret of [ana.key, 'sk_live_wrong', search, 'unmistakable', 'open sesame', 'hidden-token']) {
     expect([secret, all.includes(secret)]).toEqual([secret, false])
   }
+})
+
+test('the access log names account, key, address, id, status and time, and who read a transcript', async () => {
+  setLogFormat('json')
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  const answer = await ana.get(`/v1/transcribe/${id}?format=text`)
+  await service.fetch('/v1/health')
+  await service.fetch('/metrics')
+  await service.fetch('/nowhere')
+
+  // The line of a request is written after its answer was sent.
+  while (!written.some(line => line.includes('"status":404'))) await Bun.sleep(1)
+  const lines = written.map(line => JSON.parse(line))
+  const requests = lines.filter(({ event }) => event === 'request')
+  expect(requests.find(({ request_id }) => request_id === answer.headers.get('x-request-id'))).toEqual({
+    time: expect.any(String),
+    level: 'info',
+    event: 'request',
+    request_id: expect.any(String),
+    method: 'GET',
+    route: '/v1/transcribe/:id',
+    id,
+    status: 200,
+    ms: expect.any(Number),
+    ip: '127.0.0.1',
+    account_id: ana.id,
+    key: ana.key.slice(0, 12),
+  })
+  expect(requests.map(({ route }) => route)).not.toContain('/v1/health')
+  expect(requests.find(({ status }) => status === 404)).toMatchObject({ ip: '127.0.0.1', route: 'none' })
+  expect(lines.find(({ event }) => event === 'job completed')).toMatchObject({
+    level: 'info',
+    job_id: id,
+    account_id: ana.id,
+    cost_cents: expect.any(Number),
+  })
+})
+
+test('a lower level than STENO_LOG_LEVEL is not written', () => {
+  setLogFormat('json', 'warn')
+  log.info('quiet')
+  log.warn('loud')
+  log.error('louder')
+  expect(written.map(line => JSON.parse(line).event)).toEqual(['loud', 'louder'])
 })

@@ -24,9 +24,9 @@ test('counters add up and gauges keep the last value, by label', () => {
 
 test('a histogram counts each value once, including those above the last bound', () => {
   const metrics = openMetrics()
-  const histogram = metrics.histogram('steno_http_request_seconds', { route: '/v1' })
+  const histogram = metrics.histogram('steno_http_request_duration_seconds', { route: '/v1' })
   for (const seconds of [0.001, 0.002, 0.3, 61]) histogram.observe(seconds)
-  const { samples } = readMetrics(metrics.text()).steno_http_request_seconds!
+  const { samples } = readMetrics(metrics.text()).steno_http_request_duration_seconds!
   const readingOf = (name: string, le?: string) =>
     samples.find(each => each.name.endsWith(name) && each.labels.le === le)?.value
   expect([
@@ -54,7 +54,7 @@ test('a strict parser accepts the metrics of a service', async () => {
   await ana.until(id, 'completed')
   await service.fetch('/nowhere"\\')
   const families = readMetrics((await service.fetch('/metrics')).text)
-  expect(Object.keys(families)).toContain('steno_http_request_seconds')
+  expect(Object.keys(families)).toContain('steno_http_request_duration_seconds')
   expect(families.steno_engine_ready!.samples).toEqual([
     { name: 'steno_engine_ready', labels: { model: 'steered', device: 'none' }, value: 1 },
   ])
