@@ -12,6 +12,7 @@ import utterances from './migrations/007_utterances.sql' with { type: 'text' }
 import peaks from './migrations/008_peaks.sql' with { type: 'text' }
 import deletedAccounts from './migrations/009_deleted_accounts.sql' with { type: 'text' }
 import edits from './migrations/010_edits.sql' with { type: 'text' }
+import translate from './migrations/011_translate.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -27,6 +28,7 @@ const shipped: Migration[] = [
   { name: '008_peaks', sql: peaks },
   { name: '009_deleted_accounts', sql: deletedAccounts },
   { name: '010_edits', sql: edits },
+  { name: '011_translate', sql: translate },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

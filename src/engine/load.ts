@@ -53,6 +53,7 @@ export async function openModel({ folder, voices, device, threads }: LoadOptions
         variant: variant.replace('_', '') || 'fp32',
         runtime: runtime.version,
         languages: languagesOf(whisper),
+        translates: whisper.facts.translate !== null,
         diarization: 'problem' in models.voices ? models.voices.problem : 'ready',
         notes,
       },

@@ -24,6 +24,8 @@ export type TranscribeInput = {
   prompt: string | null
   /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
+  /** True if the text is to be an English translation of what is said. Missing means false. */
+  translate?: boolean
   /** The part of the recording that is transcribed. Its times begin at zero. Undefined means all of it. */
   section?: { fromMs: number; toMs: number } | undefined
 }
@@ -62,6 +64,8 @@ export type Engine = {
   state(): EngineState
   /** The codes of the languages that the loaded model supports; empty before the first load. */
   languages(): readonly string[]
+  /** Returns false if the loaded model cannot translate; null before the first load. */
+  translates(): boolean | null
   /** Registers a listener that is called each time the engine becomes ready. Waiting jobs can then start. */
   onReady(listener: () => void): void
   /**
@@ -81,6 +85,8 @@ export type LoadedFacts = {
   diarization: EngineState['diarization']
   /** The codes of the languages that the model supports. */
   languages: string[]
+  /** True if the model can translate to English. */
+  translates: boolean
   /** Warnings for the log, about devices that cannot be used and voice models that cannot be loaded. */
   notes: string[]
 }

@@ -44,6 +44,7 @@ class Supervisor implements Engine {
   readonly #closing = new AbortController()
   #model: ChosenModel | null = null
   #languages: readonly string[] = []
+  #translates: boolean | null = null
   #fault: string | null = null
   /**
    * True after the workers were killed because no job came for some time. The next job starts new workers.
@@ -72,6 +73,10 @@ class Supervisor implements Engine {
 
   languages(): readonly string[] {
     return this.#languages
+  }
+
+  translates(): boolean | null {
+    return this.#translates
   }
 
   onReady(listener: () => void): void {
@@ -159,7 +164,7 @@ class Supervisor implements Engine {
     })
     this.#workers.add(worker)
     try {
-      const { device, variant, diarization, languages, notes } = await worker.load()
+      const { device, variant, diarization, languages, translates, notes } = await worker.load()
       for (const note of notes) log.warn('engine limited', { reason: note })
       if (!this.#state.ready) {
         log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
@@ -167,6 +172,7 @@ class Supervisor implements Engine {
       }
       if (model === this.#model) {
         this.#languages = languages
+        this.#translates = translates
         this.#setState({
           ready: true,
           message: model.notice ?? 'ready',

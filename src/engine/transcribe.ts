@@ -45,8 +45,11 @@ export async function transcribe(
   input: TranscribeInput,
   listener: TranscribeListener,
 ): Promise<Transcript> {
+  const { translate = false } = input
   let { language } = input
   if (language !== null) checkLanguage(models, language)
+  if (translate) checkTranslation(models)
+  const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const diarization = input.diarize ? startDiarization(models) : null
   const missedSeconds: number[] = []
   const hearing: Listener = {
@@ -66,16 +69,17 @@ export async function transcribe(
       recording,
       language,
       context: context.ids,
+      translate,
       listener: hearing,
     })
     language = heard.language
     texts.push(...heard.texts)
-    listener.onUtterances?.(soFar.add(heard.texts, heard.language))
+    listener.onUtterances?.(soFar.add(heard.texts, languageOfText()))
   }
-  listener.onUtterances?.(soFar.end(language ?? 'en', recording.length))
+  listener.onUtterances?.(soFar.end(languageOfText(), recording.length))
   await listener.onSamples(recording.length)
   const transcript = assemble(texts, {
-    language: language ?? 'en',
+    language: languageOfText(),
     samples: recording.length,
     align: input.align,
     turns: diarization?.finish(input.speakerCount).exclusive ?? null,
@@ -129,6 +133,14 @@ function checkLanguage({ whisper }: LoadedModels, language: string): void {
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'
     : 'run steno models pull omnilingual'
   throw new JobFailure('PROCESSING_ERROR', `No model here knows the language ${language}: ${remedy}.`)
+}
+
+function checkTranslation({ whisper }: LoadedModels): void {
+  if (whisper.facts.translate !== null) return
+  throw new JobFailure(
+    'PROCESSING_ERROR',
+    'The loaded model cannot translate: start steno with STENO_MODEL=base or STENO_MODEL=large-v3.',
+  )
 }
 
 function startDiarization({ voices }: LoadedModels): Diarization {

@@ -30,6 +30,8 @@ export type Job = {
   align: boolean
   prompt: string | null
   vocabulary: string[]
+  /** True if the transcript is an English translation. */
+  translate: boolean
   webhookUrl: string | null
   fileBytes: number | null
   durationMs: number | null
@@ -57,17 +59,19 @@ type JobRequest = {
   align: boolean
   prompt: string | null
   vocabulary: readonly string[]
+  translate?: boolean
   webhookUrl: string | null
 }
 
-type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary'> & {
+type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate'> & {
   diarize: number
   align: number
   vocabulary: string | null
+  translate: number
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, webhook_url as webhookUrl,
+  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`
@@ -77,15 +81,16 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, prompt, vocabulary, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, translate, webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $prompt, $vocabulary, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $translate, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,
       accountId,
       diarize: Number(request.diarize),
       align: Number(request.align || request.diarize),
+      translate: Number(request.translate ?? false),
       vocabulary: request.vocabulary.length > 0 ? JSON.stringify(request.vocabulary) : null,
       progress: defaultProgress.created,
       now: db.now(),
@@ -113,9 +118,9 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-function fromRow({ diarize, align, vocabulary, ...row }: JobRow): Job {
+function fromRow({ diarize, align, vocabulary, translate, ...row }: JobRow): Job {
   const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
-  return { ...row, diarize: diarize === 1, align: align === 1, vocabulary: terms }
+  return { ...row, diarize: diarize === 1, align: align === 1, translate: translate === 1, vocabulary: terms }
 }
 
 type Failure = { code: JobErrorCode; message?: string }

@@ -62,6 +62,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
       align: job.align,
       prompt: job.prompt,
       vocabulary: job.vocabulary,
+      translate: job.translate,
     },
     {
       signal,

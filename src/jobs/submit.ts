@@ -11,8 +11,11 @@ import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
-/** The body of POST /v1/transcribe. A null field has the same meaning as a missing field. */
-type Submission = Static<typeof transcribeRequest>
+/**
+ * The body of POST /v1/transcribe. A null field has the same meaning as a missing field. Only the endpoint with
+ * OpenAI's interface can set `translate`.
+ */
+type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
  * Makes the checks that need no database. Throws an ApiError for an invalid request. `checkWebhookUrl` may
@@ -63,6 +66,7 @@ export function submitJob(
       align: submission.align ?? true,
       prompt: submission.prompt ?? null,
       vocabulary: submission.vocabulary ?? [],
+      translate: submission.translate ?? false,
       webhookUrl:
         keyId === null ? null : (submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null),
     })

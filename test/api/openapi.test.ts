@@ -78,6 +78,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'PATCH /v1/transcribe/{id}',
     'POST /v1/accounts',
     'POST /v1/audio/transcriptions',
+    'POST /v1/audio/translations',
     'POST /v1/transcribe',
     'POST /v1/transcribe/{id}/cancel',
     'POST /v1/upload',

@@ -56,6 +56,20 @@ test.skipIf(missing || !president)(
   60_000,
 )
 
+const spanish = firstOf('../shared/pocket/audio/es_m2.flac')
+
+test.skipIf(missing || !spanish)(
+  `Spanish is translated to English, with the times of its sentences${skipped}${unless(spanish, 'Spanish clip')}`,
+  async () => {
+    const { language, utterances } = await hear(spanish!, { translate: true, align: false })
+    expect(language).toBe('en')
+    const thanks = utterances.find(({ text }) => text.includes('thanks for the help'))
+    expect(thanks).toMatchObject({ speaker: null, words: [] })
+    expect(Math.abs((thanks?.start ?? 0) - 4.5)).toBeLessThan(0.3)
+  },
+  60_000,
+)
+
 test.skipIf(missing || !president)(
   `a pause in President Kennedy's sentence belongs to no word${skipped}${unless(president, 'clip of it')}`,
   async () => {

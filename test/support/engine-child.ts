@@ -25,6 +25,7 @@ process.on('message', async (order: Order): Promise<void> => {
         runtime: 'none',
         diarization: 'ready',
         languages: ['en', 'de'],
+        translates: true,
         notes: [],
       },
     })

@@ -38,6 +38,7 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
       diarization: 'ready',
     }),
     languages: () => ['en', 'de', 'jw'],
+    translates: () => true,
     onReady: listener => void listeners.push(listener),
     setReady: now => {
       const becameReady = now && !ready

@@ -7,7 +7,7 @@ import { listedCode } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { Caller } from '../credential.ts'
 import { gate } from '../gate.ts'
-import { about } from '../route.ts'
+import { about, type RouteDetail } from '../route.ts'
 import type { Service } from '../service.ts'
 import { type AwaitedJob, startAwaited } from './awaited-job.ts'
 import { OpenAiError } from './errors.ts'
@@ -15,6 +15,20 @@ import { readFields, type Wanted } from './fields.ts'
 import { withForm } from './form.ts'
 import { replyEvents, replyWhole } from './reply.ts'
 import * as shapes from './shapes.ts'
+
+const fails: RouteDetail['fails'] = [
+  'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'ZERO_BALANCE',
+  'INSUFFICIENT_BALANCE',
+  'INSUFFICIENT_STORAGE',
+]
+
+const description =
+  'The answer waits for the end of the job. When the caller disconnects, the job is cancelled.'
 
 export const audio = (service: Service) =>
   new Elysia({ prefix: '/v1/audio', tags: ['OpenAI'] })
@@ -28,8 +42,7 @@ export const audio = (service: Service) =>
         parse: 'none',
         detail: about({
           summary: 'Transcribe a recording, with the interface of OpenAI',
-          description:
-            'The answer waits for the end of the job. When the caller disconnects, the job is cancelled.',
+          description,
           dialect: 'openai',
           form: shapes.transcriptionForm,
           answer: shapes.transcription,
@@ -38,16 +51,25 @@ export const audio = (service: Service) =>
             'text/vtt': 'WebVTT',
             'text/event-stream': 'With `stream`: the events transcript.text.delta, .segment and .done',
           },
-          fails: [
-            'INVALID_REQUEST',
-            'REQUEST_TIMEOUT',
-            'CONFLICT',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'ZERO_BALANCE',
-            'INSUFFICIENT_BALANCE',
-            'INSUFFICIENT_STORAGE',
-          ],
+          fails,
+        }),
+      },
+    )
+
+    .post(
+      '/translations',
+      ({ request, server, caller }) => answer(service, { request, server, caller, task: 'translate' }),
+      {
+        account: 'openai',
+        parse: 'none',
+        detail: about({
+          summary: 'Translate a recording to English, with the interface of OpenAI',
+          description,
+          dialect: 'openai',
+          form: shapes.translationForm,
+          answer: shapes.translation,
+          otherBodies: { 'text/plain': 'Plain text, or SubRip', 'text/vtt': 'WebVTT' },
+          fails,
         }),
       },
     )
@@ -70,9 +92,13 @@ async function answer(service: Service, { request, server, caller, task }: Call)
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
       const wanted = readFields(form.fields, task)
       requireServed(service, wanted)
+      if (task === 'translate') requireTranslation(service)
       const facts = { filename: form.filename, contentType: 'application/octet-stream' }
       const { id } = await form.file.keep(caller.accountId, facts)
-      return { job: startJob(service, caller, { uploadId: id, wanted, signal: request.signal }), wanted }
+      return {
+        job: startJob(service, caller, { uploadId: id, wanted, task, signal: request.signal }),
+        wanted,
+      }
     })
     job.ended.then(restoreTimeout)
     const patience = { quietMs: limits.answerQuietMs, beatMs: limits.answerBeatMs }
@@ -88,7 +114,12 @@ async function answer(service: Service, { request, server, caller, task }: Call)
 function startJob(
   service: Service,
   caller: Caller,
-  { uploadId, wanted, signal }: { uploadId: string; wanted: Wanted; signal: AbortSignal },
+  {
+    uploadId,
+    wanted,
+    task,
+    signal,
+  }: { uploadId: string; wanted: Wanted; task: shapes.Task; signal: AbortSignal },
 ): AwaitedJob {
   const { language, prompt, vocabulary, format } = wanted
   const submission = {
@@ -97,6 +128,9 @@ function startJob(
     prompt,
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
+    translate: task === 'translate',
+    // The words of a translation have no times of their own.
+    align: task === 'transcribe',
   }
   try {
     const jobId = submitJob(service.db, caller, submission, service.config)
@@ -114,5 +148,15 @@ function requireServed({ engine }: Service, { language }: Wanted): void {
   throw new OpenAiError('INVALID_REQUEST', `No model of this service knows the language '${language}'.`, {
     param: 'language',
     reason: 'unsupported_language',
+  })
+}
+
+/** Refuses a translation that the loaded model cannot make. Before a model is loaded, translations are accepted. */
+function requireTranslation({ engine }: Service): void {
+  if (engine.translates() !== false) return
+  const { model } = engine.state()
+  throw new OpenAiError('INVALID_REQUEST', `The model of this service, ${model}, cannot translate.`, {
+    param: 'model',
+    reason: 'unsupported_model',
   })
 }

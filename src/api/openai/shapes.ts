@@ -155,6 +155,9 @@ export const diarizedJson = Type.Object(
 /** The answer to a transcription. Its shape depends on `response_format`. */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
+/** The answer to a translation. */
+export const translation = Type.Union([json, verboseJson])
+
 export const model = Type.Object(
   {
     id: Type.String(),

@@ -14,6 +14,8 @@ export type Facts = {
   start: number
   end: number
   transcribe: number | null
+  /** The id of the token that asks for an English translation. Null when the model cannot translate. */
+  translate: number | null
   noTimestamps: number
   /**
    * The id of the token that precedes earlier text. Null when the model was not trained with earlier text.
@@ -44,6 +46,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
   // English-only models also have language tokens in their vocabulary, but were not trained on these tokens.
+  // The turbo and distilled models have fewer decoder layers, and were trained without translations.
+  const isWhole = number('decoder_layers') === number('encoder_layers')
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {
     mels: number('num_mel_bins'),
@@ -55,6 +59,7 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     start: number('decoder_start_token_id'),
     end: number('eos_token_id'),
     transcribe: multilingual ? tokenizer.special('<|transcribe|>') : null,
+    translate: multilingual && isWhole ? tokenizer.special('<|translate|>') : null,
     noTimestamps,
     previous: tokenizer.special('<|startofprev|>'),
     noSpeech: tokenizer.special('<|nospeech|>') ?? tokenizer.special('<|nocaptions|>'),

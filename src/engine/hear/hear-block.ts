@@ -24,13 +24,15 @@ export type HearOptions = {
   language: string | null
   /** The tokens of the text that the caller supplied as context. */
   context: readonly number[]
+  /** True if the texts are to be English translations. */
+  translate: boolean
   listener: Listener
 }
 
 export async function hearBlock(
   models: SpeechModels,
   windows: readonly Window[],
-  { recording, language: asked, context, listener }: HearOptions,
+  { recording, language: asked, context, translate, listener }: HearOptions,
 ): Promise<{ language: string; texts: PlacedText[] }> {
   const report = progressWithin(windows, listener)
   const { language, decoded } = await withEncoded(models, windows, {
@@ -41,13 +43,20 @@ export async function hearBlock(
       const onShare = (share: number) => report((1 + share) / 2)
       return {
         language,
-        decoded: await decodeWindows(models, windows, encoded, { language, context, onShare }),
+        decoded: await decodeWindows(models, windows, encoded, { language, context, translate, onShare }),
       }
     },
   })
   // The second decoding does not advance the progress: it always reports the share 0.5.
   const onShare = () => report(0.5)
-  const texts = await hearRest(models, decoded, { recording, listener, language, context, onShare })
+  const texts = await hearRest(models, decoded, {
+    recording,
+    listener,
+    language,
+    context,
+    translate,
+    onShare,
+  })
   // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention.
   // These native buffers do not trigger the collector.
   Bun.gc(true)
@@ -102,6 +111,7 @@ type DecodedWindow = {
 type DecodeOptions = {
   language: string
   context: readonly number[]
+  translate: boolean
   onShare: (share: number) => Promise<void>
 }
 
@@ -109,22 +119,23 @@ async function decodeWindows(
   { whisper }: SpeechModels,
   windows: readonly Window[],
   encoded: readonly EncodedWindow[],
-  { language, context, onShare }: DecodeOptions,
+  { language, context, translate, onShare }: DecodeOptions,
 ): Promise<DecodedWindow[]> {
   const { decoder, attendingDecoder } = whisper
   const hypotheses = await recognise(encoded, windows.map(rowOf), {
     whisper,
     decoder: attendingDecoder ?? decoder,
-    prompt: promptOf(whisper, context, language),
-    promptAgain: promptOf(whisper, [], language),
+    prompt: promptOf(whisper, context, { language, translate }),
+    promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
-    attention: attendingDecoder !== null,
+    // The attention of a translation does not follow the order of the speech.
+    attention: attendingDecoder !== null && !translate,
     random: seededRandom(),
     onShare,
   })
   return windows.map((window, row) => {
     const hypothesis = hypotheses[row]!
-    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, language)
+    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, translate ? 'en' : language)
     const rest = hypothesis.unfinished && restOf(window, hypothesis.unfinished.frame)
     const textsKept = place(upTo(hypothesis, hypothesis.unfinished)).length
     const texts = place(hypothesis)

@@ -54,8 +54,13 @@ function plain(text: string): string {
  * test with the pocket model and ten minutes of speech, the word error rate is 5.9 % without the previous
  * text, and 13.8 % with it.
  */
-export function promptOf({ facts }: Whisper, context: readonly number[], language: string): number[] {
-  const { start, transcribe, languages } = facts
+export function promptOf(
+  { facts }: Whisper,
+  context: readonly number[],
+  { language, translate }: { language: string; translate: boolean },
+): number[] {
+  const { start, languages } = facts
   const known = languages.get(listedCode(language))
-  return [...context, start, ...(known === undefined || transcribe === null ? [] : [known, transcribe])]
+  const task = translate ? facts.translate : facts.transcribe
+  return [...context, start, ...(known === undefined || task === null ? [] : [known, task])]
 }

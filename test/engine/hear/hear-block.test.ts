@@ -108,7 +108,7 @@ function hear(models: SpeechModels, spans: [number, number][]) {
   const recording = recordingOf(Math.ceil(spans.at(-1)![1]))
   const listener = { onSamples: async () => {}, onWarning: (event: string) => void warnings.push(event) }
   const warnings: string[] = []
-  const options = { recording, language: 'en', context: [], listener }
+  const options = { recording, language: 'en', context: [], translate: false, listener }
   return hearBlock(models, [window], options).then(({ texts }) => ({ texts, warnings }))
 }
 

@@ -12,7 +12,14 @@ const previous = 50361
 // Only the fields of a model that the prompt code reads.
 const whisper = {
   tokenizer,
-  facts: { previous, positions: 448, start: 50258, transcribe: 50359, languages: new Map([['de', 50261]]) },
+  facts: {
+    previous,
+    positions: 448,
+    start: 50258,
+    transcribe: 50359,
+    translate: 50358,
+    languages: new Map([['de', 50261]]),
+  },
 } as unknown as Whisper
 
 const textOf = (prompt: string | null, vocabulary: string[] = []) => {
@@ -66,6 +73,13 @@ test('a model that accepts no earlier text gets none, and the warning says so', 
 })
 
 test('the prompt of a window is the context, the start, the language and the task', () => {
-  expect(promptOf(whisper, [previous, 7], 'de')).toEqual([previous, 7, 50258, 50261, 50359])
-  expect(promptOf(whisper, [], 'xx')).toEqual([50258])
+  expect(promptOf(whisper, [previous, 7], { language: 'de', translate: false })).toEqual([
+    previous,
+    7,
+    50258,
+    50261,
+    50359,
+  ])
+  expect(promptOf(whisper, [], { language: 'de', translate: true })).toEqual([50258, 50261, 50358])
+  expect(promptOf(whisper, [], { language: 'xx', translate: false })).toEqual([50258])
 })
