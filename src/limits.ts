@@ -191,6 +191,20 @@ export const limits = {
   sessionUseEveryMs: 1 * minute,
   /** Maximum number of sessions of one account. */
   sessionsMax: 50,
+
+  // Limits of OAuth.
+  /** Time in which a client must exchange the code that it got from the consent page. */
+  codeTtlMs: 1 * minute,
+  accessTokenTtlMs: 1 * hour,
+  /** Time for which a refresh token is valid. Its use gives the next refresh token, with a time of its own. */
+  refreshTokenTtlMs: 30 * day,
+  /** Maximum number of grants of one account. */
+  grantsMax: 50,
+  /** Time for which a client without a grant is kept after its last use. */
+  clientKeptMs: 60 * day,
+  clientNameLengthMax: 100,
+  redirectUrisMax: 10,
+  stateLengthMax: 4096,
   /** Time for which a mail is kept in the data folder. Mails are written there when no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
@@ -284,9 +298,10 @@ export const limits = {
 
 /**
  * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service`,
- * `accounts.create` and `sessions.create` are also counted per IP address. The other limits are counted per
- * API key. The requests of all sign-in sessions of an account count together, as those of one key. One row is
- * not a rate: `events.open` limits the event streams that are open at the same time.
+ * `accounts.create`, `sessions.create` and those of OAuth are also counted per IP address. The other limits are
+ * counted per API key. A client with an access token counts as a key. The requests of all sign-in sessions of an
+ * account count together, as those of one key. One row is not a rate: `events.open` limits the event
+ * streams that are open at the same time.
  */
 export const rates = {
   ip: 300,
@@ -306,6 +321,10 @@ export const rates = {
   'accounts.create': 10,
   'sessions.create': 10,
   app: 120,
+  'oauth.register': 10,
+  'oauth.authorize': 10,
+  'oauth.token': 10,
+  'oauth.revoke': 10,
 } as const
 
 export type RateName = keyof typeof rates

@@ -2,6 +2,8 @@
 // on another sweep.
 
 import { Cron } from 'croner'
+import { purgeClients } from './accounts/client.ts'
+import { purgeGrants } from './accounts/grant.ts'
 import { removeOldMail } from './accounts/mail.ts'
 import { purgeSessions } from './accounts/session.ts'
 import { purgeVerifications } from './accounts/verification.ts'
@@ -48,6 +50,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
+    'purge grants': ({ db }) => purgeGrants(db),
+    'purge clients': ({ db }) => purgeClients(db),
     'remove old mail': ({ db, config }) => removeOldMail(config.dataDir, db.now()),
   },
 }

@@ -9,9 +9,12 @@ import { callerIp, networkOf } from './client-ip.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { events } from './events.ts'
 import { emptyState, Replay } from './gate.ts'
+import { grants } from './grants.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
 import { media } from './media.ts'
+import { isOAuthPath, oauthAnswer } from './oauth/answers.ts'
+import { oauth } from './oauth/routes.ts'
 import { audio } from './openai/audio.ts'
 import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
 import { models } from './openai/models.ts'
@@ -89,9 +92,7 @@ export function openApp(service: Service): AnyElysia {
         service.rateLimiter.take('ip', requestState.network)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
       }
-      const { status, headers, body } = isOpenAiPath(pathOf(request.url))
-        ? openAiAnswer(answer)
-        : { ...answer, status: statusOf(answer.code), body: envelope(answer, service.baseUrl(request)) }
+      const { status, headers, body } = shaped(pathOf(request.url), answer, service.baseUrl(request))
       Object.assign(set.headers, headers)
       set.status = status
       return body
@@ -123,11 +124,19 @@ export function openApp(service: Service): AnyElysia {
     .use(audio(service))
     .use(models(service))
     .use(ops(service))
-    // The calls of the dashboard.
-    .use(sessions(service))
+    .use(oauth(service))
     .use(page(service))
+    // The calls of the web app.
+    .use(config.dashboard ? new Elysia().use(sessions(service)).use(grants(service)) : new Elysia())
 
   return app
+}
+
+/** Returns the answer for an error. Some paths follow a standard of their own, with another shape of errors. */
+function shaped(path: string, error: ApiError, baseUrl: string) {
+  if (isOpenAiPath(path)) return openAiAnswer(error)
+  if (isOAuthPath(path)) return oauthAnswer(path, error)
+  return { ...error, status: statusOf(error.code), body: envelope(error, baseUrl) }
 }
 
 /**

@@ -11,6 +11,7 @@ export type BaseUrl = (request?: Request) => string
 
 /** A listening address that stands for all addresses of the machine: 0.0.0.0, or :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
+const loopback = /^(127(\.\d+){3}|::1|localhost)$/
 /** A Host header: a host name or an IP address, and an optional port. */
 const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i
 
@@ -18,10 +19,20 @@ const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])
 export function openBaseUrl({ baseUrl, host }: Config, port: () => number): BaseUrl {
   return request => {
     if (baseUrl !== null) return baseUrl
-    if (!wildcard.test(host)) return listeningUrl({ host, port: port() })
     const asked = request?.headers.get('host') ?? ''
-    return hostHeader.test(asked) && URL.canParse(`http://${asked}`)
-      ? `http://${asked.toLowerCase()}`
-      : listeningUrl({ host: hostname(), port: port() })
+    const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
+    if (!wildcard.test(host)) {
+      // The service is then also asked as localhost. An OAuth client accepts only the address that it asked.
+      const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
+      return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
+    }
+    return name === undefined
+      ? listeningUrl({ host: hostname(), port: port() })
+      : `http://${asked.toLowerCase()}`
   }
+}
+
+/** Removes the brackets of an IPv6 address. */
+function bare(name: string): string {
+  return name.replace(/^\[(.*)\]$/, '$1')
 }

@@ -3,13 +3,18 @@
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
+type BodyLimits = { bytesMax?: number; type?: 'application/json' | 'application/x-www-form-urlencoded' }
+
 /** Checks the Content-Type and Content-Length headers, before the body is read. */
-export function checkBodyHeaders(request: Request, bytesMax: number = limits.bodyBytesMax): void {
+export function checkBodyHeaders(
+  request: Request,
+  { bytesMax = limits.bodyBytesMax, type: expected = 'application/json' }: BodyLimits = {},
+): void {
   if (Number(request.headers.get('content-length')) > bytesMax) throw tooLarge(bytesMax)
   if (request.body === null) return
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json') {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', undefined, { 'Accept-Post': 'application/json' })
+  if (type !== expected) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${expected}.`, { 'Accept-Post': expected })
   }
 }
 

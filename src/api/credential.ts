@@ -1,25 +1,53 @@
-// Finds the account of a request by its credential: an API key in a header, or a session in a cookie.
+// Finds the account of a request by its credential: an API key or an access token in a header, or a session in a
+// cookie.
 
+import { accessTokenStart, type Scope, scopes, useAccessToken } from '../accounts/grant.ts'
 import { findKey } from '../accounts/key.ts'
 import { useSession } from '../accounts/session.ts'
 import { ApiError } from '../errors.ts'
-import { requireOwnOrigin } from './own-origin.ts'
+import { isSafe, requireOwnOrigin } from './own-origin.ts'
 import type { Service } from './service.ts'
 import { readSessionToken } from './session-cookie.ts'
 
 export type Caller = {
   accountId: string
-  /** The API key of the request, or the key that opened its session. Null for a sign-in with a password. */
+  /** The API key of the request, or the key that opened its session. Otherwise null. */
   keyId: string | null
+  /** What the request may do. Only an access token may have less than all scopes. */
+  scopes: readonly Scope[]
   /** The name under which the rate limits count the request. */
   countedAs: string
 }
 
-/** Returns the caller of a request. Throws when the request has no valid credential. */
+/**
+ * Returns the caller of a request. Throws when the request has no valid credential, or when its access token does
+ * not have the scope that the method needs.
+ */
 export function authenticate(service: Service, request: Request): Caller {
-  const key = readKey(request.headers)
-  const session = key === '' ? readSessionToken(service, request) : null
-  return session === null ? callerOfKey(service, request, key) : callerOfSession(service, request, session)
+  const caller = identify(service, request)
+  requireScope(service, request, caller, isSafe(request) ? 'read' : 'write')
+  return caller
+}
+
+/** Returns the caller of a request, without a check of its scopes. */
+export function identify(service: Service, request: Request): Caller {
+  const text = readKey(request.headers)
+  const session = text === '' ? readSessionToken(service, request) : null
+  if (session !== null) return callerOfSession(service, request, session)
+  return text.startsWith(accessTokenStart)
+    ? callerOfToken(service, request, text)
+    : callerOfKey(service, request, text)
+}
+
+export function requireScope(service: Service, request: Request, caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return
+  throw new ApiError('INSUFFICIENT_SCOPE', `The access token does not have the scope ${scope}.`, {
+    ...challenge(
+      service,
+      request,
+      `error="insufficient_scope", scope="${[...caller.scopes, scope].join(' ')}", `,
+    ),
+  })
 }
 
 /** Returns the caller of a route below /app. Only the cookie of a session is accepted there. */
@@ -33,7 +61,16 @@ function callerOfKey(service: Service, request: Request, text: string): Caller {
   const key = findKey(service.db, text)
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge(service, request))
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge(service, request))
-  return { accountId: key.accountId, keyId: key.id, countedAs: key.id }
+  return { accountId: key.accountId, keyId: key.id, scopes, countedAs: key.id }
+}
+
+function callerOfToken(service: Service, request: Request, text: string): Caller {
+  const access = useAccessToken(service.db, text)
+  if (!access) {
+    throw new ApiError('INVALID_TOKEN', undefined, challenge(service, request, 'error="invalid_token", '))
+  }
+  const { accountId, grantId } = access
+  return { accountId, keyId: null, scopes: access.scopes, countedAs: grantId }
 }
 
 function callerOfSession(service: Service, request: Request, token: string): Caller {
@@ -41,14 +78,13 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
   const session = useSession(service.db, token)
   if (!session) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
   const { accountId, keyId } = session
-  return { accountId, keyId, countedAs: `sessions of ${accountId}` }
+  return { accountId, keyId, scopes, countedAs: `sessions of ${accountId}` }
 }
 
 /** Returns the header of an answer with status 401. It tells a client where it can ask for an access token. */
-function challenge({ baseUrl }: Service, request: Request): Record<string, string> {
-  return {
-    'WWW-Authenticate': `Bearer resource_metadata="${baseUrl(request)}/.well-known/oauth-protected-resource"`,
-  }
+function challenge({ baseUrl }: Service, request: Request, error = ''): Record<string, string> {
+  const metadata = `${baseUrl(request)}/.well-known/oauth-protected-resource`
+  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadata}"` }
 }
 
 function readKey(headers: Headers): string {

@@ -1,6 +1,7 @@
 // The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
 // body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `account`, `edit`, `submit` or `session`. The value of the macro names the quota of the route.
+// `openBody`, `openForm`, `account`, `edit`, `submit` or `session`. The value of the macro names the quota of
+// the route.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
@@ -27,6 +28,8 @@ export type RequestState = {
   /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
   rawBody: Uint8Array
+  /** The fields of a form. They are empty for a request without a form. */
+  form: URLSearchParams
 }
 
 /**
@@ -48,6 +51,7 @@ export const emptyState: RequestState = {
   caller: null,
   claim: null,
   rawBody: new Uint8Array(),
+  form: new URLSearchParams(),
 }
 
 /** The cause of an error that skips the handler. app.ts then sends the stored reply again. */
@@ -62,7 +66,13 @@ const commonErrors: RequestErrorCode[] = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ]
-const authErrors: RequestErrorCode[] = ['INVALID_API_KEY', 'API_KEY_REVOKED', 'SESSION_ENDED']
+const authErrors: RequestErrorCode[] = [
+  'INVALID_API_KEY',
+  'API_KEY_REVOKED',
+  'INVALID_TOKEN',
+  'SESSION_ENDED',
+  'INSUFFICIENT_SCOPE',
+]
 const bodyErrors: RequestErrorCode[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 const idempotencyErrors: RequestErrorCode[] = ['IDEMPOTENCY_KEY_LOCKED', 'IDEMPOTENCY_KEY_CONFLICT']
 
@@ -98,7 +108,7 @@ export const gate = (service: Service) => {
   }
 
   async function takeBody(request: Request, requestState: RequestState, bytesMax?: number): Promise<object> {
-    checkBodyHeaders(request, bytesMax)
+    checkBodyHeaders(request, bytesMax === undefined ? {} : { bytesMax })
     requestState.rawBody = await readBody(request, bytesMax)
     return parseBody(requestState.rawBody)
   }
@@ -163,6 +173,18 @@ export const gate = (service: Service) => {
         admit({ request, set, requestState }, rate, null)
         return takeBody(request, requestState)
       },
+    }),
+    /** For a route that needs no key and has an HTML form as its body. The quota is counted per IP address. */
+    openForm: (rate: RateName) => ({
+      detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
+      parse: async ({ request, set, requestState }: GateContext) => {
+        admit({ request, set, requestState }, rate, null)
+        checkBodyHeaders(request, { type: 'application/x-www-form-urlencoded' })
+        const bytes = await readBody(request)
+        requestState.form = new URLSearchParams(new TextDecoder().decode(bytes))
+        return {}
+      },
+      resolve: ({ requestState }: GateContext) => ({ form: requestState.form }),
     }),
     /** For a route that needs a credential. The quota `rate` is counted per caller. */
     account: (rate: RateName) => ({

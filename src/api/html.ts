@@ -7,11 +7,32 @@ code, pre { font: 14px/1.4 ui-monospace, monospace; background: #f3f3f3; border-
 code { padding: .1em .3em } pre { padding: .8em; overflow-x: auto }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd }
 h2 { margin-top: 2.5rem; border-bottom: 2px solid #222 } h3 { margin-top: 2rem }
+label { display: block; margin: .6rem 0; max-width: 24rem } input { display: block; width: 100%; box-sizing: border-box }
+input, button { font: inherit; padding: .5em .7em; border: 1px solid #767676; border-radius: 4px; color: inherit; background: #fff }
+button { margin: .6rem .3rem .6rem 0; cursor: pointer; border-color: #1a56c4; color: #fff; background: #1a56c4 } button.quiet { border-color: #767676; color: inherit; background: none }
+:focus-visible { outline: 3px solid #8ab4f8; outline-offset: 1px } [role=alert] { color: #b00020 }
 details { margin: .3rem 0 } summary { cursor: pointer } .method { font-weight: 700; display: inline-block; min-width: 4.5rem }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } code, pre { background: #262626 } th, td { border-color: #333 } h2 { border-color: #ddd } a { color: #8ab4f8 } }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } code, pre { background: #262626 } th, td { border-color: #333 } h2 { border-color: #ddd } a { color: #8ab4f8 } input { background: #262626 } [role=alert] { color: #ff9aa2 } }
 `
 
-export function htmlPage(title: string, body: string): Response {
+const headers = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(style).digest('base64')}'`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+}
+
+export function htmlPage(
+  title: string,
+  body: string,
+  { status = 200, cached = true }: { status?: number; cached?: boolean } = {},
+): Response {
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · steno</title><style>${style}</style></head>
@@ -19,13 +40,8 @@ export function htmlPage(title: string, body: string): Response {
 ${body}
 </body></html>
 `
-  return new Response(html, {
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
-      'X-Content-Type-Options': 'nosniff',
-    },
-  })
+  const noStore = cached ? {} : { 'Cache-Control': 'no-store' }
+  return new Response(html, { status, headers: { ...headers, ...noStore } })
 }
 
 export function escapeHtml(text: string): string {

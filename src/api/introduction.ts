@@ -24,46 +24,32 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
     return { ...document, servers: [{ url }] }
   }
 
-  return (
-    new Elysia({ tags: ['Service'] })
-      .use(gate(service))
+  return new Elysia({ tags: ['Service'] })
+    .use(gate(service))
 
-      .get(
-        '/v1',
-        ({ set, request }) => {
-          set.headers['Access-Control-Allow-Origin'] = '*'
-          set.headers['Access-Control-Expose-Headers'] = '*'
-          return introductionOf(service, whole(), service.baseUrl(request))
-        },
-        {
-          open: 'service',
-          response: { 200: answers.introduction },
-          detail: about({
-            summary: 'What this service is',
-            success: {
-              status: 200,
-              description: 'Success',
-              headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'],
-            },
-          }),
-        },
-      )
-
-      .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-      // The WWW-Authenticate header refers to this route. The answer names no authorization server, because
-      // the operator creates the keys.
-      .get(
-        '/.well-known/oauth-protected-resource',
-        ({ request }) => ({
-          resource: service.baseUrl(request),
-          resource_name: 'steno',
-          resource_documentation: `${service.baseUrl(request)}/docs`,
-          bearer_methods_supported: ['header'],
+    .get(
+      '/v1',
+      ({ set, request }) => {
+        set.headers['Access-Control-Allow-Origin'] = '*'
+        set.headers['Access-Control-Expose-Headers'] = '*'
+        return introductionOf(service, whole(), service.baseUrl(request))
+      },
+      {
+        open: 'service',
+        response: { 200: answers.introduction },
+        detail: about({
+          summary: 'What this service is',
+          success: {
+            status: 200,
+            description: 'Success',
+            headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'],
+          },
         }),
-        { visitor: true, detail: about({ hide: true }) },
-      )
-      .get('/docs', context => docsPage(openapi(context)), { visitor: true, detail: about({ hide: true }) })
-  )
+      },
+    )
+
+    .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
+    .get('/docs', context => docsPage(openapi(context)), { visitor: true, detail: about({ hide: true }) })
 }
 
 function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia, baseUrl: string) {

@@ -3,6 +3,7 @@
 
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
+import type { Scope } from '../accounts/grant.ts'
 import { keyStart } from '../accounts/key.ts'
 import { requestErrors } from '../errors.ts'
 import { events, type JobEvent } from '../jobs/events.ts'
@@ -54,6 +55,18 @@ export function describe(app: AnyElysia, baseUrl: string): object {
           description: `Authorization: ${keyStart}…, with or without Bearer`,
         },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+        oauth: {
+          type: 'oauth2',
+          description: 'Access tokens for programs that act for an account',
+          flows: {
+            authorizationCode: {
+              authorizationUrl: `${baseUrl}/oauth/authorize`,
+              tokenUrl: `${baseUrl}/oauth/token`,
+              refreshUrl: `${baseUrl}/oauth/token`,
+              scopes: scopeMeanings,
+            },
+          },
+        },
       },
     },
   }
@@ -74,7 +87,7 @@ function operation(route: Route, collected: Operation, components: Components): 
     tags: detail.tags ?? [],
     summary: detail.summary,
     ...(detail.description ? { description: detail.description } : {}),
-    security: detail.keyed ? [{ bearer: [] }, { apiKey: [] }] : [],
+    security: detail.keyed ? [{ bearer: [] }, { apiKey: [] }, { oauth: [scopeOf(route)] }] : [],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(route, components),
     responses: {
@@ -89,6 +102,16 @@ function operation(route: Route, collected: Operation, components: Components): 
 function operationId({ method, path }: Route): string {
   const rest = path.replace(/^\/v1/, '')
   return method.toLowerCase() + rest.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Returns the scope that an access token needs for a route. */
+function scopeOf({ method }: Route): Scope {
+  return method === 'GET' ? 'read' : 'write'
+}
+
+const scopeMeanings: Record<Scope, string> = {
+  read: 'Read transcriptions, transcripts and the balance',
+  write: 'Start, change, cancel and delete transcriptions',
 }
 
 /** Moves the description of a parameter from its schema to the parameter itself. */

@@ -3,15 +3,17 @@
 import { ApiError } from '../errors.ts'
 import type { Service } from './service.ts'
 
-/** Methods that change nothing. */
-const safeMethods = ['GET', 'HEAD', 'OPTIONS']
+/** Returns true if the method of a request changes nothing. */
+export function isSafe({ method }: Request): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method)
+}
 
 /**
  * Throws unless a page of this service sent the request. A browser says it in Sec-Fetch-Site, or else in
  * Origin. A request without both headers is refused. Requests with a safe method are always accepted.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
-  if (safeMethods.includes(request.method) || senderOf(service, request) === 'own') return
+  if (isSafe(request) || senderOf(service, request) === 'own') return
   throw foreign()
 }
 

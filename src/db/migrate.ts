@@ -13,6 +13,7 @@ import peaks from './migrations/008_peaks.sql' with { type: 'text' }
 import deletedAccounts from './migrations/009_deleted_accounts.sql' with { type: 'text' }
 import edits from './migrations/010_edits.sql' with { type: 'text' }
 import translate from './migrations/011_translate.sql' with { type: 'text' }
+import oauth from './migrations/012_oauth.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -29,6 +30,7 @@ const shipped: Migration[] = [
   { name: '009_deleted_accounts', sql: deletedAccounts },
   { name: '010_edits', sql: edits },
   { name: '011_translate', sql: translate },
+  { name: '012_oauth', sql: oauth },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

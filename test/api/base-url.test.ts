@@ -13,6 +13,11 @@ const own = `http://${hostname()}:8080`.toLowerCase()
 const asked: [host: string, header: string | null, baseUrl: string][] = [
   ['127.0.0.1', 'box.example', 'http://127.0.0.1:8080'],
   ['::1', 'box.example', 'http://[::1]:8080'],
+  ['127.0.0.1', 'localhost:9000', 'http://localhost:9000'],
+  ['127.0.0.1', '127.0.0.1:9000', 'http://127.0.0.1:9000'],
+  ['127.0.0.1', 'localhost.example', 'http://127.0.0.1:8080'],
+  ['::1', '[::1]:9000', 'http://[::1]:9000'],
+  ['192.0.2.7', 'localhost:9000', 'http://192.0.2.7:8080'],
   ['0.0.0.0', 'box.example', 'http://box.example'],
   ['0.0.0.0', 'Box.Example:9000', 'http://box.example:9000'],
   ['::', '[fd00::1]:9000', 'http://[fd00::1]:9000'],

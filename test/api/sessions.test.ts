@@ -191,6 +191,12 @@ test('a page of another site cannot sign a browser in', async () => {
   expect(form.status).toBe(415)
 })
 
+test('without the web app there is no sign-in', async () => {
+  const service = await startTestService({ settings: { STENO_DASHBOARD: 'off' } })
+  const answer = await signIn(service, { key: service.account('ana').key })
+  expect([answer.status, answer.body.error.code]).toEqual([404, 'NOT_FOUND'])
+})
+
 test('with an https base address the cookie is for https only', async () => {
   const service = await startTestService({ settings: { STENO_BASE_URL: 'https://steno.example' } })
   const { key } = service.account('ana')

@@ -2,7 +2,7 @@
 // and an undeclared field both fail the test.
 
 import { expect } from 'bun:test'
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import * as answers from '../../src/api/shapes/answers.ts'
 import { events, type JobEvent } from '../../src/jobs/events.ts'
@@ -21,12 +21,17 @@ const shapes: Record<string, TSchema> = {
   'GET /v1/transcriptions': answers.page,
   'POST /app/session': answers.session,
   'GET /app/session': answers.session,
+  'GET /app/grants': answers.grants,
 }
+
+/** The body of an error of an OAuth endpoint (RFC 6749 section 5.2). */
+const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Type.String() })
 
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : answers.errorBody
+  const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : answers.errorBody
+  const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
   if (schema) checkShape(`${method} ${route}`, schema, body)
 }
 

@@ -2,6 +2,7 @@
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
+import { scopes } from '../../accounts/grant.ts'
 import { nullable, oneOf } from '../../base/schema.ts'
 import { engineState } from '../../engine/protocol.ts'
 import { jobError } from '../../jobs/events.ts'
@@ -157,6 +158,21 @@ export const session = answer(
     key_id: nullable(Type.String({ description: 'The key that signed in; null after a password' })),
     created_at: instant('When it was opened'),
     expires_at: instant('When it ends, unless it is used before'),
+  }),
+)
+
+export const grants = answer(
+  'Grants',
+  Type.Object({
+    items: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        client_name: Type.String({ description: 'As the program calls itself' }),
+        scopes: Type.Array(oneOf(scopes, { description: 'read or write' })),
+        created_at: instant('When access was allowed'),
+        last_used_at: instant('When the program last used it'),
+      }),
+    ),
   }),
 )
 

@@ -1,0 +1,66 @@
+// The answers of the OAuth endpoints. Their errors have the shape of RFC 6749, not the envelope of the API.
+
+import type { ApiError, RequestErrorCode } from '../../errors.ts'
+import { statusOf } from '../envelope.ts'
+import { escapeHtml, htmlPage } from '../html.ts'
+
+/** Headers that let pages of any origin read an answer. OAuth clients may run in a browser. */
+export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
+
+const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+
+export function oauthJson(body: object, status = 200): Response {
+  return Response.json(body, { status, headers: { ...openToAnyOrigin, ...uncached } })
+}
+
+export function oauthError(
+  error: string,
+  description: string,
+  { status = 400, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response {
+  return Response.json(
+    { error, error_description: description },
+    { status, headers: { ...openToAnyOrigin, ...uncached, ...headers } },
+  )
+}
+
+/** Answers the request that a browser sends before a request of another origin. */
+export function preflightAnswer(methods: string): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...openToAnyOrigin,
+      'Access-Control-Allow-Methods': methods,
+      'Access-Control-Allow-Headers': '*, Authorization',
+      'Access-Control-Max-Age': '86400',
+    },
+  })
+}
+
+/** Returns an error page for a person. The browser is not sent back to the client. */
+export function errorPage(message: string, status: number): Response {
+  return htmlPage('Access was not given', `<p>${escapeHtml(message)}</p>`, { status, cached: false })
+}
+
+export function isOAuthPath(path: string): boolean {
+  return path.startsWith('/oauth/')
+}
+
+const errorNames: Partial<Record<RequestErrorCode, string>> = {
+  RATE_LIMIT_EXCEEDED: 'too_many_requests',
+  INTERNAL_ERROR: 'server_error',
+  INSUFFICIENT_STORAGE: 'server_error',
+  SERVICE_UNAVAILABLE: 'temporarily_unavailable',
+  FORBIDDEN: 'access_denied',
+}
+/** Errors whose status is 400 in OAuth. */
+const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+
+/** Converts an error that was thrown before the handler of an OAuth endpoint, or in it. */
+export function oauthAnswer(path: string, { code, message, headers }: ApiError) {
+  const status = malformed.includes(code) ? 400 : statusOf(code)
+  if (path === '/oauth/authorize') return { status, headers, body: errorPage(message, status) }
+  const fallback = path === '/oauth/register' ? 'invalid_client_metadata' : 'invalid_request'
+  const body = { error: errorNames[code] ?? fallback, error_description: message }
+  return { status, headers: { ...openToAnyOrigin, ...uncached, ...headers }, body }
+}

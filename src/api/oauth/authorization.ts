@@ -1,0 +1,123 @@
+// Reads an authorization request (RFC 6749 section 4.1.1), in which a client sends a person to the consent page.
+
+import { type Client, findClient, isRegistered } from '../../accounts/client.ts'
+import { type Scope, scopes } from '../../accounts/grant.ts'
+import type { Db } from '../../db/db.ts'
+import { limits } from '../../limits.ts'
+import { resourceOf } from './resources.ts'
+
+export type Authorization = {
+  client: Client
+  redirectUri: string
+  state: string | null
+  scopes: Scope[]
+  resources: string[]
+  codeChallenge: string
+}
+
+/**
+ * A request that cannot be granted. Without `redirectTo` the browser must not be sent to the address in the
+ * request, because no known client registered the address.
+ */
+export type Refusal = { message: string; redirectTo: string | null }
+
+/** The parameters of a request that the forms of the consent page repeat. */
+export const parameters = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'resource',
+  'code_challenge',
+  'code_challenge_method',
+]
+
+export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: string): Authorization | Refusal {
+  const repeated = repeatedName(params)
+  const client = findClient(db, params.get('client_id') ?? '')
+  if (!client) return { message: 'The program that sent you here is not registered.', redirectTo: null }
+  const [only, another] = client.redirectUris
+  const redirectUri = params.get('redirect_uri') ?? (another === undefined ? only : undefined)
+  if (redirectUri === undefined || !isRegistered(client, redirectUri) || repeated === 'redirect_uri') {
+    return { message: `${client.name} did not register the address to return to.`, redirectTo: null }
+  }
+  const state = params.get('state')
+  const read = repeated ? wrong('invalid_request', `${repeated} is given twice.`) : readRest(params, baseUrl)
+  if ('error' in read) {
+    const { error, message } = read
+    const answer = { error, error_description: message, state }
+    return { message, redirectTo: redirectTo(redirectUri, answer, baseUrl) }
+  }
+  return { client, redirectUri, state, ...read }
+}
+
+/** Returns the address of the client with an answer in its query. Names with a null value are left out. */
+export function redirectTo(
+  redirectUri: string,
+  answer: Record<string, string | null>,
+  baseUrl: string,
+): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...answer, iss: baseUrl })) {
+    if (value !== null) query.set(name, value)
+  }
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
+}
+
+type Wrong = { error: string; message: string }
+
+function wrong(error: string, message: string): Wrong {
+  return { error, message }
+}
+
+function readRest(
+  params: URLSearchParams,
+  baseUrl: string,
+): Pick<Authorization, 'scopes' | 'resources' | 'codeChallenge'> | Wrong {
+  for (const name of ['request', 'request_uri']) {
+    if (params.has(name)) return wrong(`${name}_not_supported`, `${name} is not supported.`)
+  }
+  const responseType = params.get('response_type')
+  if (responseType === null) return wrong('invalid_request', 'response_type is missing.')
+  if (responseType !== 'code') return wrong('unsupported_response_type', 'response_type must be code.')
+  if ((params.get('response_mode') ?? 'query') !== 'query') {
+    return wrong('invalid_request', 'response_mode must be query.')
+  }
+  const codeChallenge = params.get('code_challenge') ?? ''
+  if (params.get('code_challenge_method') !== 'S256') {
+    return wrong('invalid_request', 'code_challenge_method must be S256.')
+  }
+  if (!/^[\w-]{43}$/.test(codeChallenge)) {
+    return wrong('invalid_request', 'code_challenge must be a SHA-256 in base64url.')
+  }
+  if ((params.get('state') ?? '').length > limits.stateLengthMax) {
+    return wrong('invalid_request', `state is longer than ${limits.stateLengthMax} characters.`)
+  }
+  const resources = readResources(params, baseUrl)
+  if (!resources) return wrong('invalid_target', 'resource is not an address of this service.')
+  const asked = readScopes(params.get('scope'))
+  if (!asked) return wrong('invalid_scope', `scope may name ${scopes.join(' and ')}.`)
+  return { scopes: asked, resources, codeChallenge }
+}
+
+/** Returns the resources in a request, or null when one of them is not of this service. */
+export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
+  const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
+  return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
+}
+
+/** Returns the scopes of a request, or null when one of them is unknown. A request without scopes asks for all. */
+function readScopes(text: string | null): Scope[] | null {
+  const names = (text ?? '').split(' ').filter(name => name !== '')
+  if (names.length === 0) return [...scopes]
+  return names.every(name => scopes.some(scope => scope === name))
+    ? scopes.filter(scope => names.includes(scope))
+    : null
+}
+
+/** Returns a parameter that comes more than once. Only `resource` may. */
+export function repeatedName(params: URLSearchParams): string | null {
+  const names = [...params.keys()].filter(name => name !== 'resource')
+  return names.find((name, at) => names.indexOf(name) !== at) ?? null
+}
