@@ -182,6 +182,8 @@ export const limits = {
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
+  /** Timeout of each step when `steno doctor` tries the mail server. */
+  mailCheckMs: 10 * second,
   verificationTtlMs: 24 * hour,
   /** Minimum time between two verification mails to the same email address. */
   verificationMailEveryMs: 10 * minute,
@@ -225,6 +227,13 @@ export const limits = {
   busyRetryAfterMs: 1 * second,
   /** Time for which /v1/ready caches the result of its test write to the database. */
   readyEveryMs: 1 * second,
+
+  // Limits of the checks of `steno doctor`.
+  /** Bytes that are written to measure the speed of the disk. */
+  diskProbeBytes: 32 * MB,
+  /** Speed of the disk, in bytes a second, below which uploads of several callers wait for the disk. */
+  diskBytesPerSecondMin: 10 * MB,
+  healthTimeoutMs: 5 * second,
 
   // Limits of the terminal.
   /** Poll interval while a pipe that does not block is full. */

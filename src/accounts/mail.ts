@@ -37,6 +37,21 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
+/** Connects to the mail server and signs in, without sending a mail. Rejects if one of the two fails. */
+export async function checkMailServer(smtpUrl: string): Promise<void> {
+  const transport = createTransport({
+    url: smtpUrl,
+    connectionTimeout: limits.mailCheckMs,
+    greetingTimeout: limits.mailCheckMs,
+    socketTimeout: limits.mailCheckMs,
+  })
+  try {
+    await transport.verify()
+  } finally {
+    transport.close()
+  }
+}
+
 /** Returns the mail with the link that verifies a new account. */
 export function verificationMail({ to, link }: { to: string; link: string }): Mail {
   return {

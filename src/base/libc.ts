@@ -10,6 +10,7 @@ const numbers = {
   prctl: [157, 167],
   capset: [126, 91],
   prlimit: [302, 261],
+  adjtimex: [159, 171],
   lseek: [8, 62],
   socket: [41, 198],
   connect: [42, 203],
@@ -52,6 +53,15 @@ export function limitResource(which: number, soft: number, hard = soft): void {
   const within = (value: number) => (BigInt(value) < highest ? BigInt(value) : highest)
   limits.set([within(soft), within(hard)])
   if (systemCall('prlimit', 0, which, ptr(limits)) !== 0) throw new Error(`setrlimit ${which} failed`)
+}
+
+/** The size of `struct timex`, which adjtimex fills. */
+const timexBytes = 208
+const unsynchronised = 5
+
+/** Returns false if the kernel says that no time service keeps its clock right. */
+export function isClockSynchronised(): boolean {
+  return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
 }
 
 /** Sets the position in an open file to `offset` bytes from its start. */

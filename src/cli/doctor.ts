@@ -1,11 +1,6 @@
-import { rmSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
 import { editDistance } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
-import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
-import { makeDataDir } from '../db/data-dir.ts'
-import { openDb } from '../db/db.ts'
 import { testSpeech } from '../engine/models/catalogue.ts'
 import { findServing } from '../engine/models/choose.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda.ts'
@@ -14,32 +9,15 @@ import { builtInClip, hasCuda } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { command, jsonOption, need, print } from './command.ts'
-import { dataOption, localConfig } from './settings.ts'
+import { type Host, hostChecks } from './doctor/host.ts'
+import { dataOption, findDataDir, localConfig } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
 type Clip = { path: string; text: string }
-type Checkup = { config: Config; engine: OneShotEngine | null }
+type Checkup = Host & { engine: OneShotEngine | null }
 
 const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
-  'data folder': async ({ config: { dataDir } }) => {
-    makeDataDir(dataDir)
-    const probe = join(dataDir, `.doctor-${process.pid}`)
-    await Bun.write(probe, 'written')
-    rmSync(probe)
-    return dataDir
-  },
-  'disk space': async ({ config: { dataDir, fileBytesMax } }) => {
-    const { bavail, bsize } = statfsSync(dataDir)
-    const free = bavail * bsize
-    if (free < fileBytesMax)
-      throw new Error(`${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}`)
-    return `${formatSize(free)} free`
-  },
-  database: async ({ config: { dataDir } }) => {
-    const db = openDb(dataDir)
-    db.close()
-    return 'opened and closed'
-  },
+  ...hostChecks,
   decoder: async ({ config }) => {
     const { path } = await doctorClip()
     const { codec, durationMs } = await openMedia(config).inspect(path, {
@@ -108,7 +86,7 @@ export const doctor = command({
   options: { ...jsonOption, ...dataOption },
   async run(positionals, values) {
     need(positionals)
-    const checkup: Checkup = { config: localConfig(values), engine: null }
+    const checkup: Checkup = { config: localConfig(values), dataDir: findDataDir(values), engine: null }
     const findings: Finding[] = []
     try {
       for (const [check, run] of Object.entries(checks)) {

@@ -56,11 +56,17 @@ export function dataConfig(flags: Flags = {}): Config {
  * data folder if there is one, otherwise in the cache folder of the user.
  */
 export function localConfig(flags: Flags = {}): Config {
-  const environment = serviceEnvironment(flags)
-  const config = readConfig(environment)
-  const home = environment.STENO_DATA_DIR || hasDatabase(config.dataDir) ? config.dataDir : cacheDir()
+  const config = serviceConfig(flags)
+  const home = findDataDir(flags) ?? cacheDir()
   setNativeHome(join(home, 'native'))
   return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
+}
+
+/** Returns the data folder that a setting names or that is in the working folder. Otherwise returns null. */
+export function findDataDir(flags: Flags): string | null {
+  const environment = serviceEnvironment(flags)
+  const { dataDir } = readConfig(environment)
+  return environment.STENO_DATA_DIR || hasDatabase(dataDir) ? dataDir : null
 }
 
 /**

@@ -80,3 +80,23 @@ const rates: [string, string, number][] = [
 test.each(rates)('“%s” heard as “%s” has a word error rate of %d', (truth, heard, rate) => {
   expect(wordErrorRate(truth, heard)).toBeCloseTo(rate)
 })
+
+test('an address, a port and a mail server that cannot be used are named, with what to do', async () => {
+  using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('another program') })
+  const { code, of } = await doctor({
+    STENO_MODEL: join(folder, 'no-model'),
+    STENO_BASE_URL: 'http://127.0.0.1:1',
+    STENO_SMTP_URL: 'smtp://ana:secret@127.0.0.1:1',
+    STENO_PORT: String(other.port),
+  })
+  expect(code).toBe(1)
+  expect(of('address')).toMatchObject({ ok: false, found: expect.stringContaining('start the service') })
+  expect(of('port')).toMatchObject({ ok: false, found: expect.stringContaining('STENO_PORT names another') })
+  expect(of('mail').found).not.toContain('secret')
+  expect(of('mail')).toMatchObject({
+    ok: false,
+    found: expect.stringMatching(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/),
+  })
+  expect(of('disk speed')).toMatchObject({ found: expect.stringMatching(/a second/) })
+  expect(of('clock').ok).toBe(true)
+}, 60_000)

@@ -1,0 +1,125 @@
+// The checks of `steno doctor` on the machine: data folder, disk, clock, port, address from outside, and mail.
+
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkMailServer } from '../../accounts/mail.ts'
+import { isClockSynchronised } from '../../base/libc.ts'
+import { firstLineOf } from '../../base/reason.ts'
+import { formatSize } from '../../base/units.ts'
+import { type Config, listeningUrl } from '../../config.ts'
+import { makeDataDir } from '../../db/data-dir.ts'
+import { databasePath, openDb } from '../../db/db.ts'
+import { limits } from '../../limits.ts'
+import { fetchGuarded } from '../../net/fetch.ts'
+import { parseNets } from '../../net/nets.ts'
+
+/** The settings of the service. `dataDir` is null as long as there is no data folder. */
+export type Host = { config: Config; dataDir: string | null }
+
+type Check = (host: Host) => Promise<string>
+
+const none = 'none yet; steno serve makes one'
+
+export const hostChecks: Record<string, Check> = {
+  'data folder': async ({ dataDir }) => {
+    if (dataDir === null) return none
+    makeDataDir(dataDir)
+    const probe = join(dataDir, `.doctor-${process.pid}`)
+    await Bun.write(probe, 'written')
+    rmSync(probe)
+    return dataDir
+  },
+  'disk space': async ({ dataDir, config: { fileBytesMax } }) => {
+    const { bavail, bsize } = statfsSync(dataDir ?? '.')
+    const free = bavail * bsize
+    if (free < fileBytesMax)
+      throw new Error(
+        `${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}: free some space, or lower STENO_MAX_FILE_SIZE`,
+      )
+    return `${formatSize(free)} free`
+  },
+  'disk speed': async ({ dataDir }) => {
+    if (dataDir === null) return none
+    const speed = writeSpeed(join(dataDir, `.doctor-${process.pid}`))
+    if (speed < limits.diskBytesPerSecondMin)
+      throw new Error(`${formatSize(speed)} a second; put the data folder on a faster or local disk`)
+    return `writes ${formatSize(speed)} a second`
+  },
+  database: async ({ dataDir }) => {
+    if (dataDir === null) return none
+    openDb(dataDir).close()
+    return 'opened and closed'
+  },
+  clock: async ({ dataDir }) => {
+    const now = Date.now()
+    const written =
+      dataDir === null ? 0 : (statSync(databasePath(dataDir), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    if (written > now + limits.rateWindowMs)
+      throw new Error(
+        `it shows ${new Date(now).toISOString()}, before the last change of the database: set the clock`,
+      )
+    return isClockSynchronised()
+      ? 'kept right by a time service'
+      : 'no time service keeps it right; signed addresses need one: timedatectl set-ntp true'
+  },
+  port: async ({ config }) => {
+    const own = listeningUrl({ host: localHost(config.host), port: config.port })
+    const found = await askHealth(own)
+    if (found === 'steno') return `steno answers at ${own}`
+    if (found === 'refused') return `free; nothing listens at ${own}`
+    throw new Error(`another program answers at ${own}: STENO_PORT names another port`)
+  },
+  address: async ({ config }) => {
+    if (config.baseUrl === null)
+      return ['0.0.0.0', '::'].includes(config.host)
+        ? 'the Host header of each request; STENO_BASE_URL fixes it'
+        : 'for callers on this machine; others need STENO_BASE_URL'
+    const found = await askHealth(config.baseUrl)
+    if (found === 'steno') return `steno answers at ${config.baseUrl}`
+    const seen = found === 'refused' ? 'nothing answers' : `something else answers (${found})`
+    throw new Error(`${seen} at ${config.baseUrl}: start the service, and check the proxy, DNS and firewall`)
+  },
+  mail: async ({ config: { smtpUrl } }) => {
+    if (smtpUrl === null) return 'no mail server; mail is written to the data folder'
+    const { host } = new URL(smtpUrl)
+    await checkMailServer(smtpUrl).catch(error => {
+      throw new Error(`${host} cannot be used: ${firstLineOf(error)}; check STENO_SMTP_URL`)
+    })
+    return `${host} takes mail`
+  },
+}
+
+/** Writes a file and flushes it to the disk. Returns the bytes per second. */
+function writeSpeed(path: string): number {
+  const part = new Uint8Array(limits.uploadBufferBytes).fill(1)
+  const startedAt = performance.now()
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    for (let written = 0; written < limits.diskProbeBytes; written += part.length) writeSync(file, part)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+    rmSync(path, { force: true })
+  }
+  return (limits.diskProbeBytes * 1000) / (performance.now() - startedAt)
+}
+
+function localHost(host: string): string {
+  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+}
+
+/** Asks for the health of a service. Returns `steno`, `refused`, or what else was found. */
+async function askHealth(baseUrl: string): Promise<string> {
+  const allowNets = parseNets('0.0.0.0/0,::/0')
+  if (allowNets === null) throw new Error('the networks cannot be parsed')
+  const answer = await fetchGuarded(
+    `${baseUrl}/v1/health`,
+    { method: 'GET', headers: {}, redirectsMax: limits.mediaRedirectsMax },
+    { allowNets, connectTimeoutMs: limits.healthTimeoutMs, answerTimeoutMs: limits.healthTimeoutMs },
+    new AbortController().signal,
+  )
+  if (answer.kind !== 'answer')
+    return ['refused', 'unknown-name', 'connect-timeout'].includes(answer.kind) ? 'refused' : answer.kind
+  answer.close()
+  return answer.headers['x-request-id'] === undefined ? `status ${answer.status}` : 'steno'
+}
