@@ -60,6 +60,7 @@ const engineLine: string[][] = [
   ['network'],
   ['models'],
   ['hear', 'who'],
+  ['framewise'],
   ['assemble'],
   ['transcribe'],
   ['load'],

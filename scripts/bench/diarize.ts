@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
+import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import { runtimeLibrary, vadModel } from '../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../src/engine/onnx/runtime.ts'
 import { type LoadedModels, openModels, transcribe } from '../../src/engine/transcribe.ts'
@@ -30,7 +31,12 @@ async function run(): Promise<string[][]> {
   const runtime = openRuntime(runtimeLibrary(), 2)
   const opened = openVoices(runtime, voices)
   const whisper = await openWhisper(runtime, pocket, { device: 'cpu', variant: '' })
-  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), opened)
+  const models = openModels(
+    runtime,
+    [whisperModel(runtime, 'pocket', whisper)],
+    await Bun.file(vadModel()).bytes(),
+    opened,
+  )
   for (const clip of await clipsWithTruth()) {
     const said = segments(await turnsOf(opened, clip.path))
     const { speech, missed, false: added, confused, rate, jaccard } = score(clip.truth, said)

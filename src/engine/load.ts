@@ -6,60 +6,114 @@ import { join } from 'node:path'
 import { firstLineOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
-import { openWhisper, type Variant, type Whisper } from './hear/whisper.ts'
+import { openCtc } from './framewise/ctc.ts'
+import { openTdt } from './framewise/tdt.ts'
+import type { SpeechModel } from './hear/speech-model.ts'
+import { openWhisper, type Variant } from './hear/whisper.ts'
+import { whisperModel } from './hear/whisper-model.ts'
+import { framewiseKind, framewiseWeights } from './models/framewise-layout.ts'
 import { isCompact, weightFiles } from './models/layout.ts'
+import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
 import type { LoadedFacts, Order } from './protocol.ts'
-import { type LoadedModels, languagesOf, openModels } from './transcribe.ts'
+import { type LoadedModels, openModels } from './transcribe.ts'
 import { openVoices } from './who/voices.ts'
 
 export type LoadedEngine = { models: LoadedModels; facts: LoadedFacts }
 
-type LoadOptions = Pick<Extract<Order, { kind: 'load' }>, 'folder' | 'voices' | 'device' | 'threads'>
+type LoadOptions = Omit<Extract<Order, { kind: 'load' }>, 'kind' | 'parent' | 'dataDir' | 'durationMsMax'>
 
-export async function openModel({ folder, voices, device, threads }: LoadOptions): Promise<LoadedEngine> {
+export async function openModel({
+  name,
+  folder,
+  device,
+  threads,
+  ...further
+}: LoadOptions): Promise<LoadedEngine> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const notes: string[] = []
-  const compact = isCompact(folder)
-  if (compact && device !== 'cpu' && device !== 'auto')
+  if (isCompact(folder) && device !== 'cpu' && device !== 'auto')
     notes.push(`weights in the compact form run on the CPU, not on ${device}`)
-  for (const candidate of compact ? (['cpu'] as const) : candidates(device)) {
-    let variant: Variant
-    let whisper: Whisper
+  const devices = isCompact(folder) ? (['cpu'] as const) : candidates(device)
+  for (const candidate of devices) {
     try {
-      variant = compact ? 'compact' : variantFor(folder, candidate)
-      requireMemory(weightFiles(folder, variant))
-      whisper = await openWhisper(runtime, folder, { device: candidate, variant })
+      const first = await openSpeech(runtime, { name, folder }, candidate)
+      return await openFurther(runtime, first, { ...further, device: candidate, notes })
     } catch (error) {
       const cause = firstLineOf(error)
       if (candidate === 'cpu' || device !== 'auto')
         throw new Error([...notes, `${candidate}: ${cause}`].join('; '))
       notes.push(`${candidate} cannot be used: ${cause}`)
-      continue
-    }
-    const models = openModels(
-      runtime,
-      whisper,
-      await Bun.file(vadModel()).bytes(),
-      openVoicesFor(runtime, voices, { device: candidate, notes }),
-    )
-    return {
-      models,
-      facts: {
-        device: candidate,
-        variant: variant.replace('_', '') || 'fp32',
-        runtime: runtime.version,
-        languages: languagesOf(whisper),
-        translates: whisper.facts.translate !== null,
-        diarization: 'problem' in models.voices ? models.voices.problem : 'ready',
-        notes,
-      },
     }
   }
   throw new Error('there is no device to run on')
+}
+
+type OpenedSpeech = { model: SpeechModel; variant: string }
+
+/** Opens a speech model of any kind. A model in the compact form runs on the CPU. */
+async function openSpeech(
+  runtime: Runtime,
+  { name, folder }: InstalledModel,
+  device: Device,
+): Promise<OpenedSpeech> {
+  const kind = framewiseKind(folder)
+  if (kind !== null) {
+    const files = framewiseWeights(folder, kind, device !== 'cpu')
+    requireMemory(files)
+    const open = kind === 'ctc' ? openCtc : openTdt
+    const variant = files.some(path => path.endsWith('.int8.onnx')) ? 'int8' : 'fp32'
+    return { model: await open(runtime, { name, folder }, device), variant }
+  }
+  const compact = isCompact(folder)
+  const variant = compact ? 'compact' : variantFor(folder, device)
+  requireMemory(weightFiles(folder, variant))
+  const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant })
+  return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
+}
+
+type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
+  device: Device
+  notes: string[]
+}
+
+/** Opens the models beside the first speech model. One that cannot be opened is left out, with a note. */
+async function openFurther(
+  runtime: Runtime,
+  first: OpenedSpeech,
+  { others, detector, voices, device, notes }: FurtherOptions,
+): Promise<LoadedEngine> {
+  const openOrNote = async (installed: InstalledModel) => {
+    try {
+      return (await openSpeech(runtime, installed, device)).model
+    } catch (error) {
+      notes.push(`the model ${installed.name} cannot be loaded: ${firstLineOf(error)}`)
+      return null
+    }
+  }
+  const speech: [SpeechModel, ...SpeechModel[]] = [first.model]
+  for (const other of others) {
+    const model = await openOrNote(other)
+    if (model) speech.push(model)
+  }
+  const detecting = speech.find(({ detect }) => detect !== null) ?? (detector && (await openOrNote(detector)))
+  const openedVoices = openVoicesFor(runtime, voices, { device, notes })
+  const models = openModels(runtime, speech, await Bun.file(vadModel()).bytes(), openedVoices, detecting)
+  return {
+    models,
+    facts: {
+      device,
+      variant: first.variant,
+      runtime: runtime.version,
+      translates: speech.some(({ translates }) => translates),
+      languages: [...new Set(speech.flatMap(({ languages }) => languages))],
+      diarization: 'problem' in models.voices ? models.voices.problem : 'ready',
+      notes,
+    },
+  }
 }
 
 /** Opens the voice models. If this fails, only jobs with diarization fail. */

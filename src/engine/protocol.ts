@@ -5,6 +5,7 @@ import { nullable } from '../base/schema.ts'
 import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
 
@@ -98,7 +99,13 @@ export type Order =
       parent: number
       /** The data folder of the server; the worker must not read the secrets in it. Null for a command. */
       dataDir: string | null
+      /** The speech model that is preferred. */
+      name: string
       folder: string
+      /** Further speech models, for languages that the first model does not support. */
+      others: InstalledModel[]
+      /** The model that detects languages for the others. Null if no such model is needed or installed. */
+      detector: InstalledModel | null
       voices: VoiceChoice
       device: Config['device']
       threads: number

@@ -1,37 +1,41 @@
 // Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. The
-// stages are: findBlocks, then hearBlock for each block, then assemble. hearBlock consists of withEncoded,
-// detect, decodeWindows, placeInRecording and hearRest. Diarization reads the same sound and passes its turns
-// to assemble.
+// stages are: findBlocks, then `hear` of the chosen speech model for each block, then assemble. For Whisper,
+// `hear` is hearBlock: withEncoded, detect, decodeWindows, placeInRecording and hearRest. Diarization reads the
+// same sound and passes its turns to assemble.
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble, UtterancesSoFar } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
-import { hearBlock, type Listener } from './hear/hear-block.ts'
 import type { PlacedText } from './hear/place.ts'
-import { contextTokens } from './hear/prompt.ts'
-import { openSpeechModels, type SpeechModels } from './hear/speech-models.ts'
-import type { Whisper } from './hear/whisper.ts'
-import { Recording } from './hear/windows.ts'
+import type { Listener, SpeechModel } from './hear/speech-model.ts'
+import { openVad, type Vad } from './hear/vad.ts'
+import { Recording, type Window } from './hear/windows.ts'
 import type { Runtime } from './onnx/runtime.ts'
 import type { TranscribeInput } from './protocol.ts'
 import { Diarization } from './who/diarize.ts'
 import type { Voices } from './who/voices.ts'
 
 /** All models that stay loaded between jobs. */
-export type LoadedModels = SpeechModels & {
+export type LoadedModels = {
+  vad: Vad
+  /** The speech models in the order of preference. The first of them that knows a job's language serves it. */
+  speech: readonly [SpeechModel, ...SpeechModel[]]
+  /** The model that detects languages for speech models that cannot. Null if no such model is loaded. */
+  detector: SpeechModel | null
   /** The models for diarization, or the reason why there are none. */
   voices: Voices | { problem: string }
 }
 
 export function openModels(
   runtime: Runtime,
-  whisper: Whisper,
+  speech: LoadedModels['speech'],
   vadModel: Uint8Array,
   voices: LoadedModels['voices'],
+  detector: SpeechModel | null = null,
 ): LoadedModels {
-  return { ...openSpeechModels(runtime, whisper, vadModel), voices }
+  return { vad: openVad(runtime, vadModel), speech, detector, voices }
 }
 
 export type TranscribeListener = Listener & {
@@ -47,9 +51,11 @@ export async function transcribe(
 ): Promise<Transcript> {
   const { translate = false } = input
   let { language } = input
-  if (language !== null) checkLanguage(models, language)
-  if (translate) checkTranslation(models)
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
+  const usable = translate ? translatorsOf(models) : models.speech
+  // Without a language, a first model that detects languages serves the job itself.
+  const [first] = usable
+  let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
   const missedSeconds: number[] = []
   const hearing: Listener = {
@@ -59,19 +65,18 @@ export async function transcribe(
       listener.onWarning(event, fields)
     },
   }
-  const context = contextTokens(models.whisper, input)
+  let started = (chosen ?? first).start(input)
   const recording = new Recording()
   const texts: PlacedText[] = []
   const soFar = new UtterancesSoFar(input)
-  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, rowsWith(models, context.ids))
+  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, started.rows)
   for await (const windows of blocks) {
-    const heard = await hearBlock(models, windows, {
-      recording,
-      language,
-      context: context.ids,
-      translate,
-      listener: hearing,
-    })
+    if (chosen === null) {
+      language = detectWith(models, windows, recording)
+      chosen = modelFor(usable, language)
+      started = chosen.start(input)
+    }
+    const heard = await started.hear(windows, { recording, language, translate, listener: hearing })
     language = heard.language
     texts.push(...heard.texts)
     listener.onUtterances?.(soFar.add(heard.texts, languageOfText()))
@@ -87,22 +92,13 @@ export async function transcribe(
   const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null
   return {
     ...transcript,
+    model: (chosen ?? first).name,
     warnings: [
-      ...(context.warning ? [context.warning] : []),
+      ...(started.warning ? [started.warning] : []),
       ...warningOfMissed(missedSeconds),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
   }
-}
-
-/**
- * The maximum number of prompt tokens in all rows of a batch together. For each prompt token, the decoder may
- * return scores over the whole vocabulary.
- */
-const positionsMax = 1000
-
-function rowsWith({ rows }: LoadedModels, context: readonly number[]): number {
-  return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
 }
 
 /** The warning about missed speech lists at most this many points in time. */
@@ -120,26 +116,30 @@ export function warningOfMissed(seconds: readonly number[]): string[] {
   return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
 }
 
-/**
- * Returns the codes of the languages that the model supports. A model without language tokens supports only English.
- */
-export function languagesOf({ facts }: Whisper): string[] {
-  return facts.languages.size === 0 ? ['en'] : [...facts.languages.keys()]
-}
-
-function checkLanguage({ whisper }: LoadedModels, language: string): void {
-  if (languagesOf(whisper).includes(listedCode(language))) return
+/** Returns the first model that knows the language. Fails the job if no model knows it. */
+function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
+  const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
+  if (model) return model
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'
     : 'run steno models pull omnilingual'
   throw new JobFailure('PROCESSING_ERROR', `No model here knows the language ${language}: ${remedy}.`)
 }
 
-function checkTranslation({ whisper }: LoadedModels): void {
-  if (whisper.facts.translate !== null) return
+function translatorsOf({ speech }: LoadedModels): LoadedModels['speech'] {
+  const [first, ...others] = speech.filter(({ translates }) => translates)
+  if (first) return [first, ...others]
   throw new JobFailure(
     'PROCESSING_ERROR',
     'The loaded model cannot translate: start steno with STENO_MODEL=base or STENO_MODEL=large-v3.',
+  )
+}
+
+function detectWith({ detector }: LoadedModels, windows: readonly Window[], recording: Recording): string {
+  if (detector?.detect) return detector.detect(windows, recording)
+  throw new JobFailure(
+    'PROCESSING_ERROR',
+    'No model here detects languages: name the language of the recording in the request.',
   )
 }
 

@@ -83,14 +83,17 @@ export class Worker {
   }
 
   load(): Promise<LoadedFacts> {
-    const { folder, voices, name } = this.model
+    const { folder, others, detector, voices, name } = this.model
     const { device, durationMsMax } = this.#settings
     const { threads } = this
     const order: Order = {
       kind: 'load',
       parent: process.pid,
       dataDir: this.#dataDir,
+      name,
       folder,
+      others,
+      detector,
       voices,
       device,
       threads,
@@ -151,10 +154,10 @@ export class Worker {
     })
   }
 
-  /** Adds the model's name and the model's warnings to a transcript. */
+  /** Adds the model's warnings to a transcript. */
   #signed(transcript: Transcript): Transcript {
-    const { name } = this.model
-    return { ...transcript, model: name, warnings: [...warningsOf(name), ...(transcript.warnings ?? [])] }
+    const { model = this.model.name } = transcript
+    return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }
   }
 
   /** Sends an order. Passes every report to `onReport`, until `onReport` resolves or rejects the request. */

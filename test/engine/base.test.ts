@@ -13,12 +13,21 @@ const missing = !folder || !clips
 const skipped = unless(folder && clips, 'built-in Whisper base with clips')
 let engine: LoadedEngine
 
+const base = {
+  name: 'base',
+  folder: folder ?? '',
+  others: [],
+  detector: null,
+  voices: { problem: 'none' },
+  threads: 2,
+}
+
 beforeAll(async () => {
   if (missing) return
-  engine = await openModel({ folder: folder!, voices: { problem: 'none' }, device: 'cpu', threads: 2 })
+  engine = await openModel({ ...base, device: 'cpu' })
 })
 
-afterAll(() => engine?.models.whisper.close())
+afterAll(() => engine?.models.speech[0].close())
 
 function hear(path: string, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
   const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 600_000 })
@@ -99,9 +108,8 @@ test.skipIf(missing || !president)(
 test.skipIf(missing)(
   `weights in the compact form run on the CPU, whatever the device${skipped}`,
   async () => {
-    const asked = { folder: folder!, voices: { problem: 'none' }, device: 'cuda', threads: 2 } as const
-    const { models, facts } = await openModel(asked)
-    models.whisper.close()
+    const { models, facts } = await openModel({ ...base, device: 'cuda' })
+    models.speech[0].close()
     const notes = ['weights in the compact form run on the CPU, not on cuda']
     expect(facts).toMatchObject({ device: 'cpu', variant: 'compact', notes })
   },

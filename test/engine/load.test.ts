@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { openModel, requireMemory, variantFor } from '../../src/engine/load.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { writeCtcModel } from '../support/framewise-models.ts'
 import { modelFiles } from '../support/model-files.ts'
+
+const alone = { name: 'mine', others: [], detector: null, voices: { problem: 'none' }, threads: 1 }
 
 async function modelFolder(...variants: string[]): Promise<string> {
   const folder = temporaryFolder()
@@ -40,6 +43,24 @@ test.skipIf(!pocket)(`a damaged weight file is named${unless(pocket, 'pocket mod
   for (const name of ['config.json', 'generation_config.json', 'tokenizer.json', 'onnx/encoder_model.onnx'])
     await Bun.write(join(folder, name), Bun.file(join(pocket!, name)))
   await Bun.write(join(folder, 'onnx/decoder_model_merged.onnx'), 'no graph at all')
-  const opened = openModel({ folder, voices: { problem: 'none' }, device: 'cpu', threads: 1 })
+  const opened = openModel({ ...alone, folder, device: 'cpu' })
   await expect(opened).rejects.toThrow(join(folder, 'onnx/decoder_model_merged.onnx'))
 })
+
+test.skipIf(!pocket)(
+  `further models add their languages; one that cannot be loaded is named and left out${unless(pocket, 'pocket model')}`,
+  async () => {
+    const [good, bad] = [temporaryFolder(), temporaryFolder()]
+    await writeCtcModel(good, ['<s>', ' ', 'a'])
+    await writeCtcModel(bad, ['<s>', ' ', 'a'], 9)
+    const others = [
+      { name: 'bad', folder: bad },
+      { name: 'omnilingual', folder: good },
+    ]
+    const { models, facts } = await openModel({ ...alone, folder: pocket ?? '', others, device: 'cpu' })
+    for (const model of models.speech) model.close()
+    expect(models.speech.map(({ name }) => name)).toEqual(['mine', 'omnilingual'])
+    expect(facts.languages).toContain('zu')
+    expect(facts.notes).toEqual([expect.stringContaining('the model bad cannot be loaded: ')])
+  },
+)

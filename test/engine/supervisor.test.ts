@@ -27,6 +27,8 @@ afterEach(async () => {
 const voices = { problem: 'fake' }
 const fakeChild = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
 
+const alone = { others: [], detector: null }
+
 function open(behaviour: string, options: SupervisorOptions = {}, settings: Partial<EngineSettings> = {}) {
   engine = openEngine(
     {
@@ -39,7 +41,7 @@ function open(behaviour: string, options: SupervisorOptions = {}, settings: Part
     },
     {
       command: [process.execPath, fakeChild, behaviour],
-      prepare: async () => ({ folder, name: 'fake', voices, notice: null }),
+      prepare: async () => ({ folder, name: 'fake', ...alone, voices, notice: null }),
       retryMs: 20,
       ...options,
     },
@@ -99,7 +101,7 @@ test('a job reports its utterances while it runs', async () => {
 test('a transcript contains the name of its model and its warnings', async () => {
   expect(await run(open('well'))).toMatchObject({ model: 'fake', warnings: [] })
   await engine?.close()
-  const prepare = async () => ({ folder, name: 'pocket', voices, notice: null })
+  const prepare = async () => ({ folder, name: 'pocket', ...alone, voices, notice: null })
   expect(await run(open('warns', { prepare }))).toMatchObject({
     model: 'pocket',
     warnings: ['made by pocket, a model for tests', 'mind this'],
@@ -207,7 +209,7 @@ test('the state shows the download of the model, then that the engine is ready',
     prepare: async (_, onProgress) => {
       onProgress('The model base is being fetched: 42 % of 80 MB')
       await fetched.promise
-      return { folder, name: 'base', voices, notice: 'mind this' }
+      return { folder, name: 'base', ...alone, voices, notice: 'mind this' }
     },
   })
   expect(opened.state()).toMatchObject({ ready: false, message: expect.stringContaining('42 %') })
@@ -225,8 +227,8 @@ test('the state shows the download of the model, then that the engine is ready',
 test('the default model replaces the built-in one when it is installed', async () => {
   const wanted = join(folder, 'wanted')
   const answers = [
-    { folder, name: 'pocket', voices, notice: 'good for a try' },
-    { folder, name: 'pocket', voices, notice: 'good for a try' },
+    { folder, name: 'pocket', ...alone, voices, notice: 'good for a try' },
+    { folder, name: 'pocket', ...alone, voices, notice: 'good for a try' },
     null,
   ]
   const opened = open('well', {
@@ -236,7 +238,7 @@ test('the default model replaces the built-in one when it is installed', async (
       if (answer === null) throw new Error('no network')
       if (answer) return answer
       await isPublished.promise
-      return { folder: wanted, name: 'base', voices, notice: null }
+      return { folder: wanted, name: 'base', ...alone, voices, notice: null }
     },
   })
   const isPublished = Promise.withResolvers<void>()
@@ -250,8 +252,8 @@ test('the default model replaces the built-in one when it is installed', async (
 })
 
 test('the default model is tried even while the built-in one cannot be loaded', async () => {
-  const wanted = { folder: join(folder, 'wanted'), name: 'base', voices, notice: null }
-  const answers = [{ folder, name: 'pocket', voices, notice: 'good for a try' }]
+  const wanted = { folder: join(folder, 'wanted'), name: 'base', ...alone, voices, notice: null }
+  const answers = [{ folder, name: 'pocket', ...alone, voices, notice: 'good for a try' }]
   const opened = open('loads-wanted', { retryMs: 1, prepare: async () => answers.shift() ?? wanted })
   await ready(opened)
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
@@ -335,6 +337,7 @@ const real = () => ({
   prepare: async () => ({
     folder: pocket ?? '',
     name: 'pocket',
+    ...alone,
     voices: voicesFor('pocket', ''),
     notice: null,
   }),

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
+import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
+import type { Window } from '../../src/engine/hear/windows.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/protocol.ts'
@@ -18,15 +21,16 @@ let models: LoadedModels
 
 beforeAll(async () => {
   if (missing) return
+  const whisper = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
   models = openModels(
     runtime(),
-    await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' }),
+    [whisperModel(runtime(), 'pocket', whisper)],
     await Bun.file(vadModel()).bytes(),
     voices ? openVoices(runtime(), voices) : { problem: 'no voice models' },
   )
 })
 
-afterAll(() => models?.whisper.close())
+afterAll(() => models?.speech[0].close())
 
 const input: TranscribeInput = {
   path: '',
@@ -47,9 +51,10 @@ function hear(
   sound: AsyncIterable<Float32Array>,
   change: Partial<TranscribeInput> = {},
   onUtterances: (utterances: Utterance[]) => void = () => {},
+  loaded: LoadedModels = models,
 ): Promise<Transcript> {
   return transcribe(
-    models,
+    loaded,
     sound,
     { ...input, ...change },
     { onSamples: async () => {}, onWarning: () => {}, onUtterances },
@@ -225,3 +230,35 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   }
   expect(before).toBeLessThanOrEqual(duration)
 }
+
+/** A speech model that says its name once in each block. */
+function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
+  const say = (windows: readonly Window[], language: string | null) => ({
+    language: language ?? detected ?? '',
+    texts: windows.slice(0, 1).map(({ from, to }) => ({ text: name, from, to, probability: 1 })),
+  })
+  return {
+    name,
+    languages,
+    translates: false,
+    start: () => ({ rows: 1, warning: null, hear: async (windows, { language }) => say(windows, language) }),
+    detect: detected === null ? null : () => detected,
+    close() {},
+  }
+}
+
+test.skipIf(missing).each([
+  ['zu', 'zu', 'omni'],
+  ['a named language that both know', 'en', 'first'],
+  ['no language, and the first model detects none', null, 'omni'],
+])(`the first model that knows the language serves the job: %s${skipped}`, async (_, language, serves) => {
+  const truth: Truth = await Bun.file(join(clips!, 'doctor.json')).json()
+  const [first, omni] = [speaking('first', ['en']), speaking('omni', ['en', 'zu'])]
+  const detector = speaking('detector', [], 'zu')
+  const several = { ...models, speech: [first, omni] as const, detector }
+  const transcript = await hear(sound(truth), { language }, () => {}, several)
+  expect(transcript).toMatchObject({ model: serves, language: language ?? 'zu' })
+  expect(transcript.full_transcript).toContain(serves)
+  const unknown = hear(sound(truth), { language: 'ja' }, () => {}, several)
+  await expect(unknown).rejects.toThrow('No model here knows the language ja')
+})

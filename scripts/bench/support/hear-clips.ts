@@ -2,6 +2,7 @@
 // detection and without diarization.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { openModels, transcribe } from '../../../src/engine/transcribe.ts'
@@ -14,9 +15,14 @@ if (import.meta.main) console.log(JSON.stringify(await hearClips(JSON.parse(proc
 async function hearClips({ folder, variant, sounds, threads }: ClipsOrder): Promise<Transcript[]> {
   const runtime = openRuntime(runtimeLibrary(), threads)
   const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant })
-  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), {
-    problem: 'not asked for',
-  })
+  const models = openModels(
+    runtime,
+    [whisperModel(runtime, 'given', whisper)],
+    await Bun.file(vadModel()).bytes(),
+    {
+      problem: 'not asked for',
+    },
+  )
   const asked = { path: '', durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }
   const input = { ...asked, prompt: null, vocabulary: [] }
   const listener = { onSamples: async () => {}, onWarning: () => {} }

@@ -3,6 +3,7 @@
 // Runtime.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
+import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
@@ -43,7 +44,12 @@ async function hear(order: HearOrder): Promise<Heard> {
   const voices = order.diarize
     ? openVoices(runtime, voicesFor('pocket', '') as VoiceFiles)
     : { problem: 'not asked for' }
-  const models = openModels(runtime, whisper, await Bun.file(vadModel()).bytes(), voices)
+  const models = openModels(
+    runtime,
+    [whisperModel(runtime, 'given', whisper)],
+    await Bun.file(vadModel()).bytes(),
+    voices,
+  )
   const samples = new Float32Array(await Bun.file(order.sound).arrayBuffer())
   const input = {
     path: '',

@@ -2,38 +2,35 @@
 // Speech for which the model returned no text is decoded again in separate windows.
 
 import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
+import type { Features } from './features.ts'
 import { detect } from './language.ts'
 import { missedSpeech, restOf } from './missed.ts'
 import type { EncodedWindow } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
-import type { SpeechModels } from './speech-models.ts'
+import type { Heard, HearOptions, Listener } from './speech-model.ts'
+import type { Whisper } from './whisper.ts'
 import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
 
-export type Listener = {
-  /** Called with the number of samples of the recording that are done. */
-  onSamples(done: number): Promise<void>
-  /** Logs a warning. `event` is a phrase such as `window doubtful`. */
-  onWarning(event: string, fields: Record<string, string | number>): void
+/** A Whisper model and what it needs to read sound. */
+export type WhisperModels = {
+  whisper: Whisper
+  features: Features
+  /** The number of windows that are decoded together. */
+  rows: number
 }
 
-export type HearOptions = {
-  recording: Recording
-  /** The language code. If null, the language is detected in this block. */
-  language: string | null
+type BlockOptions = HearOptions & {
   /** The tokens of the text that the caller supplied as context. */
   context: readonly number[]
-  /** True if the texts are to be English translations. */
-  translate: boolean
-  listener: Listener
 }
 
 export async function hearBlock(
-  models: SpeechModels,
+  models: WhisperModels,
   windows: readonly Window[],
-  { recording, language: asked, context, translate, listener }: HearOptions,
-): Promise<{ language: string; texts: PlacedText[] }> {
+  { recording, language: asked, context, translate, listener }: BlockOptions,
+): Promise<Heard> {
   const report = progressWithin(windows, listener)
   const { language, decoded } = await withEncoded(models, windows, {
     recording,
@@ -81,7 +78,7 @@ type EncodeOptions<Result> = {
 
 /** Encodes the windows, passes them to a function, and closes them afterwards. */
 async function withEncoded<Result>(
-  { whisper, features }: SpeechModels,
+  { whisper, features }: WhisperModels,
   windows: readonly Window[],
   { recording, onShare, use }: EncodeOptions<Result>,
 ): Promise<Result> {
@@ -116,7 +113,7 @@ type DecodeOptions = {
 }
 
 async function decodeWindows(
-  { whisper }: SpeechModels,
+  { whisper }: WhisperModels,
   windows: readonly Window[],
   encoded: readonly EncodedWindow[],
   { language, context, translate, onShare }: DecodeOptions,
@@ -172,7 +169,7 @@ type Again = { window: Window; otherwise: PlacedText[] }
  * text causes a warning.
  */
 async function hearRest(
-  models: SpeechModels,
+  models: WhisperModels,
   decoded: readonly DecodedWindow[],
   options: AgainOptions,
 ): Promise<PlacedText[]> {
@@ -211,7 +208,7 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
 }
 
 async function hearAgain(
-  models: SpeechModels,
+  models: WhisperModels,
   batch: readonly Again[],
   options: AgainOptions,
 ): Promise<DecodedWindow[]> {

@@ -30,6 +30,12 @@ export function placeInRecording(
     hypothesis.attention.length === 0
       ? estimatedTimes(tokenizer, language, segments, voices.map(inFrames))
       : wordTimes(tokenizer, language, segments, hypothesis.frames)
+  return placeWords(window, words)
+}
+
+/** Converts the times of words from frames of the window to samples of the recording. */
+export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
+  const voices = voicesIn(window)
   // The start of each word is at or after the start of the previous word, even if the attention places it
   // otherwise.
   let earliest = 0

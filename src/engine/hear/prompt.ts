@@ -20,10 +20,9 @@ export type ContextTokens = {
   warning: string | null
 }
 
-const warnings = {
-  tooLong: 'The prompt and vocabulary are too long for the model: their beginning was left out.',
-  unsupported: 'The model accepts no prompt and no vocabulary: they were left out.',
-}
+/** The sentence for the caller of a model that ignores the prompt and the vocabulary. */
+export const contextLeftOut = 'The model accepts no prompt and no vocabulary: they were left out.'
+const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
  * Returns the tokens of the context: first the vocabulary, then the prompt. They fill at most half of the
@@ -34,12 +33,12 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   const parts = [terms.length > 0 ? `Glossary: ${terms.join(', ')}.` : '', plain(prompt ?? '')]
   const text = parts.filter(part => part !== '').join(' ')
   if (text === '') return { ids: [], warning: null }
-  if (facts.previous === null) return { ids: [], warning: warnings.unsupported }
+  if (facts.previous === null) return { ids: [], warning: contextLeftOut }
   const tokens = tokenizer.encode(` ${text}`)
   const most = Math.floor(facts.positions / 2) - 1
   return {
     ids: [facts.previous, ...tokens.slice(-most)],
-    warning: tokens.length > most ? warnings.tooLong : null,
+    warning: tokens.length > most ? tooLong : null,
   }
 }
 

@@ -28,3 +28,10 @@ export async function openWhisper(
       : openPublished(runtime, folder, facts, { device, variant })
   return { facts, tokenizer, device, ...network }
 }
+
+/**
+ * Returns the codes of the languages that the model supports. A model without language tokens supports only English.
+ */
+export function languagesOf({ facts }: Whisper): string[] {
+  return facts.languages.size === 0 ? ['en'] : [...facts.languages.keys()]
+}

@@ -12,7 +12,12 @@ type ModelFacts = {
 
 /** `builtIn` is the path of the model's folder in the project. */
 export type BuiltInModel = ModelFacts & { builtIn: string }
-export type PublishedModel = ModelFacts & { repository: string; revision: string }
+export type PublishedModel = ModelFacts & {
+  repository: string
+  revision: string
+  /** The files to download, for a model that has not the layout of Whisper. */
+  files?: { cpu: string[]; gpu: string[] }
+}
 
 /** The parameters for computing and comparing embeddings with an embedding model. */
 export type VoiceProfile = {
@@ -37,6 +42,15 @@ export const models = catalogue satisfies Record<string, BuiltInModel | Publishe
 
 /** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
+
+/** The speech model that serves its languages with STENO_MODEL=auto-fast. */
+export const fastSpeech = 'parakeet' satisfies ModelId
+
+/** The value of STENO_MODEL that means: `fastSpeech` for its languages, and the default model for all others. */
+export const automaticFast = 'auto-fast'
+
+/** The models for languages that Whisper lacks, best first. An installed one is used beside every speech model. */
+export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
 /** The speech model of the self-test in `steno doctor`. */
 export const testSpeech = 'pocket' satisfies ModelId
@@ -69,9 +83,9 @@ export function isKnownModel(id: string): id is ModelId {
   return Object.hasOwn(models, id)
 }
 
-/** Returns the names of all speech models in the catalogue. They are valid values of STENO_MODEL. */
+/** Returns the values of STENO_MODEL that are not paths: the speech models in the catalogue, and `auto-fast`. */
 export function speechModelNames(): string[] {
-  return Object.keys(models).filter(id => !isVoiceModel(id))
+  return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }
 
 /**

@@ -9,7 +9,16 @@ import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { hubFrom } from '../../net/hub.ts'
 import { hasCuda } from '../onnx/library.ts'
-import { builtInSpeech, findPublished, speechModelNames } from './catalogue.ts'
+import {
+  automaticFast,
+  builtInSpeech,
+  fastSpeech,
+  findBuiltIn,
+  findPublished,
+  omnilingualSpeech,
+  speechModelNames,
+} from './catalogue.ts'
+import { framewiseKind } from './framewise-layout.ts'
 import { faultOf } from './layout.ts'
 import { findInstalled, type InstalledModel, modelsDir, pullModel, requiredModels } from './store.ts'
 import { type VoiceChoice, voicesFor } from './voices.ts'
@@ -17,6 +26,10 @@ import { type VoiceChoice, voicesFor } from './voices.ts'
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
 
 export type ChosenModel = InstalledModel & {
+  /** The models for languages that the first model does not support, in the order of preference. */
+  others: InstalledModel[]
+  /** The model that detects languages when no other chosen model can. Null if it is not needed or missing. */
+  detector: InstalledModel | null
   voices: VoiceChoice
   /** A message for operators if the built-in model is used instead of the default model. Otherwise null. */
   notice: string | null
@@ -39,9 +52,9 @@ export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
 ): Promise<ChosenModel> {
-  const { model } = settings
-  if (model !== null && findPublished(model) && findInstalled(model, settings) === null)
-    await download(model, settings, onProgress)
+  const wanted = settings.model === automaticFast ? fastSpeech : settings.model
+  if (wanted !== null && findPublished(wanted) && findInstalled(wanted, settings) === null)
+    await download(wanted, settings, onProgress)
   return findServing(settings)
 }
 
@@ -50,7 +63,14 @@ export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
   requireModelName(model)
-  return findChosen(model, settings)
+  if (model !== automaticFast) return findChosen(model, settings)
+  const { name, folder, others, notice } = findDefault(settings)
+  return {
+    ...findChosen(fastSpeech, settings),
+    others: [{ name, folder }, ...others],
+    detector: null,
+    notice,
+  }
 }
 
 /** Returns the default model if it is installed, otherwise the built-in model. */
@@ -69,7 +89,21 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
     const remedy = findPublished(model) ? `; run steno models pull ${model}` : ''
     throw new Error(`${model} cannot be used: ${fault}${remedy}`)
   }
-  return { ...installed, voices: voicesFor(installed.name, modelsDir(settings)), notice: null }
+  const isWhisper = framewiseKind(installed.folder) === null
+  return {
+    ...installed,
+    others: isWhisper && !findBuiltIn(installed.name)?.forTests ? findOmnilingual(settings) : [],
+    detector: isWhisper ? null : findInstalled(builtInSpeech, settings),
+    voices: voicesFor(installed.name, modelsDir(settings)),
+    notice: null,
+  }
+}
+
+/** Returns the best installed model for languages that Whisper lacks, or an empty list. */
+function findOmnilingual(settings: ModelSettings): InstalledModel[] {
+  const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
+  const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)
+  return usable.filter(model => model !== null).slice(0, 1)
 }
 
 function whyNotInstalled(model: string): string {

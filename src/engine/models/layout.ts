@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
+import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { lockName, type ModelLock } from './pull.ts'
 
 const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
@@ -13,6 +14,8 @@ const weightNames = ['encoder_model', 'decoder_model_merged'] as const
  * read.
  */
 export function isModel(folder: string): boolean {
+  const kind = framewiseKind(folder)
+  if (kind !== null) return missingFramewiseFile(folder, kind) === null
   return jsonFiles.every(name => existsSync(join(folder, name))) && missingWeights(folder).length === 0
 }
 
@@ -33,6 +36,11 @@ export function weightFiles(folder: string, variant: string): string[] {
  * is no fault.
  */
 export function faultOf(folder: string): string | null {
+  const kind = framewiseKind(folder)
+  return (kind === null ? whisperFault(folder) : missingFramewiseFile(folder, kind)) ?? damagedFile(folder)
+}
+
+function whisperFault(folder: string): string | null {
   for (const name of jsonFiles) {
     const path = join(folder, name)
     if (!existsSync(path)) return `${path} is missing`
@@ -44,7 +52,7 @@ export function faultOf(folder: string): string | null {
   }
   const [missing] = missingWeights(folder)
   if (missing !== undefined) return `${join(folder, 'onnx', `${missing}.onnx`)} is missing, in every variant`
-  return damagedFile(folder)
+  return null
 }
 
 /** Returns true if the folder contains weights in the compact form. */
@@ -68,7 +76,8 @@ function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null
   const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
   const compact = isCompact(folder) ? [compactFile] : []
-  const graphs = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
+  const published = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
+  const graphs = [...published, ...namesIn(folder).filter(name => name.endsWith('.onnx'))]
   const paths = new Set([...sizes.keys(), ...compact, ...graphs])
   for (const path of paths) {
     const size = statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0

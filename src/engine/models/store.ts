@@ -93,13 +93,14 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
     throw new Error(
       `STENO_OFFLINE forbids fetching ${id}: run steno models pull ${id} where there is a network, and copy its folder to ${folder}`,
     )
+  const files = published.files?.[options.gpu ? 'gpu' : 'cpu']
   const weights = weightsOf(id, options.gpu)
   return downloadModel({
     ...options,
     ...published,
     id,
     folder,
-    wants: path => configFiles.includes(path) || weights.test(path),
+    wants: path => files?.includes(path) ?? (configFiles.includes(path) || weights.test(path)),
     check: draft => {
       const fault = isVoiceModel(id) ? null : faultOf(draft)
       if (fault) throw new Error(`${published.repository} cannot be used: ${fault}`)

@@ -14,7 +14,7 @@ export type Stored = { type: Type; dims: readonly number[]; file: string; from: 
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
-const types = { float32: 1, uint8: 2, int8: 3, int64: 7, bool: 9, float16: 10 } as const
+const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const
 export type Type = keyof typeof types
 
 const runtimeDomain = 'com.microsoft'

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
-import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
+import { hearBlock, type WhisperModels } from '../../../src/engine/hear/hear-block.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
-import type { SpeechModels } from '../../../src/engine/hear/speech-models.ts'
 import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
@@ -39,7 +38,7 @@ class WindowFrom extends EncodedWindow {
  * returns `tokensFrom(second)` for the window. `decoded` lists these seconds for all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
-  models: SpeechModels
+  models: WhisperModels
   decoded: number[]
 } {
   const decoded: number[] = []
@@ -76,7 +75,7 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
     features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },
     rows: 4,
   }
-  return { models: models as unknown as SpeechModels, decoded }
+  return { models: models as unknown as WhisperModels, decoded }
 }
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
@@ -98,7 +97,7 @@ function recordingOf(seconds: number): Recording {
   return recording
 }
 
-function hear(models: SpeechModels, spans: [number, number][]) {
+function hear(models: WhisperModels, spans: [number, number][]) {
   const window = windowOf(
     spans.map(([from, to]) => {
       const voice = { from: from * sampleRate, to: to * sampleRate }

@@ -110,9 +110,46 @@ test('a model folder is used under its own name; a folder without a model and a 
   expect(await prepare({ model: folder })).toEqual({
     folder,
     name: 'mine',
+    others: [],
+    detector: null,
     voices: { problem: expect.stringContaining('steno models pull pyannote') },
     notice: null,
   })
   await expect(prepare({ model: dir })).rejects.toThrow(`${join(dir, 'config.json')} is missing`)
   await expect(prepare({ model: 'tinny' })).rejects.toThrow('the nearest known model is tiny')
+})
+
+async function installFramewise(name: string): Promise<string> {
+  const folder = join(dir, name)
+  await Bun.write(join(folder, 'tokens.txt'), '<s> 0\n')
+  await Bun.write(join(folder, 'model.int8.onnx'), 'weights')
+  return folder
+}
+
+test('an installed model for further languages is used beside a Whisper model, the better one of two', async () => {
+  expect(await prepare({})).toMatchObject({ others: [], detector: null })
+  const small = { name: 'omnilingual', folder: await installFramewise('omnilingual') }
+  expect(await prepare({})).toMatchObject({ name: builtInSpeech, others: [small], detector: null })
+  const large = { name: 'omnilingual-1b', folder: await installFramewise('omnilingual-1b') }
+  expect(await prepare({})).toMatchObject({ others: [large] })
+  await Bun.write(join(large.folder, 'model.int8.onnx'), '')
+  expect(await prepare({})).toMatchObject({ others: [small] })
+  expect(await prepare({ model: 'pocket' })).toMatchObject({ others: [] })
+})
+
+test('such a model alone gets the built-in model to detect languages', async () => {
+  const folder = await installFramewise('omnilingual')
+  const chosen = { name: 'omnilingual', folder, others: [], detector: { name: builtInSpeech } }
+  expect(await prepare({ model: 'omnilingual' })).toMatchObject(chosen)
+})
+
+test('auto-fast serves its languages with the fast model, and all others with the default model', async () => {
+  const files = ['vocab.txt', 'nemo128.onnx', 'encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx']
+  for (const name of files) await Bun.write(join(dir, 'parakeet', name), 'x')
+  expect(await prepare({ model: 'auto-fast' })).toMatchObject({
+    name: 'parakeet',
+    others: [{ name: builtInSpeech }],
+    detector: null,
+  })
+  expect(hub.asked).toEqual([])
 })

@@ -1,0 +1,70 @@
+// Checks that the text of a model has the script of the job's language. Framewise models choose the script
+// themselves. When a model chooses another one, the same frames are decoded again without tokens of other scripts.
+
+import { lettersOf } from './languages.ts'
+import type { Tokens } from './tokens.ts'
+import type { TimedToken } from './words.ts'
+
+/** The tokens that a decoder may choose: 1 for a permitted token, 0 for all others. Null permits every token. */
+export type Permitted = Uint8Array | null
+
+const letter = /\p{Letter}/gu
+
+/** Returns true if most letters of the text have another script than the language. */
+export function isForeign(text: string, language: string | null): boolean {
+  const own = language === null ? null : lettersOf(language)
+  if (own === null) return false
+  const letters = text.match(letter) ?? []
+  return letters.filter(each => !own.test(each)).length > letters.length / 2
+}
+
+/** Permits all tokens except those with a letter of a script that is not the language's. */
+export function permittedFor(tokens: Tokens, language: string): Permitted {
+  const own = lettersOf(language)
+  if (own === null) return null
+  return Uint8Array.from(tokens, token => {
+    const letters = token.match(letter) ?? []
+    return letters.every(each => own.test(each)) ? 1 : 0
+  })
+}
+
+/**
+ * Decodes freely, and again with the tokens of the language's script when the text has another script. Returns no
+ * tokens when nothing can be written in that script.
+ */
+export function decodeInScript(
+  tokens: Tokens,
+  language: string | null,
+  decode: (permitted: Permitted) => TimedToken[],
+): TimedToken[] {
+  const free = decode(null)
+  if (language === null || !isForeign(textOf(free), language)) return free
+  return withLetters(decode(permittedFor(tokens, language)))
+}
+
+/** Returns the tokens, or an empty list if none of them has a letter. */
+export function withLetters(tokens: TimedToken[]): TimedToken[] {
+  return textOf(tokens).match(letter) ? tokens : []
+}
+
+export function textOf(tokens: readonly TimedToken[]): string {
+  return tokens.map(({ text }) => text).join('')
+}
+
+/** Returns the permitted number with the highest score among `count` scores from index `from` on. */
+export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
+  let best = -1
+  for (let number = 0; number < count; number++) {
+    if (permitted !== null && permitted[number] === 0) continue
+    if (best < 0 || scores[from + number]! > scores[from + best]!) best = number
+  }
+  return best
+}
+
+/** Returns the softmax probability of one number among `count` scores from index `from` on. */
+export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
+  const chosen = scores[from + number]!
+  let sum = 0
+  for (let index = from; index < from + count; index++) sum += Math.exp(scores[index]! - chosen)
+  return 1 / sum
+}

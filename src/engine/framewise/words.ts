@@ -1,0 +1,37 @@
+// Joins the tokens of a framewise model to words.
+
+import { writtenWithoutSpaces } from '../../languages.ts'
+import { type AlignedWord, mergePunctuation } from '../hear/align.ts'
+
+/** A token with its start and its end, in Whisper's frames of 20 ms. */
+export type TimedToken = { text: string; from: number; to: number; probability: number }
+
+/**
+ * Returns the words. A word begins at a token that starts with a space. In a language without spaces, each token is a
+ * word. The probability of a word is the mean of those of its tokens.
+ */
+export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
+  const alone = writtenWithoutSpaces(language)
+  const groups: TimedToken[][] = []
+  let spaced = false
+  for (const token of tokens) {
+    if (token.text.trim() === '') {
+      spaced = true
+      continue
+    }
+    const group = groups.at(-1)
+    if (group && !alone && !spaced && !token.text.startsWith(' ')) group.push(token)
+    else groups.push([spaced && !token.text.startsWith(' ') ? { ...token, text: ` ${token.text}` } : token])
+    spaced = false
+  }
+  return mergePunctuation(groups.map(wordOf))
+}
+
+function wordOf(tokens: readonly TimedToken[]): AlignedWord {
+  return {
+    text: tokens.map(({ text }) => text).join(''),
+    from: Math.min(...tokens.map(({ from }) => from)),
+    to: Math.max(...tokens.map(({ to }) => to)),
+    probability: tokens.reduce((sum, { probability }) => sum + probability, 0) / tokens.length,
+  }
+}

@@ -1,0 +1,47 @@
+// The interface of a speech model: which languages it supports, and how it converts windows of sound to words
+// with times. Whisper, CTC and TDT models have this interface; docs/engines.md says how to add another kind.
+
+import type { PlacedText } from './place.ts'
+import type { Context } from './prompt.ts'
+import type { Recording, Window } from './windows.ts'
+
+export type Listener = {
+  /** Called with the number of samples of the recording that are done. */
+  onSamples(done: number): Promise<void>
+  /** Logs a warning. `event` is a phrase such as `window doubtful`. */
+  onWarning(event: string, fields: Record<string, string | number>): void
+}
+
+export type HearOptions = {
+  recording: Recording
+  /** The language code. If null, the model detects the language in these windows. */
+  language: string | null
+  /** True if the texts are to be English translations. */
+  translate: boolean
+  listener: Listener
+}
+
+export type Heard = { language: string; texts: PlacedText[] }
+
+/** The recognition of one recording. */
+export type Hearing = {
+  /** The number of windows that are recognised together. */
+  rows: number
+  /** A sentence for the caller when the model cannot use the context, or only a part of it; otherwise null. */
+  warning: string | null
+  hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
+}
+
+export type SpeechModel = {
+  /** The name that the transcript contains as its model. */
+  name: string
+  /** The codes of the languages that the model supports. */
+  languages: readonly string[]
+  /** True if the model can translate to English. */
+  translates: boolean
+  /** Starts the recognition of one recording. `context` is the text that the caller supplied. */
+  start(context: Context): Hearing
+  /** Detects the language of the windows. Null if the model cannot detect languages. */
+  detect: ((windows: readonly Window[], recording: Recording) => string) | null
+  close(): void
+}

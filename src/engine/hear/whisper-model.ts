@@ -1,0 +1,71 @@
+// Whisper behind the interface of a speech model.
+
+import { limits } from '../../limits.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import { openFeatures } from './features.ts'
+import { hearBlock } from './hear-block.ts'
+import { detect } from './language.ts'
+import { contextTokens } from './prompt.ts'
+import type { SpeechModel } from './speech-model.ts'
+import { languagesOf, type Whisper } from './whisper.ts'
+import { soundOf } from './windows.ts'
+
+export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): SpeechModel {
+  const features = openFeatures(runtime, whisper.facts.mels)
+  const models = { whisper, features, rows: rowsFor(whisper) }
+  return {
+    name,
+    languages: languagesOf(whisper),
+    translates: whisper.facts.translate !== null,
+    start(context) {
+      const { ids, warning } = contextTokens(whisper, context)
+      return {
+        rows: rowsWith(models.rows, ids),
+        warning,
+        hear: (windows, options) => hearBlock(models, windows, { ...options, context: ids }),
+      }
+    },
+    detect(windows, recording) {
+      const voters = windows.toSorted((one, other) => other.samples - one.samples).slice(0, votersMax)
+      const encoded = voters.map(window =>
+        whisper.encoder.encode(features.logMel(soundOf(window, recording))),
+      )
+      try {
+        return detect(whisper, encoded, voters)
+      } finally {
+        for (const window of encoded) window.close()
+      }
+    },
+    close() {
+      features.close()
+      whisper.close()
+    },
+  }
+}
+
+/** The number of windows that determine the language for another model. They are the longest ones. */
+const votersMax = 3
+
+/**
+ * The maximum number of windows in a batch. On a CPU, 16 windows at once need as much time as two batches of
+ * 8, and twice the memory.
+ */
+const rowsMax = { cpu: 8, gpu: 16 }
+
+/**
+ * Returns the number of windows in a batch: the maximum, or fewer if the memory for the cache is too small.
+ */
+function rowsFor({ device, windowBytes }: Whisper): number {
+  const kind = device === 'cpu' ? 'cpu' : 'gpu'
+  return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))
+}
+
+/**
+ * The maximum number of prompt tokens in all rows of a batch together. For each prompt token, the decoder may
+ * return scores over the whole vocabulary.
+ */
+const positionsMax = 1000
+
+function rowsWith(rows: number, context: readonly number[]): number {
+  return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
+}

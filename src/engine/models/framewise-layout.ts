@@ -1,0 +1,59 @@
+// The files of the two kinds of model that give each frame of sound its token: CTC, in the layout of sherpa-onnx,
+// and TDT, in the layout of onnx-asr.
+
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type FramewiseKind = 'ctc' | 'tdt'
+
+export const tokensFile = { ctc: 'tokens.txt', tdt: 'vocab.txt' } as const
+export const tdtFeaturesFile = 'nemo128.onnx'
+
+/** The names of the graphs without their variant. */
+const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
+
+/** `.int8` has 8-bit weights; the empty variant is fp32. */
+const variants = ['.int8', ''] as const
+
+/** Returns the kind of the model in a folder. Returns null for a folder without a file of these layouts. */
+export function framewiseKind(folder: string): FramewiseKind | null {
+  const kinds = ['tdt', 'ctc'] as const
+  const has = (kind: FramewiseKind) =>
+    existsSync(join(folder, tokensFile[kind])) || variants.some(variant => hasGraph(folder, kind, variant))
+  return kinds.find(has) ?? null
+}
+
+function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean {
+  return existsSync(join(folder, `${graphNames[kind].at(-1)}${variant}.onnx`))
+}
+
+/**
+ * Returns the paths of the graphs, in the order of `graphNames`. A CPU computes 8-bit weights faster than fp32, and a
+ * GPU computes fp32 faster. Returns null when a graph is missing in each variant.
+ */
+export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
+  const preferred = gpu ? variants.toReversed() : variants
+  const pathsOf = (variant: string) => graphNames[kind].map(name => join(folder, `${name}${variant}.onnx`))
+  return preferred.map(pathsOf).find(paths => paths.every(existsSync)) ?? null
+}
+
+/** Returns the paths of the graphs and of the files that hold their weights. */
+export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boolean): string[] {
+  const graphs = findGraphs(folder, kind, gpu) ?? []
+  const external = readdirSync(folder).filter(name => /\.(data|weights)$/.test(name))
+  const isOf = (name: string, graph: string) =>
+    join(folder, name).startsWith(graph.replace(/\.onnx$/, '')) && !graph.endsWith('.int8.onnx')
+  return [
+    ...graphs,
+    ...external.filter(name => graphs.some(graph => isOf(name, graph))).map(name => join(folder, name)),
+  ]
+}
+
+/** Returns a message for the first file that is missing. Returns null if no file is missing. */
+export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
+  const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
+  const missing = needed.find(name => !existsSync(join(folder, name)))
+  if (missing) return `${join(folder, missing)} is missing`
+  if (findGraphs(folder, kind, false)) return null
+  return `${join(folder, `${graphNames[kind].join('.onnx or ')}.onnx`)} is missing, in every variant`
+}

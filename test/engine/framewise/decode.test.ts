@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test'
+import { languagesByKind, lettersOf } from '../../../src/engine/framewise/languages.ts'
+import { decodeTdt, type TdtDecoder } from '../../../src/engine/framewise/tdt.ts'
+import { parseTokens } from '../../../src/engine/framewise/tokens.ts'
+import { languages } from '../../../src/languages.ts'
+import { seeded } from '../../support/random.ts'
+
+const tokens = ['a', 'b', 'c', 'd', '<blk>']
+const blank = 4
+
+/** A decoder whose scores are pseudo-random numbers made of the frame, the last token and the state. */
+const decoder: TdtDecoder = {
+  scores: tokens.length + 5,
+  emptyState: () => [Float32Array.of(0)],
+  step: steps =>
+    steps.map(({ frame, token, state }) => {
+      const seed = 1000 * (frame[0] ?? 0) + 100 * token + (state[0]?.[0] ?? 0)
+      const random = seeded(seed + 1)
+      const scores = Float32Array.from({ length: tokens.length + 5 }, () => random.next())
+      return { scores, state: [Float32Array.of(seed % 97)] }
+    }),
+  close: () => {},
+}
+
+/** The greedy decoding of one recording, written out as the definition says. */
+function defined(first: number, count: number, perFrame: number): string {
+  let [at, emitted, last, state, text] = [0, 0, blank, 0, '']
+  while (at < count) {
+    const [answer] = decoder.step([
+      { frame: Float32Array.of(first + at), token: last, state: [Float32Array.of(state)] },
+    ])
+    const scores = [...(answer?.scores ?? [])]
+    const best = (part: number[]) => part.indexOf(Math.max(...part))
+    const [token, duration] = [best(scores.slice(0, tokens.length)), best(scores.slice(tokens.length))]
+    if (token !== blank) {
+      text += `${tokens[token]}${at} `
+      state = answer?.state[0]?.[0] ?? 0
+      last = token
+      emitted++
+    }
+    if (duration > 0) [at, emitted] = [at + duration, 0]
+    else if (token === blank || emitted === perFrame) [at, emitted] = [at + 1, 0]
+  }
+  return text
+}
+
+test('windows decoded in one batch have the tokens of the definition, each for itself', () => {
+  const counts = [40, 0, 1, 17, 33, 25]
+  const encoded = counts.map((count, row) => ({
+    values: Float32Array.from({ length: count }, (_, at) => 100 * row + at),
+    count,
+    width: 1,
+  }))
+  const decoded = decodeTdt(decoder, encoded, { tokens, permitted: null, blank, perFrame: 3 })
+  const shown = decoded.map(row => row.map(({ text, from }) => `${text}${from / 4} `).join(''))
+  expect(shown).toEqual(counts.map((count, row) => defined(100 * row, count, 3)))
+})
+
+test('a vocabulary is one token and its number in each line; a line without a token is the space', () => {
+  expect(parseTokens('<s> 0\n 1\n2\n▁the 3\n▁ 4\n', 'tokens.txt')).toEqual(['<s>', ' ', ' ', ' the', ' '])
+  expect(() => parseTokens('a 0\nb 2\n', 'x/tokens.txt')).toThrow('x/tokens.txt has no token 1')
+  expect(() => parseTokens('', 'x/tokens.txt')).toThrow('x/tokens.txt has no token 0')
+  expect(() => parseTokens('a 0\nb\n', 'x/tokens.txt')).toThrow('line 2')
+})
+
+test('the languages of these models are among those of steno, and their scripts are known', () => {
+  for (const code of [...languagesByKind.ctc, ...languagesByKind.tdt]) {
+    expect(languages).toContain(code)
+    expect([code, lettersOf(code)]).not.toContain(null)
+  }
+  const lacking = languages.filter(code => !languagesByKind.ctc.includes(code))
+  expect(lacking).toEqual(['nn', 'sa'])
+})
+
+test.each([
+  ['or', 'ଓଡ଼ିଆ', 'o'],
+  ['ckb', 'کوردی', 'k'],
+  ['ky', 'кыргыз', 'k'],
+  ['zu', 'isiZulu', 'з'],
+  ['ja', '日本ひらカタ', 'j'],
+  ['ko', '한국어', 'k'],
+])('the letters of %s are those of its script', (language, own, other) => {
+  const letters = lettersOf(language)
+  expect([...own].filter(each => /\p{Letter}/u.test(each) && !letters?.test(each))).toEqual([])
+  expect(letters?.test(other)).toBe(false)
+})

@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openCtc } from '../../../src/engine/framewise/ctc.ts'
+import { openTdt } from '../../../src/engine/framewise/tdt.ts'
+import type { SpeechModel } from '../../../src/engine/hear/speech-model.ts'
+import { Recording, type Window, windowOf } from '../../../src/engine/hear/windows.ts'
+import { faultOf } from '../../../src/engine/models/layout.ts'
+import { runtime } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { type Tone, tones, writeCtcModel, writeTdtModel } from '../../support/framewise-models.ts'
+
+const letters = ['<s>', ' ', 'a', 'b', 'c', '.', 'д', '日', '本']
+const pieces = [' the', ' cat', 's', '.', ' д', '<blk>']
+let ctc: SpeechModel
+let tdt: SpeechModel
+
+beforeAll(async () => {
+  const folders = [temporaryFolder(), temporaryFolder()] as const
+  await writeCtcModel(folders[0], letters)
+  await writeTdtModel(folders[1], pieces)
+  ctc = await openCtc(runtime(), { name: 'omnilingual', folder: folders[0] }, 'cpu')
+  tdt = await openTdt(runtime(), { name: 'parakeet', folder: folders[1] }, 'cpu')
+})
+
+/** Hears each list of tones as a window. The windows follow each other without a pause. */
+async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
+  const recording = new Recording()
+  const windows: Window[] = []
+  for (const part of parts) {
+    const [from, sound] = [recording.length, tones(part)]
+    recording.add(sound)
+    const voice = { from, to: recording.length }
+    windows.push(windowOf([{ ...voice, voice }]))
+  }
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  const { texts } = await model
+    .start({ prompt: null, vocabulary: [] })
+    .hear(windows, { recording, language, translate: false, listener })
+  const second = (sample: number) => Math.round((100 * sample) / 16_000) / 100
+  return texts.map(({ text, from, to }) => [text, second(from), second(to)])
+}
+
+const frames = (...tokens: number[]) => tokens.map(token => ({ token, seconds: 0.02 }))
+
+test('a CTC model gives each word the time from its first to its last frame', async () => {
+  const spoken = frames(2, 2, 3, 0, 3, 1, 1, 4, 4, 0, 2, 5)
+  expect(await hear(ctc, [spoken])).toEqual([
+    ['abb', 0, 0.1],
+    [' ca.', 0.14, 0.24],
+  ])
+  expect(await hear(ctc, [frames(0, 0, 0, 0)])).toEqual([])
+})
+
+test('each letter is a word of its own in a language without spaces', async () => {
+  expect((await hear(ctc, [frames(7, 8, 7)], 'zh')).map(([text]) => text)).toEqual(['日', '本', '日'])
+})
+
+test('text in another script than the language is decoded again in its script', async () => {
+  // The tones of two tokens sound at once, and the Cyrillic one is louder.
+  const loud = tones(frames(6, 6, 6))
+  const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
+  const recording = new Recording()
+  recording.add(both)
+  const voice = { from: 0, to: both.length }
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  const heardIn = async (language: string | null) => {
+    const hearing = ctc.start({ prompt: null, vocabulary: [] })
+    const { texts } = await hearing.hear([windowOf([{ ...voice, voice }])], {
+      recording,
+      language,
+      translate: false,
+      listener,
+    })
+    return texts.map(({ text }) => text)
+  }
+  expect(await heardIn('en')).toEqual(['a'])
+  expect(await heardIn('ru')).toEqual(['д'])
+  expect(await heardIn(null)).toEqual(['д'])
+  // No token of the model is Greek.
+  expect(await heardIn('el')).toEqual([])
+})
+
+const steps = (...tokens: number[]) => tokens.map(token => ({ token, seconds: 0.08 }))
+
+test('a TDT model gives each window its own words and times in one batch', async () => {
+  const windows = [steps(1, 0, 2, 3, 4), steps(0, 0, 2), steps(0), steps(1, 0, 0, 0, 2, 0, 0, 4)]
+  expect(await hear(tdt, windows)).toEqual([
+    [' the', 0, 0.08],
+    [' cats.', 0.16, 0.4],
+    [' cat', 0.56, 0.64],
+    [' the', 0.72, 0.8],
+    [' cat.', 1.04, 1.36],
+  ])
+})
+
+test('the caller is told that these models use no prompt and no vocabulary', () => {
+  for (const model of [ctc, tdt]) {
+    expect(model.start({ prompt: null, vocabulary: [] }).warning).toBeNull()
+    expect(model.start({ prompt: 'x', vocabulary: [] }).warning).toContain('no prompt')
+    expect(model.start({ prompt: null, vocabulary: ['x'] }).warning).toContain('no vocabulary')
+  }
+})
+
+test('a folder with a missing file, another vocabulary or another blank is refused, and the file is named', async () => {
+  const folder = temporaryFolder()
+  await writeCtcModel(folder, letters)
+  expect(faultOf(folder)).toBeNull()
+  await Bun.file(join(folder, 'tokens.txt')).delete()
+  expect(faultOf(folder)).toBe(`${join(folder, 'tokens.txt')} is missing`)
+
+  await writeCtcModel(folder, letters, letters.length + 2)
+  const open = () => openCtc(runtime(), { name: 'mine', folder }, 'cpu')
+  expect(open()).rejects.toThrow('tokens.txt has 9 tokens, and')
+
+  await writeCtcModel(folder, [...letters.slice(1), '<blk>'])
+  expect(open()).rejects.toThrow('tokens.txt has its blank token at 8')
+
+  const transducer = temporaryFolder()
+  await writeTdtModel(transducer, pieces)
+  expect(faultOf(transducer)).toBeNull()
+  for (const name of ['decoder_joint-model.int8.onnx', 'nemo128.onnx']) {
+    await Bun.file(join(transducer, name)).delete()
+    expect(faultOf(transducer)).toContain(name.replace('.int8', ''))
+  }
+})
