@@ -2,7 +2,7 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { openAccessLog } from './access-log.ts'
+import { logAccess } from './access-log.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp, networkOf } from './client-ip.ts'
@@ -33,7 +33,6 @@ export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
   const requestIds = requestIdMaker()
   const counters = openRequestCounters(metrics)
-  const logAccess = openAccessLog(() => service.db)
 
   const app: AnyElysia = new Elysia({
     // A request with unknown fields is refused. By default Elysia would remove the fields.

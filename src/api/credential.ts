@@ -15,6 +15,8 @@ export type Caller = {
   keyId: string | null
   /** What the request may do. Only an access token may have less than all scopes. */
   scopes: readonly Scope[]
+  /** The credential in the access log: the first characters of a key, `session`, or the id of a grant. */
+  shownAs: string
   /** The name under which the rate limits count the request. */
   countedAs: string
 }
@@ -61,7 +63,7 @@ function callerOfKey(service: Service, request: Request, text: string): Caller {
   const key = findKey(service.db, text)
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge(service, request))
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge(service, request))
-  return { accountId: key.accountId, keyId: key.id, scopes, countedAs: key.id }
+  return { accountId: key.accountId, keyId: key.id, scopes, shownAs: key.prefix, countedAs: key.id }
 }
 
 function callerOfToken(service: Service, request: Request, text: string): Caller {
@@ -70,7 +72,7 @@ function callerOfToken(service: Service, request: Request, text: string): Caller
     throw new ApiError('INVALID_TOKEN', undefined, challenge(service, request, 'error="invalid_token", '))
   }
   const { accountId, grantId } = access
-  return { accountId, keyId: null, scopes: access.scopes, countedAs: grantId }
+  return { accountId, keyId: null, scopes: access.scopes, shownAs: `grant ${grantId}`, countedAs: grantId }
 }
 
 function callerOfSession(service: Service, request: Request, token: string): Caller {
@@ -78,7 +80,7 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
   const session = useSession(service.db, token)
   if (!session) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
   const { accountId, keyId } = session
-  return { accountId, keyId, scopes, countedAs: `sessions of ${accountId}` }
+  return { accountId, keyId, scopes, shownAs: 'session', countedAs: `sessions of ${accountId}` }
 }
 
 /** Returns the header of an answer with status 401. It tells a client where it can ask for an access token. */
