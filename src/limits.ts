@@ -172,6 +172,9 @@ export const limits = {
 
   // Limits of accounts and money.
   activeKeysMax: 5,
+  keyNameLengthMax: 80,
+  /** Minimum interval between two stored times of the last use of a key. */
+  keyUseEveryMs: 1 * minute,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
   emailLengthMax: 254,
@@ -213,6 +216,16 @@ export const limits = {
   firstCreditCents: 10_000,
   /** The unit of the ledger is 1/3600 cent. At a price of one cent an hour, one second costs one unit. */
   unitsPerCent: 3600,
+
+  // What the operator sees in the web app.
+  hourMs: 1 * hour,
+  /** Hours of the charts. */
+  shownHours: 24,
+  /** The accounts are listed with their use in this time. */
+  shownAccountsMs: 30 * day,
+  shownAccounts: 100,
+  /** Requests that are kept in memory. */
+  loggedRequests: 100,
 
   // Limits of the database.
   /**

@@ -2,6 +2,7 @@
 // Tests may replace the parts in `Parts`.
 
 import { canOpenSecrets } from './accounts/key.ts'
+import { openKeyUses } from './accounts/key-use.ts'
 import { openMailer } from './accounts/mail.ts'
 import { openApp } from './api/app.ts'
 import { type BaseUrl, openBaseUrl } from './api/base-url.ts'
@@ -20,7 +21,7 @@ import type { Job } from './jobs/job.ts'
 import { LiveJobs } from './jobs/live.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { Runner } from './jobs/runner.ts'
-import { WebhookSender } from './jobs/webhook-sender.ts'
+import { type Deliver, WebhookSender } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
 import { openMedia } from './media/inspect.ts'
 import type { Media } from './media/media.ts'
@@ -106,18 +107,19 @@ function openParts(
   const uploads = new UploadStore({ db, config })
   const indexer = owned(new Indexer(db))
   const engine = owned(parts.engine ?? openEngine(config))
+  const deliverFor: Deliver = (url, body, { accountId, ...options }) =>
+    deliver(url, body, {
+      ...options,
+      timeoutMs: config.webhookTimeoutMs,
+      allowNets,
+      resolve: resolveFor(accountId),
+    })
   const webhooks = owned(
     new WebhookSender({
       db,
       secrets,
       monotonic,
-      deliver: (url, body, { accountId, ...options }) =>
-        deliver(url, body, {
-          ...options,
-          timeoutMs: config.webhookTimeoutMs,
-          allowNets,
-          resolve: resolveFor(accountId),
-        }),
+      deliver: deliverFor,
       onOutcome: outcome => metrics.add('steno_webhooks_total', { outcome }),
     }),
   )
@@ -155,6 +157,7 @@ function openParts(
     baseUrl,
     db,
     secrets,
+    keyUses: openKeyUses(db),
     uploads,
     engine,
     live,
@@ -164,7 +167,7 @@ function openParts(
     rateLimiter,
     metrics,
   }
-  return { service: { ...shared, checkWebhookUrl: checkUrl }, webhooks }
+  return { service: { ...shared, checkWebhookUrl: checkUrl, deliver: deliverFor }, webhooks }
 }
 
 function countEnd(
@@ -189,4 +192,6 @@ async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Servic
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
+  // Elysia runs the hooks that log a request in the turn of the event loop after its response.
+  await new Promise(resolve => setImmediate(resolve))
 }

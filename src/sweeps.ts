@@ -34,6 +34,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
         runner.deleteOldJobs({ keptMs: config.transcriptRetentionMs })
     },
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
+    'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
     // An expired upload is kept as long as a deleted job. A caller who uses it gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>

@@ -13,10 +13,13 @@ export type Key = {
   name: string | null
   prefix: string
   createdAt: number
+  /** The time of the last request with this key, to within a minute. Null for a key that was never used. */
+  lastUsedAt: number | null
   revokedAt: number | null
 }
 
-const columns = 'id, account_id as accountId, name, prefix, created_at as createdAt, revoked_at as revokedAt'
+const columns = `id, account_id as accountId, name, prefix, created_at as createdAt, last_used_at as lastUsedAt,
+  revoked_at as revokedAt`
 export const keyStart = 'sk_live_'
 const shownCharacters = 4
 

@@ -18,10 +18,14 @@ import { oauth } from './oauth/routes.ts'
 import { audio } from './openai/audio.ts'
 import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
 import { models } from './openai/models.ts'
+import { operator } from './operator.ts'
 import { ops } from './ops.ts'
+import { ownAccount } from './own-account.ts'
+import { ownKeys } from './own-keys.ts'
 import { page } from './page.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
+import { openRequestLog, type RequestLog } from './request-log.ts'
 import { search } from './search.ts'
 import type { Service } from './service.ts'
 import { sessions } from './sessions.ts'
@@ -33,6 +37,7 @@ export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
   const requestIds = requestIdMaker()
   const counters = openRequestCounters(metrics)
+  const requestLog = openRequestLog()
 
   const app: AnyElysia = new Elysia({
     // A request with unknown fields is refused. By default Elysia would remove the fields.
@@ -109,6 +114,14 @@ export function openApp(service: Service): AnyElysia {
       counters.count(shownRoute, request.method, status, ms / 1000)
       const { id } = (params ?? {}) as { id?: string }
       logAccess(requestState, { method: methodName(request.method), route: shownRoute, status, ms, id })
+      requestLog.add({
+        at: service.db.now(),
+        method: methodName(request.method),
+        route: shownRoute,
+        status,
+        ms: Math.round(ms),
+        accountId: requestState.caller?.accountId ?? null,
+      })
     })
 
     .use(introduction(service, () => app))
@@ -126,7 +139,7 @@ export function openApp(service: Service): AnyElysia {
     .use(oauth(service))
     .use(page(service))
     // The calls of the web app.
-    .use(config.dashboard ? new Elysia().use(sessions(service)).use(grants(service)) : new Elysia())
+    .use(config.dashboard ? dashboard(service, requestLog) : new Elysia())
 
   return app
 }
@@ -136,6 +149,16 @@ function shaped(path: string, error: ApiError, baseUrl: string) {
   if (isOpenAiPath(path)) return openAiAnswer(error)
   if (isOAuthPath(path)) return oauthAnswer(path, error)
   return { ...error, status: statusOf(error.code), body: envelope(error, baseUrl) }
+}
+
+/** The calls of the web app, which need the cookie of a session. */
+function dashboard(service: Service, requestLog: RequestLog) {
+  return new Elysia()
+    .use(sessions(service))
+    .use(grants(service))
+    .use(ownKeys(service))
+    .use(ownAccount(service))
+    .use(operator(service, requestLog))
 }
 
 /**

@@ -63,6 +63,7 @@ function callerOfKey(service: Service, request: Request, text: string): Caller {
   const key = findKey(service.db, text)
   if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge(service, request))
   if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge(service, request))
+  service.keyUses.note(key.id)
   return { accountId: key.accountId, keyId: key.id, scopes, shownAs: key.prefix, countedAs: key.id }
 }
 

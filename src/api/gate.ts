@@ -1,7 +1,7 @@
 // The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
 // body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `openForm`, `account`, `edit`, `submit` or `session`. The value of the macro names the quota of
-// the route.
+// `openBody`, `openForm`, `account`, `edit`, `submit`, `session` or `sessionBody`. The value of the macro names
+// the quota of the route.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
@@ -207,6 +207,20 @@ export const gate = (service: Service) => {
       detail: about({ rate, keyed: true, errors: [...commonErrors, 'SESSION_ENDED'], hide: true }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, authenticateSession),
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+    }),
+    /** For a route that needs the cookie of a sign-in session and a JSON body. */
+    sessionBody: (rate: RateName) => ({
+      detail: about({
+        rate,
+        keyed: true,
+        errors: [...commonErrors, ...bodyErrors, 'SESSION_ENDED'],
+        hide: true,
+      }),
+      parse: ({ request, set, requestState }: GateContext) => {
+        admit({ request, set, requestState }, rate, authenticateSession)
+        return takeBody(request, requestState)
+      },
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /** For a route that needs a credential and a JSON body. The request may have an Idempotency-Key. */

@@ -1,5 +1,6 @@
 // The parts of a running service. Routes and sweeps receive them as one object.
 
+import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -8,6 +9,7 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { LiveJobs } from '../jobs/live.ts'
 import type { Runner } from '../jobs/runner.ts'
+import type { Deliver } from '../jobs/webhook-sender.ts'
 import type { Indexer } from '../transcripts/indexer.ts'
 import type { UploadStore } from '../uploads/store.ts'
 import type { BaseUrl } from './base-url.ts'
@@ -18,6 +20,7 @@ export type Service = {
   baseUrl: BaseUrl
   db: Db
   secrets: Secrets
+  keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
   live: LiveJobs
@@ -28,4 +31,6 @@ export type Service = {
   metrics: Metrics
   /** Returns the reason why a webhook address is refused, or null when the address is accepted. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
+  /** Sends one event to a webhook, without retries. */
+  deliver: Deliver
 }

@@ -9,6 +9,7 @@ import { normalEmail } from '../accounts/email.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { hashPassword } from '../accounts/password.ts'
 import { centsOf, parseDollars } from '../accounts/price.ts'
+import { setOperator } from '../accounts/settings.ts'
 import { formatSize } from '../base/units.ts'
 import type { Db } from '../db/db.ts'
 import { countBelongings, eraseAccount } from '../jobs/erase.ts'
@@ -84,6 +85,19 @@ export const webhook = command({
       return mustFind(db, email)
     })
     print(values, recordOf(account), () => `${account.email}: ${webhookUrl ?? 'no default webhook'}`)
+  },
+})
+
+export const operator = command({
+  usage: 'steno accounts operator EMAIL on|off',
+  summary: 'Let an account see the state of the whole service in the web app.',
+  options: dataOption,
+  async run(positionals, values) {
+    const [email, mark] = need(positionals, 'EMAIL', 'on or off')
+    if (mark !== 'on' && mark !== 'off') throw new UsageError(`${mark} is neither on nor off`)
+    const isOperator = mark === 'on'
+    withData(values, db => setOperator(db, mustFind(db, email).id, isOperator))
+    print({}, null, () => `${email} is ${isOperator ? 'an operator' : 'no operator'}`)
   },
 })
 

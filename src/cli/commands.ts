@@ -14,6 +14,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'accounts list': async () => (await accounts()).list,
   'accounts show': async () => (await accounts()).show,
   'accounts webhook': async () => (await accounts()).webhook,
+  'accounts operator': async () => (await accounts()).operator,
   'accounts credit': async () => (await accounts()).credit,
   'accounts delete': async () => (await accounts()).delete,
   'keys create': async () => (await keys()).create,

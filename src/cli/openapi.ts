@@ -32,6 +32,10 @@ function unopened(config: Config): Service {
     rateLimiter: openRateLimiter('off', () => performance.now()),
     baseUrl: absent,
     checkWebhookUrl: absent,
+    deliver: absent,
+    get keyUses() {
+      return absent()
+    },
     get db() {
       return absent()
     },

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
+import { setOperator } from '../accounts/settings.ts'
 import { isCompiled, setNativeHome } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
@@ -52,6 +53,7 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
     const account = createAccount(db, { email: 'local@localhost', passwordHash: null, verified: true })
     if (!account) return null
     deposit(db, account.id, limits.firstCreditCents)
+    setOperator(db, account.id, true)
     return createKey(db, secrets, account.id, { name: 'first start' })?.key ?? null
   })
 }

@@ -14,6 +14,7 @@ import deletedAccounts from './migrations/009_deleted_accounts.sql' with { type:
 import edits from './migrations/010_edits.sql' with { type: 'text' }
 import translate from './migrations/011_translate.sql' with { type: 'text' }
 import oauth from './migrations/012_oauth.sql' with { type: 'text' }
+import operators from './migrations/013_operators.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -31,6 +32,7 @@ const shipped: Migration[] = [
   { name: '010_edits', sql: edits },
   { name: '011_translate', sql: translate },
   { name: '012_oauth', sql: oauth },
+  { name: '013_operators', sql: operators },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -25,7 +25,7 @@ import { findJob, type Job } from './job.ts'
 
 type JobOfAccount = Pick<Job, 'id' | 'accountId'>
 
-type Deliver = (
+export type Deliver = (
   url: string,
   body: string,
   options: { accountId: string; signingSecret: string; nowMs: number; signal: AbortSignal },

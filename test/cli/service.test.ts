@@ -55,6 +55,8 @@ test('commands that change accounts and keys take effect at once while the serve
   const webhook = 'https://hooks.example/steno'
   expect((await run('accounts', 'webhook', email, webhook, '--json')).json().webhook_url).toBe(webhook)
   expect((await run('accounts', 'webhook', email, 'none', '--json')).json().webhook_url).toBeNull()
+  expect((await run('accounts', 'operator', email, 'on')).out).toBe(`${email} is an operator\n`)
+  expect((await run('accounts', 'operator', email, 'maybe')).code).toBe(2)
 
   const [shown, listed] = [
     (await run('accounts', 'show', email, '--json')).json(),

@@ -9,10 +9,10 @@ import { jobError } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
 
-const instant = (description: string) => Type.String({ format: 'date-time', description })
+export const instant = (description: string) => Type.String({ format: 'date-time', description })
 
 const areAnswersChecked = process.env.NODE_ENV === 'test'
-const answer = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
+export const answer = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
   t.NoValidate({ ...schema, $id: name }, !areAnswersChecked)
 
 const jobFields = {

@@ -45,7 +45,7 @@ const queryBoolean = (description: string, fallback: boolean) =>
     .Encode(Boolean)
 
 /** For bodies: a body with unknown fields is refused. */
-const closed = { additionalProperties: false }
+export const closed = { additionalProperties: false }
 /** For queries: unknown parameters are ignored. */
 const open = { additionalProperties: true }
 

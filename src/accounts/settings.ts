@@ -1,0 +1,25 @@
+// What an account can change about itself, and the mark of an operator.
+
+import type { Db } from '../db/db.ts'
+
+export type AccountSettings = { operator: boolean; passwordHash: string | null; webhookUrl: string | null }
+
+type Row = Omit<AccountSettings, 'operator'> & { operator: number }
+
+export function findAccountSettings(db: Db, id: string): AccountSettings {
+  const row = db.find<Row>(
+    `select operator, password_hash as passwordHash, webhook_url as webhookUrl from accounts where id = $id`,
+    { id },
+  )
+  if (!row) throw new Error(`no account ${id}`)
+  return { ...row, operator: row.operator === 1 }
+}
+
+/** Lets an account see the state of the whole service, or no longer. */
+export function setOperator(db: Db, id: string, isOperator: boolean): void {
+  db.run('update accounts set operator = $operator where id = $id', { id, operator: Number(isOperator) })
+}
+
+export function setPassword(db: Db, id: string, passwordHash: string): void {
+  db.run('update accounts set password_hash = $passwordHash where id = $id', { id, passwordHash })
+}

@@ -1,0 +1,29 @@
+// The statement of an account: its deposits and charges, newest first, each with the balance after it.
+
+import type { Db } from '../db/db.ts'
+
+export type StatementEntry = {
+  id: number
+  kind: 'deposit' | 'settle'
+  units: number
+  /** The balance after this entry. */
+  balanceUnits: number
+  jobId: string | null
+  createdAt: number
+}
+
+/** Lists entries of the ledger that move the balance. Reserves and releases do not. */
+export function listStatement(
+  db: Db,
+  accountId: string,
+  { before, limit }: { before: number; limit: number },
+): StatementEntry[] {
+  return db.list<StatementEntry>(
+    `select * from (
+       select id, kind, units, job_id as jobId, created_at as createdAt,
+         sum(case kind when 'deposit' then units else -units end) over (order by id) as balanceUnits
+       from ledger where account_id = $accountId and kind in ('deposit', 'settle')
+     ) where id < $before order by id desc limit $limit`,
+    { accountId, before, limit },
+  )
+}

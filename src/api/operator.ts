@@ -1,0 +1,72 @@
+// The overview of the service, for accounts that are operators.
+
+import { statfsSync } from 'node:fs'
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { findAccount } from '../accounts/account.ts'
+import { centsOf } from '../accounts/price.ts'
+import { findAccountSettings } from '../accounts/settings.ts'
+import { ApiError } from '../errors.ts'
+import { countJobs } from '../jobs/list.ts'
+import { isTerminal, jobStates } from '../jobs/states.ts'
+import { listFailures, listHours, listUse, sumMedia } from '../jobs/usage.ts'
+import { gate } from './gate.ts'
+import { timestamp } from './job-json.ts'
+import type { LoggedRequest, RequestLog } from './request-log.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+import * as shapes from './shapes/dashboard.ts'
+
+export const operator = (service: Service, log: RequestLog) =>
+  new Elysia({ prefix: '/app' }).use(gate(service)).get(
+    '/operator',
+    ({ caller }) => {
+      if (!findAccountSettings(service.db, caller.accountId).operator) {
+        throw new ApiError('FORBIDDEN', 'Only operators see this.')
+      }
+      return overviewOf(service, log)
+    },
+    {
+      session: 'app',
+      response: { 200: shapes.overview },
+      detail: about({ summary: 'Read the state of the service' }),
+    },
+  )
+
+function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.overview> {
+  const { db, engine, config } = service
+  const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
+  const { bavail, blocks, bsize } = statfsSync(config.dataDir)
+  return {
+    engine: engine.state(),
+    workers: engine.capacity,
+    started_at: timestamp(db.now() - process.uptime() * 1000),
+    memory_bytes: process.memoryUsage.rss(),
+    disk: { free_bytes: bavail * bsize, total_bytes: blocks * bsize, media_bytes: sumMedia(db) },
+    queue: Object.fromEntries(
+      jobStates.filter(state => !isTerminal(state)).map(state => [state, counts.get(state) ?? 0]),
+    ),
+    hours: listHours(db).map(({ at, completed, failed, audioMs, waitMs }) => ({
+      at: timestamp(at),
+      completed,
+      failed,
+      audio_seconds: audioMs / 1000,
+      wait_seconds: waitMs / 1000,
+    })),
+    errors: listFailures(db).map(({ code, jobs, lastAt }) => ({ code, jobs, last_at: timestamp(lastAt) })),
+    accounts: listUse(db).map(({ email, jobs, audioMs, chargedUnits, balanceUnits, lastJobAt }) => ({
+      email,
+      jobs,
+      audio_seconds: audioMs / 1000,
+      charged_cents: centsOf(chargedUnits),
+      balance_cents: centsOf(balanceUnits),
+      last_job_at: lastJobAt === null ? null : timestamp(lastJobAt),
+    })),
+    requests: log.latest().map(request => requestJson(service, request)),
+  }
+}
+
+function requestJson({ db }: Service, { at, method, route, status, ms, accountId }: LoggedRequest) {
+  const account = accountId === null ? null : (findAccount(db, accountId)?.email ?? null)
+  return { at: timestamp(at), method, route, status, ms, account }
+}

@@ -1,0 +1,26 @@
+// The latest requests, for the operator. They are only in memory.
+
+import { limits } from '../limits.ts'
+
+export type LoggedRequest = {
+  at: number
+  method: string
+  route: string
+  status: number
+  ms: number
+  /** The account of the request, or null when the request had no credential. */
+  accountId: string | null
+}
+
+export type RequestLog = { add(request: LoggedRequest): void; latest(): LoggedRequest[] }
+
+export function openRequestLog(): RequestLog {
+  const requests: LoggedRequest[] = []
+  return {
+    add(request) {
+      requests.push(request)
+      if (requests.length > limits.loggedRequests) requests.shift()
+    },
+    latest: () => requests.toReversed(),
+  }
+}

@@ -1,0 +1,4 @@
+-- Operators see the state of the whole service in the web app.
+alter table accounts add column operator integer not null default 0;
+-- When a key was last used, to within a minute.
+alter table keys add column last_used_at integer;

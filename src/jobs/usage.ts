@@ -1,0 +1,90 @@
+// Sums over the jobs of all accounts, for the operator.
+
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+
+export type HourOfJobs = {
+  /** The start of the hour. */
+  at: number
+  completed: number
+  failed: number
+  audioMs: number
+  /** The longest time from the acceptance of a job to the start of its recognition. */
+  waitMs: number
+}
+
+export type UseOfAccount = {
+  email: string
+  jobs: number
+  audioMs: number
+  chargedUnits: number
+  balanceUnits: number
+  lastJobAt: number | null
+}
+
+/** Sums the jobs that ended in each of the last 24 hours, oldest hour first. */
+export function listHours(db: Db): HourOfJobs[] {
+  const { hourMs, shownHours } = limits
+  const first = Math.floor(db.now() / hourMs) - shownHours + 1
+  const rows = db.list<HourOfJobs & { hour: number }>(
+    `select completed_at / $hourMs as hour, sum(state = 'completed') as completed, sum(state = 'failed') as failed,
+       sum(case state when 'completed' then coalesce(duration_ms, 0) else 0 end) as audioMs,
+       max(coalesce(started_at, completed_at) - created_at) as waitMs
+     from jobs where completed_at >= $first * $hourMs group by hour`,
+    { hourMs, first },
+  )
+  const known = new Map(rows.map(({ hour, ...sums }) => [hour, sums]))
+  return Array.from({ length: shownHours }, (_, at) => ({
+    completed: 0,
+    failed: 0,
+    audioMs: 0,
+    waitMs: 0,
+    ...known.get(first + at),
+    at: (first + at) * hourMs,
+  }))
+}
+
+/** Counts the failed jobs of the last 24 hours by their error code. */
+export function listFailures(db: Db): { code: string; jobs: number; lastAt: number }[] {
+  return db.list(
+    `select error_code as code, count(*) as jobs, max(completed_at) as lastAt from jobs
+     where state = 'failed' and completed_at > $after group by error_code order by jobs desc`,
+    { after: db.now() - limits.shownHours * limits.hourMs },
+  )
+}
+
+/** Lists the accounts with the most audio in the last 30 days. */
+export function listUse(db: Db): UseOfAccount[] {
+  return db.list<UseOfAccount>(
+    `select email, count(jobs.id) as jobs, coalesce(sum(jobs.duration_ms), 0) as audioMs,
+       (select coalesce(sum(units), 0) from ledger
+        where account_id = accounts.id and kind = 'settle' and ledger.created_at > $after) as chargedUnits,
+       balance_units as balanceUnits, max(jobs.created_at) as lastJobAt
+     from accounts left join jobs on jobs.account_id = accounts.id and jobs.created_at > $after
+     group by accounts.id order by audioMs desc, email limit $most`,
+    { after: db.now() - limits.shownAccountsMs, most: limits.shownAccounts },
+  )
+}
+
+/** Returns the size of the media of all jobs and unused uploads. */
+export function sumMedia(db: Db): number {
+  const row = db.find<{ bytes: number }>(
+    `select (select coalesce(sum(file_bytes), 0) from jobs where media_kept = 1)
+       + (select coalesce(sum(file_bytes), 0) from uploads where used_at is null) as bytes`,
+  )
+  return row?.bytes ?? 0
+}
+
+/** Returns the names of jobs: of the uploaded file, or the address. Deleted jobs have no name. */
+export function findNames(
+  db: Db,
+  ids: readonly string[],
+): Map<string, { name: string; durationMs: number | null }> {
+  const rows = db.list<{ id: string; name: string; durationMs: number | null }>(
+    `select jobs.id, coalesce(uploads.filename, source_url) as name, duration_ms as durationMs
+     from jobs left join uploads on uploads.id = upload_id
+     where deleted_at is null and jobs.id in (select value from json_each($ids))`,
+    { ids: JSON.stringify(ids) },
+  )
+  return new Map(rows.map(({ id, ...job }) => [id, job]))
+}

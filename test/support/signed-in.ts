@@ -1,0 +1,42 @@
+// Requests of a page: with the cookie of a session, and with the headers that a browser adds.
+
+import { createAccount } from '../../src/accounts/account.ts'
+import { hashPassword } from '../../src/accounts/password.ts'
+import type { Answer, TestService } from './service.ts'
+
+export const password = 'correct horse battery'
+let hash: Promise<string> | null = null
+
+export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
+
+/** Creates an account with a password, signs in, and returns a function that sends requests as its page. */
+export async function signedIn(service: TestService, email: string): Promise<Browser> {
+  hash ??= hashPassword(password)
+  createAccount(service.db, { email, passwordHash: await hash, verified: true })
+  service.db.run('update accounts set password_hash = $hash where email = $email', {
+    email,
+    hash: await hash,
+  })
+  return enter(service, { email, password })
+}
+
+/** Signs in and returns a function that sends requests with the cookie. */
+export async function enter(service: TestService, credentials: object): Promise<Browser> {
+  let cookie = ''
+  const send: Browser = async (method, path, body) => {
+    const answer = await service.fetch(path, {
+      method,
+      headers: {
+        'Sec-Fetch-Site': 'same-origin',
+        ...(cookie ? { Cookie: cookie } : {}),
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie
+    return answer
+  }
+  const answer = await send('POST', '/app/session', credentials)
+  if (answer.status !== 200) throw new Error(`the sign-in answered ${answer.text}`)
+  return send
+}
