@@ -28,7 +28,7 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 const hidden = { detail: about({ hide: true }) }
 
 export const oauth = (service: Service) => {
-  const { db, baseUrl } = service
+  const { baseUrl } = service
   const document = (body: object) => Response.json(body, { headers: openToAnyOrigin })
   const getOnly = () => preflightAnswer('GET')
   const postOnly = () => preflightAnswer('POST')
@@ -58,7 +58,7 @@ export const oauth = (service: Service) => {
     .options('/oauth/token', postOnly, { visitor: true, ...hidden })
     .options('/oauth/revoke', postOnly, { visitor: true, ...hidden })
 
-    .post('/oauth/register', ({ body }) => registerClient(db, body as Record<string, unknown>), {
+    .post('/oauth/register', ({ body }) => registerClient(service.db, body as Record<string, unknown>), {
       openBody: 'oauth.register',
       ...hidden,
     })
@@ -68,12 +68,17 @@ export const oauth = (service: Service) => {
     })
     .post(
       '/oauth/token',
-      ({ request, form }) => tokenAnswer(db, { form, headers: request.headers, baseUrl: baseUrl(request) }),
+      ({ request, form }) =>
+        tokenAnswer(service.db, { form, headers: request.headers, baseUrl: baseUrl(request) }),
       { openForm: 'oauth.token' },
     )
-    .post('/oauth/revoke', ({ request, form }) => revocationAnswer(db, { form, headers: request.headers }), {
-      openForm: 'oauth.revoke',
-    })
+    .post(
+      '/oauth/revoke',
+      ({ request, form }) => revocationAnswer(service.db, { form, headers: request.headers }),
+      {
+        openForm: 'oauth.revoke',
+      },
+    )
 }
 
 function showConsent(service: Service, request: Request): Response {
