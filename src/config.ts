@@ -29,16 +29,11 @@ export const settings = {
   dataDir: setting(
     'STENO_DATA_DIR',
     './steno-data',
-    folder,
+    path,
     'folder of the database, media, models and secrets',
   ),
   model: setting('STENO_MODEL', '', optional(text), 'model id, model folder or `pocket`; default by device'),
-  modelsDir: setting(
-    'STENO_MODELS_DIR',
-    '',
-    optional(folder),
-    'folder of the models; default DATA_DIR/models',
-  ),
+  modelsDir: setting('STENO_MODELS_DIR', '', optional(path), 'folder of the models; default DATA_DIR/models'),
   offline: setting('STENO_OFFLINE', '0', flag, '1 forbids every download of a model'),
   device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'where the models run'),
   workers: setting('STENO_WORKERS', '', optional(whole(1, 64)), 'engine processes; default 1 per device'),
@@ -47,6 +42,12 @@ export const settings = {
     '',
     optional(whole(1, 1024)),
     'threads of each engine; default all cores',
+  ),
+  mediaProgram: setting(
+    'STENO_MEDIA',
+    '',
+    optional(path),
+    'another build of the media program, which reads media files; default the one inside',
   ),
   idleUnloadMs: setting(
     'STENO_IDLE_UNLOAD',
@@ -231,7 +232,7 @@ function bareHost(given: string): string {
   return given.replace(/^\[(.*)\]$/, '$1')
 }
 
-function folder(given: string): string {
+function path(given: string): string {
   return resolve(given)
 }
 

@@ -1,13 +1,13 @@
 // Measures the CPU time and the memory of decoding one hour of mp3 and of m4a. Compares the media child with
 // ffmpeg's command line. Files of ten hours show whether the memory of the child grows.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { selfCommand } from '../../src/base/self.ts'
 import { readConfig } from '../../src/config.ts'
 import { limits } from '../../src/limits.ts'
-import type { MediaOrder } from '../../src/media/wire.ts'
+import { findProgram } from '../../src/media/program.ts'
+import { argumentsOf, type MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 
@@ -63,15 +63,40 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
   }
   // Twice the default limit: ten hours, and the padding that the encoder adds at the end of every hour.
   const durationMsMax = 2 * readConfig({}).durationMsMax
-  const order: MediaOrder = { operation, parent: process.pid, priority: 0, ...bounds, durationMsMax }
-  return measure([...selfCommand('media'), JSON.stringify(order)], path)
+  const order: MediaOrder = {
+    operation,
+    parent: process.pid,
+    priority: 0,
+    ...bounds,
+    durationMsMax,
+    channel: 0,
+  }
+  return measure([findProgram(null), ...argumentsOf(order)], path)
 }
 
 async function measure(command: string[], path: string | null): Promise<Usage> {
   const stdin = path === null ? 'ignore' : Bun.file(path)
-  const process = Bun.spawn(command, { stdin, stdout: 'pipe', stderr: 'inherit' })
-  for await (const _ of process.stdout);
-  if ((await process.exited) !== 0) throw new Error(`${command[0]} failed`)
-  const { cpuTime, maxRSS } = process.resourceUsage()!
-  return { cpuSeconds: Number(cpuTime.total) / 1e6, peakMb: Math.round(maxRSS / 1e6) }
+  const child = Bun.spawn(command, { stdin, stdout: 'pipe', stderr: 'inherit' })
+  let peakKb = 0
+  const timer = setInterval(() => (peakKb = Math.max(peakKb, peakOf(child.pid))), 20)
+  for await (const _ of child.stdout);
+  clearInterval(timer)
+  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed`)
+  return {
+    cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
+    peakMb: Math.round(peakKb / 1024),
+  }
+}
+
+/**
+ * Reads the peak memory of a running process, in KB. The usage of a process that has ended contains the peak of
+ * this process too, because it was started from here.
+ */
+function peakOf(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    // The process has ended.
+    return 0
+  }
 }

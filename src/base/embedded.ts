@@ -1,4 +1,5 @@
-// The files inside the binary. `files` maps the path in the project to the path in the binary. `hash` is one
+// The files inside the binary. `files` maps the path in the project to the path in the binary; a path in the
+// binary that ends in .zst is compressed. `hash` is one
 // hash over all files. The value is null in a checkout. The build (scripts/build.ts) replaces the content of
 // this file.
 

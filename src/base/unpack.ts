@@ -40,7 +40,8 @@ function write(folder: string, files: Record<string, string>): void {
   for (const [name, inside] of Object.entries(files)) {
     const path = join(draft.path, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(path, readFileSync(inside), { mode: 0o700 })
+    const bytes = readFileSync(inside)
+    writeFileSync(path, inside.endsWith('.zst') ? Bun.zstdDecompressSync(bytes) : bytes, { mode: 0o700 })
   }
   // If another process wrote the folder first, place() does nothing, because the files of both processes are
   // the same.

@@ -33,6 +33,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
+  sbom: async () => (await import('./sbom.ts')).sbom,
   licenses: async () => (await import('./licenses.ts')).licenses,
   install: async () => (await import('./install.ts')).install,
   upgrade: async () => (await import('./upgrade.ts')).upgrade,
@@ -45,5 +46,4 @@ export const commands: Record<string, () => Promise<Command>> = {
 /** The entry points of the child processes. Users do not call them. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
-  media: async () => (await import('../media/child/main.ts')).media,
 }

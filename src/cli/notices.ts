@@ -1,8 +1,8 @@
-// Collects the licence notices of everything in the binary: the installed packages, and the components
-// inside native files.
+// Collects the licence notices of everything in the binary: the installed packages, and the parts of parts.ts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { partsOf } from './parts.ts'
 
 type Package = {
   name: string
@@ -17,83 +17,29 @@ type Notice = { title: string; licence: string; text: string }
 /** Packages that are only development dependencies, but have a file in the binary. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
-/**
- * Components inside native files, with the address of their source code. No package.json lists these
- * components.
- */
-const native: Notice[] = [
-  {
-    title: 'FFmpeg (in node-av)',
-    licence: 'GPL-3.0-or-later',
-    text: [
-      'Built by the node-av project with --enable-gpl and --enable-version3, so that it holds parts under the GNU General',
-      'Public License, x264 and x265 among them; its configuration names libfdk-aac too, which has a licence of its own',
-      '(Fraunhofer) that the Free Software Foundation does not hold compatible with the GPL. Using the program asks nothing',
-      'of you. Whoever passes the binary on owes its receivers the source of these parts: https://github.com/seydx/node-av',
-      'and https://ffmpeg.org. The GNU General Public License, version 3, is at the end.',
-    ].join('\n'),
-  },
-  {
-    title: 'ONNX Runtime',
-    licence: 'MIT',
-    text: 'Copyright Microsoft Corporation. https://github.com/microsoft/onnxruntime',
-  },
-  {
-    title: 'libstdc++ and libgcc',
-    licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
-    text: [
-      'Copyright Free Software Foundation. Out of the machine the program was built on, for machines that have none. The',
-      'exception lets programs that use them have any licence; their source: https://gcc.gnu.org.',
-    ].join('\n'),
-  },
-  {
-    title: 'Silero VAD',
-    licence: 'MIT',
-    text: 'Copyright Silero Team. https://github.com/snakers4/silero-vad',
-  },
-  {
-    title: 'Bun',
-    licence: 'MIT, with JavaScriptCore and others under LGPL-2.1 and more',
-    text: 'Copyright Oven. https://bun.com/docs/project/licensing',
-  },
-]
-
 export function noticesOf(root: string): string {
-  const packages = listPackages(root)
-  const sections = [
-    { title: 'steno', licence: 'Apache-2.0', text: read(join(root, 'LICENSE')) },
-    ...native,
-    { title: 'Whisper base', licence: 'MIT', text: read(join(root, 'models/whisper-base/LICENSE')) },
-    {
-      title: 'Voice encoder of Resemblyzer',
-      licence: 'Apache-2.0',
-      text: read(join(root, 'models/voice-encoder/LICENSE')),
-    },
-    ...packages.map(({ folder, about }) => ({
+  const text = (path: string) => readFileSync(join(root, path), 'utf8')
+  const sections: Notice[] = [
+    { title: 'steno', licence: 'Apache-2.0', text: text('LICENSE') },
+    ...partsOf(root).map(({ name, version, licence, text: notice, source }) => ({
+      title: version ? `${name} ${version}` : name,
+      licence,
+      text: `${notice.trim()}\n\nSource: ${source}`,
+    })),
+    ...listPackages(root).map(({ folder, about }) => ({
       title: `${about.name} ${about.version}`,
       licence: about.license ?? 'not stated',
       text: licenceText(folder) ?? `No text in the package; see ${about.homepage ?? about.name}.`,
     })),
-    {
-      title: 'GNU General Public License',
-      licence: 'version 3',
-      text: read(join(root, 'licences/GPL-3.0.txt')),
-    },
   ]
-  const overview = sections.map(({ title, licence }) => `${title.padEnd(40)} ${licence}`)
+  const texts = ['LGPL-2.1', 'GCC-exception-3.1', 'GPL-3.0']
   const rule = '-'.repeat(80)
   return [
-    'The parts of this program and their licences.',
+    'The parts of this program and their licences (SPDX).',
     '',
-    ...overview,
-    ...sections.flatMap(({ title, licence, text }) => [
-      '',
-      rule,
-      `${title} (${licence})`,
-      rule,
-      '',
-      text.trim(),
-    ]),
+    ...sections.map(({ title, licence }) => `${title.padEnd(40)} ${licence}`),
+    ...sections.flatMap(each => ['', rule, `${each.title} (${each.licence})`, rule, '', each.text.trim()]),
+    ...texts.flatMap(name => ['', rule, `Text of ${name}`, rule, '', text(`licences/${name}.txt`).trim()]),
   ].join('\n')
 }
 

@@ -1,5 +1,4 @@
-import { FFMPEG_VERSION } from '../../node_modules/node-av/dist/ffmpeg/version.js'
-import av from '../../node_modules/node-av/package.json'
+import { ffmpeg } from '../../native/built.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
 import { build } from '../base/build.ts'
 import { command, jsonOption, need, print } from './command.ts'
@@ -15,8 +14,7 @@ export const version = command({
       commit: build.commit,
       bun: Bun.version,
       onnxruntime: runtime.version,
-      ffmpeg: FFMPEG_VERSION,
-      'node-av': av.version,
+      ffmpeg: ffmpeg.version,
     }
     print(values, versions, () => Object.entries(versions).map(([name, value]) => `${name} ${value}`))
   },

@@ -4,6 +4,7 @@
 import { setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
+import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
@@ -17,6 +18,9 @@ import { type LoadedModels, transcribe } from './transcribe.ts'
 
 const lowestPriority = 19
 
+/** The settings with which this process reads media files. */
+type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
+
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
   process.on('disconnect', () => process.exit(0))
@@ -24,12 +28,12 @@ export async function engine(): Promise<void> {
   // its workers end.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
-  let durationMsMax = 0
+  let reading: Reading = { durationMsMax: 0, mediaProgram: null }
   for await (const order of orders()) {
     if (order.kind === 'load') {
       dieWithParent(order.parent)
       confineEngine(order)
-      durationMsMax = order.durationMsMax
+      reading = order
       try {
         const loaded = await openModel(order)
         models = loaded.models
@@ -38,7 +42,7 @@ export async function engine(): Promise<void> {
         send({ kind: 'cannotLoad', message: firstLineOf(error).slice(0, 300) })
       }
     } else if (models) {
-      await work(models, order, durationMsMax)
+      await work(models, order, reading)
     }
   }
 }
@@ -46,7 +50,7 @@ export async function engine(): Promise<void> {
 async function work(
   models: LoadedModels,
   { id, input }: Order & { kind: 'job' },
-  durationMsMax: number,
+  reading: Reading,
 ): Promise<void> {
   let reached = 0
   let reportedAt = 0
@@ -66,7 +70,7 @@ async function work(
   }
   try {
     const stop = new AbortController()
-    const sound = cutSection(decode(input.path, { signal: stop.signal, durationMsMax }), input.section)
+    const sound = cutSection(decode(input.path, { ...reading, signal: stop.signal }), input.section)
     const peaks = new Peaks()
     const transcript = await transcribe(models, peaks.of(sound), input, {
       onSamples,

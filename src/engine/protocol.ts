@@ -110,6 +110,7 @@ export type Order =
       device: Config['device']
       threads: number
       durationMsMax: number
+      mediaProgram: Config['mediaProgram']
     }
   | { kind: 'job'; id: number; input: TranscribeInput }
 

@@ -15,7 +15,7 @@ import { allowedCores } from './onnx/cores.ts'
 import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
 
 export type EngineSettings = ModelSettings &
-  Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'idleUnloadMs'>
+  Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'mediaProgram' | 'idleUnloadMs'>
 
 /** The error when the worker's process exited, for any reason. */
 export class WorkerExited extends Error {}
@@ -84,7 +84,7 @@ export class Worker {
 
   load(): Promise<LoadedFacts> {
     const { folder, others, detector, voices, name } = this.model
-    const { device, durationMsMax } = this.#settings
+    const { device, durationMsMax, mediaProgram } = this.#settings
     const { threads } = this
     const order: Order = {
       kind: 'load',
@@ -98,6 +98,7 @@ export class Worker {
       device,
       threads,
       durationMsMax,
+      mediaProgram,
     }
     return this.#request(order, this.#loadMs, (report, resolve, reject) => {
       if (report.kind === 'loaded') resolve(report.facts)

@@ -7,6 +7,8 @@ import { runChild, type SpawnOptions } from './spawn.ts'
 import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
+  /** The number of the channel to decode, counted from 1. The default is the mix of all channels. */
+  channel?: number
   /**
    * Called at the end of the file if packets were damaged, with the number of these packets. Silence has
    * replaced them.
@@ -19,7 +21,7 @@ export type DecodeOptions = SpawnOptions & {
  * early, the child process is ended.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
-  const child = runChild('decode', path, options)
+  const child = runChild({ operation: 'decode', channel: options.channel ?? 0 }, path, options)
   let left = samplesMax(options.durationMsMax)
   let next = await child.next()
   try {

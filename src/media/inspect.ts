@@ -9,15 +9,20 @@ import { type Bounds, runChild } from './spawn.ts'
 export type MediaOptions = {
   durationMsMin: number
   durationMsMax: number
+  mediaProgram?: string | null
   bounds?: Partial<Bounds>
-  command?: string[]
 }
 
 export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOptions): Media {
   return {
     inspect: async (path, { signal }) => {
       const bounds = { stallMs: limits.mediaInspectMs, cpuMs: limits.mediaInspectCpuMs, ...rest.bounds }
-      const child = runChild('inspect', path, { ...rest, bounds, signal, durationMsMax })
+      const child = runChild({ operation: 'inspect', channel: 0 }, path, {
+        ...rest,
+        bounds,
+        signal,
+        durationMsMax,
+      })
       const next = await child.next()
       await child.return(undefined)
       const inspection = next.done ? read(next.value) : null

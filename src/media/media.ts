@@ -1,4 +1,4 @@
-// The interface to media files. A child process does the work behind it (media/child).
+// The interface to media files. A child process does the work behind it (native/media).
 
 export type Inspection = {
   /**

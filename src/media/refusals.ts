@@ -1,5 +1,5 @@
-// The reasons for which the media child may refuse a file. The child sends only the name of a reason; the
-// server adds the message from this file. A hostile file may control the child, so the child cannot choose
+// The reasons for which the media program may refuse a file. The program sends only the name of a reason; the
+// server adds the message from this file. A hostile file may control the program, so the program cannot choose
 // the message.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
@@ -28,16 +28,6 @@ const refusals = {
 } satisfies Record<string, { code: JobErrorCode; message?: string }>
 
 export type Refusal = keyof typeof refusals
-
-/**
- * The error that the child throws when it refuses a file. The child sends the value of `refusal` to the
- * server.
- */
-export class Refused extends Error {
-  constructor(readonly refusal: Refusal) {
-    super(refusal)
-  }
-}
 
 export function isRefusal(name: unknown): name is Refusal {
   return typeof name === 'string' && Object.hasOwn(refusals, name)

@@ -3,14 +3,13 @@
 
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
-import { unpackedEnvironment } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
-import { selfCommand } from '../base/self.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { findProgram } from './program.ts'
 import { failureOf, isRefusal } from './refusals.ts'
-import { type MediaOrder, type Message, readMessages } from './wire.ts'
+import { argumentsOf, checkBegin, type MediaOrder, type Message, readMessages } from './wire.ts'
 
 export type Bounds = {
   /** The maximum time between two messages. After this time without a message the child is killed. */
@@ -30,10 +29,12 @@ export type Bounds = {
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
+  /** The path of another build of the media program. By default it is the one that steno carries. */
+  mediaProgram?: string | null
   bounds?: Partial<Bounds>
-  /** The command that starts the child. Tests replace this command. */
-  command?: string[]
 }
+
+type Work = Pick<MediaOrder, 'operation' | 'channel'>
 
 const defaultBounds: Bounds = {
   stallMs: limits.mediaStallMs,
@@ -48,17 +49,18 @@ const defaultBounds: Bounds = {
  * exited when this function returns.
  */
 export async function* runChild(
-  operation: MediaOrder['operation'],
+  { operation, channel }: Work,
   path: string,
-  { signal, durationMsMax, bounds, command = selfCommand('media') }: SpawnOptions,
+  { signal, durationMsMax, mediaProgram = null, bounds }: SpawnOptions,
 ): AsyncGenerator<Uint8Array, unknown> {
   signal.throwIfAborted()
   const { stallMs, ...confinement } = { ...defaultBounds, ...bounds }
-  const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax }
-  const child = start([...command, JSON.stringify(order)], path)
+  const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax, channel }
+  const child = start(mediaProgram, argumentsOf(order), path)
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
   let stalled = false
+  let hasBegun = false
   const messages = readMessages(child.stdout)
   try {
     for (;;) {
@@ -70,6 +72,8 @@ export async function* runChild(
       signal.throwIfAborted()
       if (stalled) throw new Error('no message for too long')
       if (next.done) throw new Error('ended without a result')
+      if (!hasBegun) checkBegin(next.value)
+      hasBegun = true
       if (next.value.kind === 'end') return resultOf(next.value)
       if (next.value.kind === 'samples') yield next.value.body
     }
@@ -98,17 +102,17 @@ export async function* runChild(
  * Starts the child. The child inherits no environment, no working folder and no file descriptor except
  * stdin, which is the file.
  */
-function start(command: string[], path: string) {
+function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)
   try {
-    return Bun.spawn(command, {
-      stdin: file,
-      stdout: 'pipe',
-      stderr: 'ignore',
-      cwd: '/',
-      // The crash reporter of Bun would send a request over the network, which is slow.
-      env: { ...unpackedEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' },
-    })
+    const program = findProgram(mediaProgram)
+    return Bun.spawn([program, ...args], { stdin: file, stdout: 'pipe', stderr: 'ignore', cwd: '/', env: {} })
+  } catch (error) {
+    log.error('media program cannot start', errorFields(error))
+    throw new JobFailure(
+      'PROCESSING_ERROR',
+      'The file could not be processed: the media program does not start.',
+    )
   } finally {
     closeSync(file)
   }

@@ -1,7 +1,11 @@
-// The protocol between the server and the media child. The server passes one order as an argument; the child
-// answers with messages on stdout. Each message has a kind, a length and a body. The server validates every
-// message.
+// The protocol between the server and the media program (native/media). The server passes one order as
+// arguments; the program answers with messages on stdout. Each message has a kind, a length and a body. The
+// server validates every message, because a hostile file may control the program.
+
 import { limits } from '../limits.ts'
+
+/** The version of the order and of the messages. The first message of the program names its version. */
+const protocolVersion = '1'
 
 export type MediaOrder = {
   operation: 'inspect' | 'decode'
@@ -11,12 +15,9 @@ export type MediaOrder = {
   cpuMs: number
   memoryBytes: number
   durationMsMax: number
+  /** The number of the channel to decode, counted from 1. 0 decodes the mix of all channels. */
+  channel: number
 }
-
-export type Send = (kind: Kind, body: Uint8Array) => void
-
-/** The arguments of an operation in the child, in addition to the file. */
-export type Operation = { durationMsMax: number; send: Send }
 
 export type DecodeResult = {
   samples: number
@@ -30,32 +31,47 @@ export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
+/** Returns the arguments of the media program. Their names are those of native/media/main.c. */
+export function argumentsOf(order: MediaOrder): string[] {
+  const inspectedMax = (order.durationMsMax / 1000) * sampleRate
+  const numbers = {
+    parent: order.parent,
+    priority: order.priority,
+    open_cpu_ms: order.openCpuMs,
+    cpu_ms: order.cpuMs,
+    memory_bytes: order.memoryBytes,
+    samples_max: order.operation === 'inspect' ? inspectedMax : samplesMax(order.durationMsMax),
+    probe_bytes: limits.mediaProbeBytes,
+    damaged_packets_max: limits.mediaDamagedPacketsMax,
+    alive_every_ms: limits.mediaAliveEveryMs,
+    channel: order.channel,
+  }
+  return [order.operation, ...Object.entries(numbers).map(([name, value]) => `${name}=${Math.floor(value)}`)]
+}
+
 /**
- * The kinds of messages. `samples` carries sound. `alive` is the heartbeat of a child that has nothing else
- * to send. `end` carries the result.
+ * The kinds of messages. `begin` is the first message and carries the version of the protocol. `samples`
+ * carries sound. `alive` is the heartbeat of a program that has nothing else to send. `end` carries the result.
  */
-export const kinds = { samples: 1, alive: 2, end: 3 } as const
+export const kinds = { samples: 1, alive: 2, end: 3, begin: 4 } as const
 type Kind = keyof typeof kinds
 
 /** The length of the header: a magic number, the kind of the message, and the length of its body. */
 export const headerBytes = 8
 const mark = 0x5354
-export const bodyBytesMax = 64 * 1024
+const bodyBytesMax = 64 * 1024
 
 export type Message = { kind: Kind; body: Uint8Array }
 
-export function writeMessage(kind: Kind, body: Uint8Array): Uint8Array {
-  const message = new Uint8Array(headerBytes + body.length)
-  const header = new DataView(message.buffer)
-  header.setUint16(0, mark)
-  header.setUint16(2, kinds[kind])
-  header.setUint32(4, body.length)
-  message.set(body, headerBytes)
-  return message
+/** Throws if a message is not the first message of a program of this version. */
+export function checkBegin({ kind, body }: Message): void {
+  const version = new TextDecoder().decode(body)
+  if (kind !== 'begin' || version !== protocolVersion)
+    throw new Error(`the media program does not speak version ${protocolVersion} of the protocol`)
 }
 
 /**
- * Splits the bytes from the child into messages and yields them. Throws if the bytes are not a sequence of
+ * Splits the bytes from the program into messages and yields them. Throws if the bytes are not a sequence of
  * complete messages.
  */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {

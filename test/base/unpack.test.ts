@@ -23,6 +23,14 @@ test('a file appears under its path, and is not written a second time', () => {
   expect(told).toEqual([join(home, 'bbbb')])
 })
 
+test('a compressed file is decompressed', async () => {
+  const home = join(scratch, 'compressed')
+  const inside = join(scratch, 'library.so.zst')
+  await Bun.write(inside, Bun.zstdCompressSync(readFileSync(source)))
+  const folder = unpack(home, { hash: 'cccc', files: { 'library.so': inside } }, () => {})
+  expect(readFileSync(join(folder, 'library.so'), 'utf8')).toBe(readFileSync(source, 'utf8'))
+})
+
 test('four processes that unpack at the same time see complete files and leave one copy', async () => {
   const home = join(scratch, 'race')
   const script = `

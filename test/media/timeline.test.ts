@@ -2,7 +2,7 @@
 // silence and the cuts that must result.
 
 import { describe, expect, test } from 'bun:test'
-import { type Placement, type Span, Timeline } from '../../../src/media/child/timeline.ts'
+import { runCheck } from './checks.ts'
 
 const second = 16_000
 
@@ -282,32 +282,44 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
 ]
 
 test('a new stream follows without a gap, whatever its timestamps are', () => {
-  const timeline = new Timeline({ clockRestarts: false })
-  timeline.place({ start: 0, length: second / 2 })
-  timeline.continue()
-  expect(timeline.place({ start: 0, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
-  expect(timeline.place({ start: second / 2, length: second / 2 })).toEqual({ silence: 0, skip: 0 })
-  expect(timeline.position).toBe(1.5 * second)
+  const half = second / 2
+  const { lines, end } = placementsOf([
+    `span 0 ${half} 0`,
+    'continue',
+    `span 0 ${half} 0`,
+    `span ${half} ${half} 0`,
+  ])
+  expect(lines).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 0],
+  ])
+  expect(end).toBe(1.5)
 })
 
 describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) => {
   test('has the expected silence and cuts', () => {
-    const timeline = new Timeline({ clockRestarts })
-    const made: Line[] = []
-    const put = (placement: Placement | null) => {
-      if (placement) made.push([round(placement.silence / second), round(placement.skip / second)])
-    }
-    for (const [start, length, lost] of entries) {
-      const span: Span = { start: start === null ? null : start * second, length: length * second }
-      put(timeline.settle(span.start))
-      put(timeline.place(span, { exact: lost === 'lost' }))
-    }
-    put(timeline.settle(null))
-    expect(made).toEqual(lines)
-    expect(round(timeline.position / second)).toBe(end)
+    const spans = entries.map(
+      ([start, length, lost]) =>
+        `span ${start === null ? '-' : start * second} ${length * second} ${lost ? 1 : 0}`,
+    )
+    expect(placementsOf([...spans, 'end'], clockRestarts)).toEqual({ lines, end })
   })
 })
 
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000
+/** Sends commands to the timeline of the media program. Returns its placements in seconds, and the end. */
+function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
+  const input = Buffer.from(commands.map(command => `${command}\n`).join(''))
+  const rows = runCheck(['timeline', clockRestarts ? '1' : '0'], input)
+    .toString()
+    .trim()
+    .split('\n')
+    .map(row => row.split(' '))
+  const [, position] = rows.pop() ?? []
+  const lines = rows.map(([silence, skip]): Line => [inSeconds(silence), inSeconds(skip)])
+  return { lines, end: inSeconds(position) }
+}
+
+function inSeconds(samples: string | undefined): number {
+  return Math.round((Number(samples) / second) * 1000) / 1000
 }

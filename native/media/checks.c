@@ -1,0 +1,77 @@
+// Parts of the media program for the tests, with plain input and output.
+//
+//     checks escape PARENT FOLDER PORT <FILE     prints the outcome of each attack as JSON (escape.c)
+//     checks timeline CLOCK_RESTARTS <LINES      prints the placement of each span
+//     checks edits INDEX_BYTES_MIN <FILE         prints 1 if the edit lists only shift, otherwise 0
+//     checks mix <FLOATS                         mixes pairs of samples to one channel
+
+#include "checks.h"
+#include "media.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAIRS = 1024 };
+
+void fail(const char *reason)
+{
+    fprintf(stderr, "%s\n", reason);
+    _exit(3);
+}
+
+static void print_placement(bool is_set, Placement placement)
+{
+    if (is_set)
+        printf("%.17g %.17g\n", placement.silence, placement.skip);
+}
+
+// Reads one command in each line: `span START LENGTH EXACT`, `end` or `continue`. START is - if there is no timestamp.
+static int check_timeline(bool clock_restarts)
+{
+    Timeline timeline = {.clock_restarts = clock_restarts};
+    Placement placement = {0};
+    char line[256], start[64];
+    while (fgets(line, sizeof line, stdin)) {
+        Span span = {0};
+        int is_exact = 0;
+        if (sscanf(line, "span %63s %lf %d", start, &span.length, &is_exact) == 3) {
+            span.has_start = strcmp(start, "-") != 0;
+            span.start = span.has_start ? atof(start) : 0;
+            print_placement(timeline_settle(&timeline, span, &placement), placement);
+            print_placement(timeline_place(&timeline, span, is_exact, &placement), placement);
+        } else if (strcmp(line, "continue\n") == 0) {
+            timeline_continue(&timeline);
+        } else {
+            print_placement(timeline_settle(&timeline, span, &placement), placement);
+        }
+    }
+    printf("position %.17g\n", timeline.position);
+    return 0;
+}
+
+// Mixes 1,024 pairs at a time, because a decoder also returns a file in frames.
+static int check_mix(void)
+{
+    Mixer mixer = {0};
+    float samples[2 * PAIRS];
+    for (size_t count; (count = fread(samples, 2 * sizeof *samples, PAIRS, stdin)) > 0;) {
+        mix_pair(&mixer, samples, (int64_t)count);
+        fwrite(samples, sizeof *samples, count, stdout);
+    }
+    return 0;
+}
+
+int main(int count, char **texts)
+{
+    const char *check = count > 1 ? texts[1] : "";
+    if (strcmp(check, "escape") == 0 && count == 5)
+        return check_escape(atoi(texts[2]), texts[3], atoi(texts[4]));
+    if (strcmp(check, "timeline") == 0 && count == 3)
+        return check_timeline(atoi(texts[2]) != 0);
+    if (strcmp(check, "edits") == 0 && count == 3)
+        return printf("%d\n", edits_shift_only(atoll(texts[2]))) < 0;
+    if (strcmp(check, "mix") == 0)
+        return check_mix();
+    fail("escape, timeline, edits or mix expected");
+}

@@ -1,0 +1,51 @@
+// The file on stdin, as FFmpeg reads it. The process opens no file, and FFmpeg has no protocol to open one.
+
+#include "media.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 32 * 1024 };
+
+static int read_next(void *user, uint8_t *bytes, int length)
+{
+    int64_t *position = user;
+    int count = input_read_at(*position, bytes, length);
+    *position += count;
+    return count > 0 ? count : AVERROR_EOF;
+}
+
+static int64_t seek_to(void *user, int64_t offset, int whence)
+{
+    static int64_t size = -1;
+    int64_t *position = user;
+    struct stat about;
+    if (size < 0)
+        size = fstat(STDIN_FILENO, &about) == 0 ? about.st_size : 0;
+    if ((whence & ~AVSEEK_FORCE) == AVSEEK_SIZE)
+        return size;
+    int64_t from = (whence & ~AVSEEK_FORCE) == SEEK_SET ? 0 : (whence & ~AVSEEK_FORCE) == SEEK_CUR ? *position : size;
+    if (from + offset < 0)
+        return AVERROR(EINVAL);
+    return *position = from + offset;
+}
+
+// Returns null if there is not enough memory.
+AVIOContext *input_open(void)
+{
+    int64_t *position = av_mallocz(sizeof *position);
+    uint8_t *buffer = av_malloc(BUFFER_BYTES);
+    AVIOContext *io =
+        position && buffer ? avio_alloc_context(buffer, BUFFER_BYTES, 0, position, read_next, NULL, seek_to) : NULL;
+    if (!io) {
+        av_free(position);
+        av_free(buffer);
+    }
+    return io;
+}
+
+void input_close(AVIOContext *io)
+{
+    av_freep(&io->opaque);
+    av_freep(&io->buffer);
+    avio_context_free(&io);
+}

@@ -1,0 +1,112 @@
+// Measures the exact length of the audio in a file. The beginning of the audio is decoded to refuse a file that cannot
+// be played. The end is decoded to find the last sample. The packets between the beginning and the end are only
+// counted.
+
+#include "media.h"
+#include <math.h>
+#include <stdio.h>
+
+// This many samples at the beginning are decoded. Shorter audio is decoded completely.
+static const double head_samples = 30 * SAMPLE_RATE;
+enum { TAIL_PACKETS = 32 };
+// The rounding tolerance, in samples. It is larger than the rounding error that additions over ten hours cause, and
+// smaller than one sample at any sample rate.
+static const double fraction_error = 0.001;
+
+// Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.
+typedef struct Meter {
+    const Order *order;
+    Timeline timeline;
+    // The number of frames that were decoded.
+    int64_t frames;
+    // The number of damaged packets at the beginning of each previous link, added up.
+    int64_t damaged;
+    // The last packets that were read, as a ring buffer.
+    AVPacket *ring[TAIL_PACKETS];
+} Meter;
+
+static void add_span(Meter *meter, const Source *source, Span span)
+{
+    Placement ignored;
+    timeline_settle(&meter->timeline, span, &ignored);
+    timeline_place(&meter->timeline, span, source->lost, &ignored);
+}
+
+static void add_frame(void *user, Source *source, AVFrame *frame)
+{
+    Meter *meter = user;
+    meter->frames += 1;
+    add_span(meter, source, source_frame_span(source, frame));
+}
+
+// Decodes the beginning of the audio. Returns false if the audio ended.
+static bool decode_head(Meter *meter, Source *source)
+{
+    const double end = meter->timeline.position + head_samples;
+    AVPacket *packet = meter->ring[0];
+    bool more = source_read(source, packet);
+    for (; more && meter->timeline.position < end; more = source_read(source, packet)) {
+        source_decode(source, packet, add_frame, meter);
+        if (meter->damaged + source->damaged > meter->order->damaged_packets_max)
+            refuse("undecodable");
+    }
+    source_drain(source, add_frame, meter);
+    meter->damaged += source->damaged;
+    return more;
+}
+
+// Reads the packets up to the end of the file. Counts each packet that leaves the ring buffer. Decodes the last packets
+// of the file, which are still in the ring buffer.
+static void count_and_decode_tail(Meter *meter, Source *source)
+{
+    int64_t read = 1;
+    for (; meter->timeline.position <= (double)meter->order->samples_max; read++) {
+        AVPacket *packet = meter->ring[read % TAIL_PACKETS];
+        if (read >= TAIL_PACKETS && !(packet->flags & AV_PKT_FLAG_DISCARD))
+            add_span(meter, source, source_packet_span(source, packet));
+        if (!source_read(source, packet))
+            break;
+    }
+    for (int64_t at = read < TAIL_PACKETS ? 0 : read - TAIL_PACKETS + 1; at < read; at++)
+        source_decode(source, meter->ring[at % TAIL_PACKETS], add_frame, meter);
+    source_drain(source, add_frame, meter);
+}
+
+static void measure(Meter *meter, Source *source)
+{
+    Placement ignored;
+    if (decode_head(meter, source))
+        count_and_decode_tail(meter, source);
+    timeline_settle(&meter->timeline, (Span){0}, &ignored);
+    timeline_continue(&meter->timeline);
+}
+
+void inspect_source(Source *source, const Order *order)
+{
+    static Meter meter;
+    meter.order = order;
+    meter.timeline.clock_restarts = source->clock_restarts;
+    for (int i = 0; i < TAIL_PACKETS; i++)
+        if (!(meter.ring[i] = av_packet_alloc()))
+            refuse("too-large");
+    char container[sizeof source->container];
+    snprintf(container, sizeof container, "%s", source->container);
+    const char *codec = source->codec;
+    int sample_rate = 0, channels = 0;
+    do {
+        measure(&meter, source);
+        if (sample_rate == 0) {
+            sample_rate = source->decoder->sample_rate;
+            channels = source->decoder->ch_layout.nb_channels;
+        }
+    } while (meter.timeline.position <= (double)order->samples_max && source_next(source, order));
+    if (meter.frames == 0)
+        refuse("undecodable");
+    // The duration is rounded down: audio that is one sample shorter than a second must not count as a full second.
+    const double ms = floor((meter.timeline.position + fraction_error) / SAMPLE_RATE * 1000);
+    char json[256];
+    snprintf(json, sizeof json,
+             "{\"container\":\"%s\",\"codec\":\"%s\",\"sampleRate\":%d,\"channels\":%d,\"durationMs\":%.0f}", container,
+             codec, sample_rate, channels, ms);
+    send_result(json);
+}

@@ -1,0 +1,141 @@
+// The parts of the media program. The program reads one media file from stdin, and writes messages to stdout. The
+// server (src/media/spawn.ts) starts one process for each file.
+
+#ifndef STENO_MEDIA_H
+#define STENO_MEDIA_H
+
+#include "confine.h"
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The version of the order and of the messages (src/media/wire.ts). The server refuses a program of another version.
+#define PROTOCOL_VERSION 1
+// The sample rate of the output, in Hz.
+#define SAMPLE_RATE 16000
+
+// The order that the server gives as arguments. Each field has the name of its argument.
+typedef struct Order {
+    bool inspects;
+    Confinement limits;
+    // The highest number of samples at the output rate.
+    int64_t samples_max;
+    int64_t probe_bytes;
+    int64_t damaged_packets_max;
+    int64_t alive_every_ms;
+    // The number of the channel to decode, counted from 1. 0 decodes the mix of all channels.
+    int64_t channel;
+} Order;
+
+// output.c: the messages to the server.
+enum { BODY_BYTES_MAX = 64 * 1024 };
+typedef struct Output {
+    // The number of samples so far, including the samples that are not sent yet.
+    int64_t written;
+    int64_t samples_max;
+    int64_t alive_every_ms;
+    int64_t sent_at_ms;
+    size_t filled;
+    float waiting[BODY_BYTES_MAX / sizeof(float)];
+} Output;
+void send_begin(void);
+_Noreturn void send_result(const char *json);
+_Noreturn void refuse(const char *reason);
+void output_write(Output *output, const float *samples, int64_t count);
+void output_silence(Output *output, int64_t count);
+void output_keep_alive(Output *output);
+void output_flush(Output *output);
+
+// input.c and read-at.c: the file on stdin.
+AVIOContext *input_open(void);
+void input_close(AVIOContext *io);
+int input_read_at(int64_t at, uint8_t *bytes, int length);
+
+// edits.c and links.c: facts that FFmpeg does not report.
+// If the index of an MP4 file is smaller than this, FFmpeg applies the full edit list, which also trims the last packet.
+enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
+bool edits_shift_only(int64_t index_bytes_min);
+int64_t find_link(int64_t from);
+
+// A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
+// player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
+typedef struct Span {
+    bool has_start;
+    double start;
+    double length;
+} Span;
+
+// source.c: an open media file, its selected audio stream, and the decoder.
+typedef struct Source {
+    AVFormatContext *format;
+    AVCodecContext *decoder;
+    AVFrame *frame;
+    int stream_index;
+    double samples_per_tick;
+    double origin;
+    bool has_timestamps;
+    bool is_chain;
+    // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and
+    // chained streams.
+    bool clock_restarts;
+    // True if data was lost since the last frame. In this case only the timestamp of the next frame shows where it
+    // belongs.
+    bool lost;
+    bool is_stuck;
+    // The number of damaged packets and failed reads.
+    int64_t damaged;
+    // The offset of the last packet that was read. It is used only for a chained file (links.c).
+    int64_t reached;
+    char container[33];
+    const char *codec;
+} Source;
+typedef void UseFrame(void *user, Source *source, AVFrame *frame);
+const char *source_open(Source *source, const Order *order, int64_t from);
+bool source_read(Source *source, AVPacket *packet);
+void source_decode(Source *source, const AVPacket *packet, UseFrame *use, void *user);
+void source_drain(Source *source, UseFrame *use, void *user);
+bool source_next(Source *source, const Order *order);
+Span source_packet_span(const Source *source, const AVPacket *packet);
+Span source_frame_span(const Source *source, const AVFrame *frame);
+
+// timeline.c: the place of each span on the timeline.
+typedef struct Timeline {
+    // The end of the sound that is placed so far, in samples.
+    double position;
+    double offset;
+    double slipped;
+    bool has_begun;
+    bool continues;
+    bool is_holding;
+    Span held;
+    bool clock_restarts;
+} Timeline;
+// `silence` is the number of silent samples to write before a span. `skip` is the number of samples to cut from the
+// beginning of the span.
+typedef struct Placement {
+    double silence;
+    double skip;
+} Placement;
+void timeline_continue(Timeline *timeline);
+bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement);
+bool timeline_settle(Timeline *timeline, Span next, Placement *placement);
+
+// resample.c: frames of any kind to samples of the output.
+typedef struct Resampler Resampler;
+Resampler *resampler_open(Output *output, int64_t channel);
+bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip);
+void resampler_flush(Resampler *resampler);
+
+// mix.c: two channels to one.
+typedef struct Mixer {
+    double left, right, mix;
+} Mixer;
+void mix_pair(Mixer *mixer, float *samples, int64_t count);
+
+// inspect.c and decode.c: the two operations.
+_Noreturn void inspect_source(Source *source, const Order *order);
+_Noreturn void decode_source(Source *source, const Order *order);
+
+#endif

@@ -1,0 +1,297 @@
+// An open media file: its container, the selected audio stream, and the decoder. FFmpeg reads only from stdin, and it
+// has only the listed containers and codecs (scripts/build-media.ts).
+
+#include "media.h"
+#include <libavutil/opt.h>
+#include <math.h>
+#include <string.h>
+
+// The maximum media time that FFmpeg analyses to find the streams, in microseconds. If the headers are at the end of
+// the file, FFmpeg finds them by seeking.
+static const int64_t probe_microseconds = 60000000;
+// The number of failed reads in a row after which the file is treated as ended. A damaged file may fail at some
+// positions and be readable after them.
+enum { FAILED_READS_MAX = 64 };
+
+// Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
+// after a change of the sample rate.
+static const char without_timestamps[] = " mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm ";
+// Containers whose timestamps have their own zero. A stream that starts after zero in these containers really starts
+// late.
+static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
+// Containers in which the program that wrote the file may have shifted picture and sound by the same time, to reorder
+// pictures.
+static const char shifted[] = " mov flv ";
+static const double shift_seconds_max = 1;
+// If a stream starts later than this, its start is the clock of a recorder. An example is a part that was cut out of a
+// live stream.
+static const double late_start_seconds_max = 60;
+
+static bool is_listed(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = strstr(names, name); at; at = strstr(at + 1, name))
+        if (at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
+// Finds the streams. For containers without a table of streams FFmpeg reads the packets of a whole minute. It would keep
+// these packets, pictures too, which takes up to 80 MB. So it drops them here, and reads them a second time.
+static int find_streams(AVFormatContext *format)
+{
+    const bool reads_twice = is_listed(" mpegts mpeg ", format->iformat->name);
+    if (reads_twice)
+        format->flags |= AVFMT_FLAG_NOBUFFER;
+    const int result = avformat_find_stream_info(format, NULL);
+    return result >= 0 && reads_twice ? av_seek_frame(format, -1, 0, AVSEEK_FLAG_BYTE) : result;
+}
+
+// Opens the container and finds its streams. Returns null, or the reason of a refusal.
+static const char *open_format(Source *source, const Order *order, int64_t from)
+{
+    AVFormatContext *format = avformat_alloc_context();
+    AVIOContext *io = input_open();
+    if (!format || !io)
+        return "too-large";
+    format->pb = io;
+    format->probesize = order->probe_bytes;
+    format->max_analyze_duration = probe_microseconds;
+    // The frame rate of pictures is not needed.
+    format->fps_probe_size = 0;
+    format->skip_initial_bytes = from;
+    // The exact length is measured later, so FFmpeg need not estimate it from the last packets.
+    format->skip_estimate_duration_from_pts = 1;
+    AVDictionary *options = NULL;
+    if (edits_shift_only(INDEX_BYTES_MIN))
+        av_dict_set(&options, "advanced_editlist", "0", 0);
+    int result = avformat_open_input(&format, NULL, NULL, &options);
+    av_dict_free(&options);
+    if (result < 0)
+        input_close(io);
+    if (result >= 0) {
+        source->format = format;
+        result = find_streams(format);
+    }
+    return result == AVERROR(ENOMEM) ? "too-large" : result < 0 ? "not-media" : NULL;
+}
+
+static void close_format(Source *source)
+{
+    if (!source->format)
+        return;
+    AVIOContext *io = source->format->pb;
+    avformat_close_input(&source->format);
+    input_close(io);
+}
+
+// Opens the decoder of a stream. Returns null, or the reason of a refusal. `source->decoder` stays null if FFmpeg has
+// no decoder for the stream, or if the decoder rejects it.
+static const char *open_decoder(Source *source, const AVStream *stream)
+{
+    const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
+    AVCodecContext *decoder = codec ? avcodec_alloc_context3(codec) : NULL;
+    if (!codec)
+        return NULL;
+    if (!decoder)
+        return "too-large";
+    int result = avcodec_parameters_to_context(decoder, stream->codecpar);
+    decoder->pkt_timebase = stream->time_base;
+    decoder->thread_count = 1;
+    if (result >= 0)
+        result = avcodec_open2(decoder, codec, NULL);
+    if (result >= 0)
+        source->decoder = decoder;
+    else
+        avcodec_free_context(&decoder);
+    return result == AVERROR(ENOMEM) ? "too-large" : NULL;
+}
+
+// Selects the first audio stream that can be decoded. FFmpeg discards all other streams. Returns null, or the reason
+// of a refusal.
+static const char *open_audio(Source *source)
+{
+    AVFormatContext *format = source->format;
+    bool has_audio = false;
+    for (unsigned i = 0; i < format->nb_streams && !source->decoder; i++) {
+        if (format->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
+            continue;
+        has_audio = true;
+        source->stream_index = (int)i;
+        const char *refusal = open_decoder(source, format->streams[i]);
+        if (refusal)
+            return refusal;
+    }
+    if (!source->decoder)
+        return has_audio ? "no-decoder" : "no-audio";
+    for (unsigned i = 0; i < format->nb_streams; i++)
+        if ((int)i != source->stream_index)
+            format->streams[i]->discard = AVDISCARD_ALL;
+    return NULL;
+}
+
+static bool has_pictures(const AVFormatContext *format)
+{
+    for (unsigned i = 0; i < format->nb_streams; i++)
+        if (format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+            !(format->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC))
+            return true;
+    return false;
+}
+
+// Returns the timestamp that a player shows as 0:00, in samples. In a broadcast this timestamp may have any value. In
+// an mp3 file it is the delay of the encoder.
+static double origin_of(const Source *source)
+{
+    if (source->format->start_time == AV_NOPTS_VALUE)
+        return 0;
+    const double seconds = (double)source->format->start_time / 1e6;
+    const bool is_shifted = is_listed(shifted, source->container) && seconds <= shift_seconds_max &&
+                            has_pictures(source->format);
+    const bool has_own_zero =
+        is_listed(zeroed, source->container) && !is_shifted && fabs(seconds) <= late_start_seconds_max;
+    return has_own_zero ? 0 : seconds * SAMPLE_RATE;
+}
+
+// Sets what the source knows of its container and its stream.
+static void describe(Source *source)
+{
+    const AVInputFormat *kind = source->format->iformat;
+    const AVStream *stream = source->format->streams[source->stream_index];
+    // FFmpeg lists several names for one container, such as `mov,mp4,m4a,3gp,3g2,mj2`. The first name is used.
+    const size_t length = strcspn(kind->name, ",");
+    const size_t room = sizeof source->container - 1;
+    memcpy(source->container, kind->name, length < room ? length : room);
+    source->codec = avcodec_get_name(stream->codecpar->codec_id);
+    source->clock_restarts = (kind->flags & AVFMT_TS_DISCONT) != 0;
+    source->samples_per_tick = (double)stream->time_base.num / stream->time_base.den * SAMPLE_RATE;
+    source->origin = origin_of(source);
+    source->has_timestamps = !is_listed(without_timestamps, kind->name);
+    source->is_chain = strcmp(kind->name, "ogg") == 0;
+}
+
+static void source_close(Source *source)
+{
+    avcodec_free_context(&source->decoder);
+    av_frame_free(&source->frame);
+    close_format(source);
+}
+
+// Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
+const char *source_open(Source *source, const Order *order, int64_t from)
+{
+    *source = (Source){.reached = from, .frame = av_frame_alloc()};
+    const char *refusal = source->frame ? open_format(source, order, from) : "too-large";
+    if (!refusal)
+        refusal = open_audio(source);
+    if (refusal)
+        source_close(source);
+    else
+        describe(source);
+    return refusal;
+}
+
+static void note_damage(Source *source, int result)
+{
+    if (result == AVERROR(ENOMEM))
+        refuse("too-large");
+    source->damaged += 1;
+    source->lost = true;
+}
+
+// Reads the next packet of the audio stream. Returns false at the end of the file.
+bool source_read(Source *source, AVPacket *packet)
+{
+    for (int failed = 0; failed < FAILED_READS_MAX;) {
+        av_packet_unref(packet);
+        const int result = av_read_frame(source->format, packet);
+        if (result == AVERROR_EOF)
+            return false;
+        if (result < 0) {
+            failed += 1;
+            note_damage(source, result);
+        } else if (packet->stream_index == source->stream_index) {
+            if (source->is_chain && packet->pos > source->reached)
+                source->reached = packet->pos;
+            return true;
+        }
+    }
+    // The failed reads in a row count as one damaged position.
+    source->damaged -= FAILED_READS_MAX - 1;
+    source->is_stuck = true;
+    return false;
+}
+
+// Replaces the source by the next link of a chained file (links.c), if FFmpeg could not continue with that link.
+// Returns false if there is no next link, or if FFmpeg did not stop early.
+bool source_next(Source *source, const Order *order)
+{
+    if (!source->is_chain || !source->is_stuck)
+        return false;
+    const int64_t after = source->reached + 1;
+    source_close(source);
+    for (int64_t from = find_link(after); from >= 0; from = find_link(from + 1))
+        if (!source_open(source, order, from))
+            return true;
+    return false;
+}
+
+// Returns false for a frame without samples or with an impossible sample rate. At a rate of 1 Hz one frame would
+// become hours of samples.
+static bool is_sound(const AVFrame *frame)
+{
+    return frame->nb_samples > 0 && frame->sample_rate >= 1000 && frame->sample_rate <= 1000000;
+}
+
+static void feed(Source *source, const AVPacket *packet, UseFrame *use, void *user)
+{
+    const int sent = avcodec_send_packet(source->decoder, packet);
+    if (sent < 0)
+        note_damage(source, sent);
+    for (int failed = 0; failed < FAILED_READS_MAX;) {
+        const int result = avcodec_receive_frame(source->decoder, source->frame);
+        if (result == AVERROR(EAGAIN) || result == AVERROR_EOF)
+            return;
+        if (result < 0 || !is_sound(source->frame)) {
+            failed += 1;
+            note_damage(source, result);
+        } else {
+            use(user, source, source->frame);
+            source->lost = false;
+        }
+    }
+}
+
+// Decodes a packet and passes its frames to `use`. A frame is valid only until `use` returns.
+void source_decode(Source *source, const AVPacket *packet, UseFrame *use, void *user)
+{
+    // An empty packet is skipped, because the decoder would treat it as the end of the stream.
+    if (packet->size > 0)
+        feed(source, packet, use, user);
+}
+
+// Ends a sequence of packets, and passes the frames that remain in the decoder to `use`. Another sequence may follow.
+void source_drain(Source *source, UseFrame *use, void *user)
+{
+    feed(source, NULL, use, user);
+    avcodec_flush_buffers(source->decoder);
+    // After a flush some decoders return no frame for the first packet.
+    source->lost = true;
+}
+
+static Span span_at(const Source *source, int64_t ticks, double length)
+{
+    const bool has_start = source->has_timestamps && ticks != AV_NOPTS_VALUE;
+    return (Span){has_start, has_start ? (double)ticks * source->samples_per_tick - source->origin : 0, length};
+}
+
+// Returns the start and the length of a packet, counted from the time that a player shows as 0:00.
+Span source_packet_span(const Source *source, const AVPacket *packet)
+{
+    return span_at(source, packet->pts, (double)packet->duration * source->samples_per_tick);
+}
+
+Span source_frame_span(const Source *source, const AVFrame *frame)
+{
+    return span_at(source, frame->best_effort_timestamp, (double)frame->nb_samples * SAMPLE_RATE / frame->sample_rate);
+}

@@ -1,0 +1,200 @@
+// Builds the media program (native/media) and the FFmpeg libraries inside it, for x64 and arm64. The sources and the
+// compiler are pinned by their hashes, so each build gives the same bytes. A checkout carries the built programs; this
+// script is needed only after a change of native/.
+//
+//     bun scripts/build-media.ts            builds, and writes native/linux-*/ and native/built.json
+//     bun scripts/build-media.ts --check    builds, and compares the result with native/built.json
+//
+// It needs make, nasm and python3. STENO_FFMPEG_SOURCE names the source archive where it cannot be downloaded. --work
+// names the folder of all intermediate files.
+
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { sha256 } from '../src/base/hash.ts'
+
+const source = {
+  version: '9.0.2',
+  sha256: '8c3850283eb25fa026482078a04051e0be17347b09ef81a0849bec15a96e002e',
+  address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
+  /** The path of the same bytes in every mirror of Debian. */
+  debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
+}
+/** The compiler: Zig's C compiler with musl, from the Python package index. */
+const zig = {
+  version: '0.17.1',
+  sha256: 'ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54',
+}
+const targets = {
+  'linux-x64': { machine: 'x86_64', cpu: 'x86_64' },
+  'linux-arm64': { machine: 'aarch64', cpu: 'generic' },
+} as const
+type Target = keyof typeof targets
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    work: { type: 'string', default: join(root, 'node_modules/.cache/media') },
+  },
+})
+const work = resolve(values.work)
+/** The source files of each program. `checks` has parts of the media program for the tests; steno does not carry it. */
+const programs = {
+  'steno-media':
+    'confine decode edits input inspect links main mix output read-at resample source timeline'.split(' '),
+  checks: 'checks confine edits escape mix read-at timeline'.split(' '),
+}
+type Program = keyof typeof programs
+const compilerFlags = [
+  '-O2',
+  '-std=c17',
+  '-D_GNU_SOURCE',
+  '-fPIE',
+  '-fstack-protector-strong',
+  '-ffp-contract=off',
+]
+const warnings = ['-Wall', '-Wextra', '-Wmissing-prototypes', '-Werror', '-Wno-unused-command-line-argument']
+
+mkdirSync(work, { recursive: true })
+const compiler = await findCompiler()
+const ffmpeg = await unpackSource()
+const built = { ffmpeg: source, compiler: `zig ${zig.version}`, programs: {} as Record<string, string> }
+for (const target of Object.keys(targets) as Target[]) {
+  const libraries = buildLibraries(target)
+  for (const program of Object.keys(programs) as Program[]) {
+    const file = link(target, libraries, program)
+    built.programs[`${target}/${program}`] = sha256(readFileSync(file))
+    if (!values.check) keep(file, join(root, 'native', target, program))
+  }
+}
+const record = `${JSON.stringify(built, null, 2)}\n`
+const recordPath = join(root, 'native/built.json')
+if (!values.check) writeFileSync(recordPath, record)
+else if (record !== readFileSync(recordPath, 'utf8'))
+  throw new Error(`the build differs from native/built.json: ${record}`)
+console.log(record)
+
+function keep(from: string, to: string): void {
+  mkdirSync(join(to, '..'), { recursive: true })
+  copyFileSync(from, to)
+  chmodSync(to, 0o755)
+}
+
+/** Configures and compiles FFmpeg. Returns the folder of the libraries. */
+function buildLibraries(target: Target): string {
+  const { machine } = targets[target]
+  const folder = join(work, target)
+  const tools = makeTools(target)
+  mkdirSync(folder, { recursive: true })
+  const env = { PATH: `${tools}:${process.env.PATH}` }
+  const options = readFileSync(join(root, 'native/configure.txt'), 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('--'))
+  const own = [
+    ...['--cc=target-cc', '--ar=target-ar', '--ranlib=target-ranlib', '--nm=true', '--strip=true'],
+    ...[`--arch=${machine}`, '--target-os=linux', '--enable-cross-compile', '--pkg-config=false'],
+    '--extra-cflags=-fstack-protector-strong',
+  ]
+  if (!existsSync(join(folder, 'config.h')))
+    run([join(ffmpeg, 'configure'), ...own, ...options], { cwd: folder, env })
+  const { license } =
+    /FFMPEG_LICENSE "(?<license>.*)"/.exec(readFileSync(join(folder, 'config.h'), 'utf8'))?.groups ?? {}
+  if (license !== 'LGPL version 2.1 or later') throw new Error(`the licence of this FFmpeg is ${license}`)
+  run(['make', `-j${cpus().length}`], { cwd: folder, env })
+  return folder
+}
+
+/** Writes the compiler commands of a target. Their names are in FFmpeg's configuration; paths would be in it too. */
+function makeTools(target: Target): string {
+  const folder = join(work, `${target}-tools`)
+  mkdirSync(folder, { recursive: true })
+  const { machine, cpu } = targets[target]
+  const commands = {
+    'target-cc': `cc -target ${machine}-linux-musl -mcpu=${cpu} -ffile-prefix-map=${ffmpeg}=ffmpeg -ffile-prefix-map=${root}=steno/`,
+    'target-ar': 'ar',
+    'target-ranlib': 'ranlib',
+  }
+  for (const [name, command] of Object.entries(commands))
+    writeFileSync(join(folder, name), `#!/bin/sh\nexec ${compiler} ${command} "$@"\n`, { mode: 0o755 })
+  return folder
+}
+
+/** Compiles and links one of our programs. Returns its path. */
+function link(target: Target, libraries: string, program: Program): string {
+  const outfile = join(work, `${target}-${program}`)
+  const archives = ['avformat', 'avcodec', 'swresample', 'avutil'].map(name =>
+    join(libraries, `lib${name}`, `lib${name}.a`),
+  )
+  run(
+    [
+      join(work, `${target}-tools`, 'target-cc'),
+      ...[...compilerFlags, ...warnings, `-I${ffmpeg}`, `-I${libraries}`],
+      ...[...programs[program].map(name => `${name}.c`), ...archives, '-lm'],
+      ...['-static-pie', '-s', '-Wl,--gc-sections', '-o', outfile],
+    ],
+    { cwd: join(root, 'native/media') },
+  )
+  return outfile
+}
+
+/** Installs the compiler into the work folder. Returns its path. */
+async function findCompiler(): Promise<string> {
+  const folder = join(work, `zig-${zig.version}`)
+  const program = join(folder, 'ziglang/zig')
+  if (!existsSync(program)) {
+    const list = join(work, 'requirements.txt')
+    writeFileSync(list, `ziglang==${zig.version} --hash=sha256:${zig.sha256}\n`)
+    run(['python3', '-m', 'pip', 'install', '--quiet', '--require-hashes', '--target', folder, '-r', list])
+  }
+  const { stdout } = Bun.spawnSync([program, 'version'])
+  if (stdout.toString().trim() !== zig.version) throw new Error(`${program} is not version ${zig.version}`)
+  return program
+}
+
+/** Unpacks the source of FFmpeg. Returns its folder. */
+async function unpackSource(): Promise<string> {
+  const archive = process.env.STENO_FFMPEG_SOURCE ?? join(work, `ffmpeg-${source.version}.tar.xz`)
+  const folder = join(work, `ffmpeg-${source.version}`)
+  for (const address of addressesOfSource()) {
+    if (existsSync(archive)) break
+    console.log(`downloading ${address}`)
+    const answer = await fetch(address).catch(() => null)
+    if (answer?.ok) await Bun.write(archive, answer)
+  }
+  if (!existsSync(archive))
+    throw new Error('the source of FFmpeg cannot be downloaded; set STENO_FFMPEG_SOURCE')
+  if (sha256(readFileSync(archive)) !== source.sha256)
+    throw new Error(`${archive} is not FFmpeg ${source.version}`)
+  if (!existsSync(join(folder, 'configure'))) run(['tar', '-xJf', archive, '--no-same-owner', '-C', work])
+  return folder
+}
+
+/** Lists where the source can be downloaded: FFmpeg's own server, and the Debian mirrors of this machine. */
+function addressesOfSource(): string[] {
+  const { stdout } = Bun.spawnSync(['sh', '-c', "apt-get indextargets --format '$(REPO_URI)' 2>/dev/null"])
+  const mirrors = [
+    ...new Set(
+      stdout
+        .toString()
+        .split('\n')
+        .filter(line => line.startsWith('http')),
+    ),
+  ]
+  return [source.address, ...mirrors.map(mirror => `${mirror.replace(/\/$/, '')}/${source.debian}`)]
+}
+
+function run(
+  command: string[],
+  { cwd = work, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): void {
+  const caches = { ZIG_GLOBAL_CACHE_DIR: join(work, 'cache'), ZIG_LOCAL_CACHE_DIR: join(work, 'cache') }
+  const { exitCode, stderr } = Bun.spawnSync(command, {
+    cwd,
+    env: { ...process.env, ...caches, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  if (exitCode !== 0) throw new Error(`${command[0]} failed in ${cwd}: ${stderr}`)
+}

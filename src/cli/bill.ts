@@ -1,0 +1,90 @@
+// Writes the software bill of materials of the program: a CycloneDX 1.6 document with every package, library and model,
+// and the hashes of the carried files. It has no time and no random number, so a build gives the same document each time.
+
+import { readFileSync } from 'node:fs'
+import steno from '../../package.json'
+import { sha256 } from '../base/hash.ts'
+import { type BuildTarget, contentsOf } from './contents.ts'
+import { listPackages } from './notices.ts'
+import { type LicensedPart, partsOf } from './parts.ts'
+
+type Hash = { alg: 'SHA-256'; content: string }
+type Component = {
+  type: LicensedPart['type'] | 'file'
+  'bom-ref'?: string
+  name: string
+  version?: string
+  licenses?: ({ license: { id: string } } | { expression: string })[]
+  purl?: string
+  hashes?: Hash[]
+  externalReferences?: { type: 'source-distribution' | 'website'; url: string; hashes?: Hash[] }[]
+  components?: Component[]
+}
+
+export function billOf(root: string, target: BuildTarget): string {
+  const files = [...contentsOf(root, target)].map(([path, source]) => fileComponent(path, source))
+  const parts = partsOf(root).map(part => partComponent(part, files))
+  const packages = listPackages(root).map(({ about }): Component => {
+    const purl = `pkg:npm/${about.name.replace('@', '%40')}@${about.version}`
+    const licenses = licensesOf(about.license ?? 'NOASSERTION')
+    return { type: 'library', 'bom-ref': purl, name: about.name, version: about.version, licenses, purl }
+  })
+  const components = [...parts, ...packages]
+  const own = {
+    type: 'application',
+    'bom-ref': 'steno',
+    name: 'steno',
+    version: steno.version,
+    licenses: licensesOf(steno.license),
+    properties: [{ name: 'steno:target', value: target }],
+  }
+  const body = {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: own },
+    components,
+    dependencies: [{ ref: 'steno', dependsOn: components.map(each => each['bom-ref']) }],
+  }
+  const serialNumber = `urn:uuid:${uuidOf(sha256(JSON.stringify(body)))}`
+  return JSON.stringify({ serialNumber, ...body }, null, 2)
+}
+
+function partComponent(part: LicensedPart, files: Component[]): Component {
+  const { name, version, type, source } = part
+  const inside = files.filter(file => part.files?.some(folder => file.name.startsWith(folder)))
+  const id = name.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+  return {
+    type,
+    'bom-ref': id,
+    name,
+    ...(version === undefined ? {} : { version, purl: `pkg:generic/${id}@${version}` }),
+    licenses: licensesOf(part.licence),
+    ...(source.startsWith('https:') ? { externalReferences: [referenceOf(part)] } : {}),
+    ...(inside.length > 0 ? { components: inside } : {}),
+  }
+}
+
+function referenceOf({ source, sourceSha256 }: LicensedPart) {
+  return sourceSha256 === undefined
+    ? { type: 'website' as const, url: source }
+    : { type: 'source-distribution' as const, url: source, hashes: [hashOf(sourceSha256)] }
+}
+
+function fileComponent(path: string, source: string): Component {
+  return { type: 'file', name: path, hashes: [hashOf(sha256(readFileSync(source)))] }
+}
+
+function hashOf(content: string): Hash {
+  return { alg: 'SHA-256', content }
+}
+
+function licensesOf(licence: string): NonNullable<Component['licenses']> {
+  return /[ (]/.test(licence) ? [{ expression: licence }] : [{ license: { id: licence } }]
+}
+
+/** Builds a UUID of version 8, whose content is free, from a hash. */
+function uuidOf(hash: string): string {
+  const digits = `${hash.slice(0, 12)}8${hash.slice(13, 16)}8${hash.slice(17, 32)}`
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

@@ -1,0 +1,56 @@
+// Lists the files that the binary carries: libraries, models and other files that native code opens by their path.
+
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+
+export type BuildTarget = 'linux-x64' | 'linux-arm64'
+
+const machines = { 'linux-x64': 'x86_64', 'linux-arm64': 'aarch64' }
+/** The machine numbers in the header of a program or library. */
+const machineNumbers = { x86_64: 62, aarch64: 183 } as Record<string, number>
+
+export function isTarget(name: string): name is BuildTarget {
+  return Object.hasOwn(machines, name)
+}
+
+/**
+ * Returns the source path of each carried file, by its path in the binary. Throws if a file of the project is missing.
+ */
+export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
+  const [, cpu] = target.split('-')
+  const paths = [
+    `native/${target}/steno-media`,
+    `node_modules/onnxruntime-node/bin/napi-v6/linux/${cpu}/libonnxruntime.so.1`,
+    'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
+    'test/fixtures/speech/doctor.flac',
+    'test/fixtures/speech/doctor.json',
+    ...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root),
+    ...new Bun.Glob('models/voice-encoder/**/*.onnx').scanSync(root),
+    ...new Bun.Glob(
+      'models/pocket/{whisper-pocket,pyannote-segmentation-pocket,wespeaker-pocket}/**/*',
+    ).scanSync(root),
+  ]
+  for (const path of paths) if (!existsSync(join(root, path))) throw new Error(`${path} is missing`)
+  const files = [...paths.map((path): [string, string] => [path, join(root, path)]), ...cppLibraries(target)]
+  return new Map(files.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/**
+ * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains them, so they come from
+ * the library folders of the build machine or of its cross compiler.
+ */
+function cppLibraries(target: BuildTarget): [path: string, source: string][] {
+  const machine = machines[target]
+  const folders = [`/usr/lib/${machine}-linux-gnu`, '/usr/lib64', '/usr/lib', `/usr/${machine}-linux-gnu/lib`]
+  return cppNames.flatMap(name => {
+    const path = folders.map(folder => join(folder, name)).find(each => isFor(machine, each))
+    return path ? [[`lib/${name}`, realpathSync(path)] as [string, string]] : []
+  })
+}
+
+export const cppNames = ['libgcc_s.so.1', 'libstdc++.so.6']
+
+/** Returns true if the file exists and the machine number in its header is the number of `machine`. */
+function isFor(machine: string, path: string): boolean {
+  return existsSync(path) && readFileSync(path).readUInt16LE(18) === machineNumbers[machine]
+}

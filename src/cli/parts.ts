@@ -1,0 +1,125 @@
+// The parts of the program that no package.json lists: what is inside native files, and the models. The licences are
+// SPDX expressions.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ffmpeg } from '../../native/built.json'
+
+export type LicensedPart = {
+  name: string
+  version?: string
+  licence: string
+  /** The type of the component in CycloneDX. */
+  type: 'application' | 'library' | 'machine-learning-model'
+  /** The licence notice, and the place of the source code. */
+  text: string
+  source: string
+  /** The carried files of this part: paths, or folders that end in a slash. */
+  files?: string[]
+  /** The SHA-256 of the source archive, if the part is built from one. */
+  sourceSha256?: string
+}
+
+export function partsOf(root: string): LicensedPart[] {
+  const text = (path: string) => readFileSync(join(root, path), 'utf8')
+  return [
+    {
+      name: 'FFmpeg',
+      version: ffmpeg.version,
+      licence: 'LGPL-2.1-or-later',
+      type: 'library',
+      source: ffmpeg.address,
+      sourceSha256: ffmpeg.sha256,
+      text: [
+        'Copyright the FFmpeg developers. Its libraries are in the media program (steno-media), unchanged and without',
+        `any part under the GPL. The complete source is ${ffmpeg.address}`,
+        `(SHA-256 ${ffmpeg.sha256}); every mirror of Debian has the same file as`,
+        `${ffmpeg.debian}. The folder native of steno's source has the program around it, the`,
+        'options and the script of the build. You may replace the program by a build of your own: the setting',
+        'STENO_MEDIA names it. The GNU Lesser General Public License, version 2.1, is at the end.',
+      ].join('\n'),
+      files: ['native/'],
+    },
+    {
+      name: 'musl',
+      version: '1.2.5',
+      licence: 'MIT',
+      type: 'library',
+      source: 'https://musl.libc.org',
+      text: text('licences/musl.txt'),
+    },
+    {
+      name: 'compiler-rt',
+      licence: 'Apache-2.0 WITH LLVM-exception',
+      type: 'library',
+      source: 'https://github.com/llvm/llvm-project',
+      text: 'The runtime library of the compiler, in the media program. Part of the LLVM project.',
+    },
+    {
+      name: 'ONNX Runtime',
+      licence: 'MIT',
+      type: 'library',
+      source: 'https://github.com/microsoft/onnxruntime',
+      text: [
+        'Copyright Microsoft Corporation. The file ThirdPartyNotices.txt of its source lists the notices of its own',
+        'parts, all under permissive licences or MPL-2.0.',
+      ].join('\n'),
+      files: ['node_modules/onnxruntime-node/'],
+    },
+    {
+      name: 'libstdc++ and libgcc',
+      licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
+      type: 'library',
+      source: 'https://gcc.gnu.org',
+      text: [
+        'Copyright Free Software Foundation. Copied from the machine of the build, for machines that have none. The',
+        'exception lets programs that use them have any licence. Their source is the package gcc of the Linux',
+        'distribution of the build, and https://gcc.gnu.org. Both texts are at the end.',
+      ].join('\n'),
+      files: ['lib/'],
+    },
+    {
+      name: 'Silero VAD',
+      licence: 'MIT',
+      type: 'machine-learning-model',
+      source: 'https://github.com/snakers4/silero-vad',
+      text: 'Copyright Silero Team.',
+      files: ['node_modules/@ricky0123/vad-web/'],
+    },
+    {
+      name: 'Whisper base',
+      licence: 'MIT',
+      type: 'machine-learning-model',
+      source: 'https://github.com/openai/whisper',
+      text: text('models/whisper-base/LICENSE'),
+      files: ['models/whisper-base/'],
+    },
+    {
+      name: 'Voice encoder of Resemblyzer',
+      licence: 'Apache-2.0',
+      type: 'machine-learning-model',
+      source: 'https://github.com/resemble-ai/Resemblyzer',
+      text: text('models/voice-encoder/LICENSE'),
+      files: ['models/voice-encoder/'],
+    },
+    {
+      name: 'Pocket models',
+      licence: 'Apache-2.0',
+      type: 'machine-learning-model',
+      source: 'models/pocket in the source of steno',
+      text: 'Trained for steno; under the licence of steno.',
+      files: ['models/pocket/'],
+    },
+    {
+      name: 'Bun',
+      version: Bun.version,
+      licence: 'MIT AND LGPL-2.0-or-later AND LGPL-2.1-only AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause',
+      type: 'application',
+      source: 'https://github.com/oven-sh/bun',
+      text: [
+        'Copyright Oven. It contains JavaScriptCore of the WebKit project, under LGPL-2.0-or-later, and other libraries.',
+        'https://bun.com/docs/project/licensing lists them, and says how to link Bun with another build of JavaScriptCore.',
+      ].join('\n'),
+    },
+  ]
+}

@@ -1,0 +1,45 @@
+// Tests the software bill of materials: it is valid, complete, and equal for equal contents.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
+import { sha256 } from '../../src/base/hash.ts'
+import { billOf } from '../../src/cli/bill.ts'
+import { contentsOf } from '../../src/cli/contents.ts'
+import { listPackages } from '../../src/cli/notices.ts'
+import { findCommand } from '../support/command.ts'
+
+const root = join(import.meta.dir, '../..')
+const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6)
+type Component = { name: string; hashes?: { content: string }[]; components?: Component[] }
+
+test('sbom prints a valid CycloneDX document', async () => {
+  const { code, out } = await findCommand(root, 'sbom')
+  expect(code).toBe(0)
+  expect(await validator.validate(out)).toBeNull()
+  expect(await validator.validate(out.replace('"library"', '"book"'))).not.toBeNull()
+})
+
+test.each(['linux-x64', 'linux-arm64'] as const)(
+  'the bill for %s has every package, and the hash of every file',
+  target => {
+    const text = billOf(root, target)
+    const { components } = JSON.parse(text) as { components: Component[] }
+    const names = components.map(({ name }) => name)
+    for (const { about } of listPackages(root)) expect(names).toContain(about.name)
+    for (const name of ['FFmpeg', 'ONNX Runtime', 'Bun', 'Whisper base']) expect(names).toContain(name)
+
+    const hashes = new Map(
+      components
+        .flatMap(each => each.components ?? [])
+        .map(({ name, hashes }) => [name, hashes?.[0]?.content]),
+    )
+    for (const [path, source] of contentsOf(root, target)) {
+      // The clip of the doctor belongs to steno itself.
+      if (!path.startsWith('test/'))
+        expect([path, hashes.get(path)]).toEqual([path, sha256(readFileSync(source))])
+    }
+    expect(billOf(root, target)).toBe(text)
+  },
+)

@@ -1,0 +1,12 @@
+// Runs the program `checks` (native/media/checks.c), which has parts of the media program.
+
+import { join } from 'node:path'
+
+export const checks = join(import.meta.dir, `../../native/linux-${process.arch}/checks`)
+
+/** Runs one check with these bytes on stdin. Returns its output. */
+export function runCheck(args: string[], stdin: Uint8Array | Bun.BunFile): Buffer {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([checks, ...args], { stdin })
+  if (exitCode !== 0) throw new Error(`checks ${args.join(' ')}: ${stderr}`)
+  return stdout
+}

@@ -1,0 +1,85 @@
+// Tests the mix of two channels to one.
+
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decode } from '../../src/media/decode.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { noise, tone } from '../support/sound.ts'
+import { runCheck } from './checks.ts'
+import { fixture, forever } from './files.ts'
+import { sampleRate } from './tones.ts'
+
+/** Mixes both channels. */
+function mixed(left: Float32Array, right: Float32Array): number[] {
+  const pairs = Float32Array.from([...left].flatMap((sample, at) => [sample, right[at] ?? 0]))
+  const output = runCheck(['mix'], new Uint8Array(pairs.buffer))
+  return [...new Float32Array(new Uint8Array(output).buffer)]
+}
+
+const speech = tone(2, 300, 0.5)
+const silence = new Float32Array(speech.length)
+const inverse = speech.map(sample => -sample)
+
+const near = (found: number[], expected: Float32Array) =>
+  found.length === expected.length
+    ? Math.max(...found.map((sample, at) => Math.abs(sample - (expected[at] ?? 0))))
+    : Infinity
+
+test('equal channels have themselves as the mix', () => {
+  expect(near(mixed(speech, speech), speech)).toBeLessThan(1e-6)
+})
+
+test('a silent channel halves the other one', () => {
+  const half = speech.map(sample => sample / 2)
+  expect(near(mixed(speech, silence), half)).toBeLessThan(1e-6)
+})
+
+test('of channels with opposite phase one is taken', () => {
+  expect(near(mixed(speech, inverse), speech)).toBeLessThan(1e-6)
+})
+
+test('of channels with opposite phase and a noise of their own one is taken', () => {
+  const [one, other] = [noise(2, 0.02), noise(2, 0.02, 7)]
+  const left = speech.map((sample, at) => sample + one[at]!)
+  const right = inverse.map((sample, at) => sample + other[at]!)
+  expect(near(mixed(left, right), left)).toBeLessThan(1e-6)
+})
+
+test('one channel of a file can be decoded alone', async () => {
+  const path = join(temporaryFolder(), 'pair.wav')
+  writeFileSync(path, floatWav([speech, silence]))
+  expect(near(await channelOf(path, 1), speech)).toBe(0)
+  expect(near(await channelOf(path, 2), silence)).toBe(0)
+  // A file has silence in the channels that it lacks.
+  expect(near(await channelOf(path, 3), silence)).toBe(0)
+})
+
+/** Builds a WAV file with 32-bit floats at the rate of the output. */
+function floatWav(channels: Float32Array[]): Buffer {
+  const [first = new Float32Array(0)] = channels
+  const samples = Float32Array.from([...first].flatMap((_, at) => channels.map(each => each[at] ?? 0)))
+  const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
+  const bytesOfAll = 4 * channels.length
+  header.writeUInt16LE(3, 20)
+  header.writeUInt16LE(channels.length, 22)
+  header.writeUInt32LE(sampleRate, 24)
+  header.writeUInt32LE(sampleRate * bytesOfAll, 28)
+  header.writeUInt16LE(bytesOfAll, 32)
+  header.writeUInt16LE(32, 34)
+  header.writeUInt32LE(samples.byteLength, 40)
+  return Buffer.concat([header, new Uint8Array(samples.buffer)])
+}
+
+async function channelOf(path: string, channel: number): Promise<number[]> {
+  const found: number[] = []
+  for await (const part of decode(path, { signal: forever, durationMsMax: 60_000, channel }))
+    found.push(...part)
+  return found
+}
+
+test('two voices, one in each channel, are both in the mix', () => {
+  const other = tone(2, 470, 0.4)
+  const both = speech.map((sample, at) => (sample + other[at]!) / 2)
+  expect(near(mixed(speech, other), both)).toBeLessThan(1e-6)
+})
