@@ -64,8 +64,7 @@ class FormBytes {
         if (last.length > 0) yield last
         return
       }
-      // The end of the held bytes may be the beginning of a delimiter.
-      const certain = this.#held.length - this.#delimiter.length + 1
+      const certain = this.#beginOfDelimiter()
       if (certain > 0) yield this.#take(certain)
       await this.#readMore()
     }
@@ -104,6 +103,21 @@ class FormBytes {
     await this.#chunks.return?.()
   }
 
+  /**
+   * Returns the position of the end of the held bytes that may be the beginning of a delimiter. Usually this is the
+   * length of the held bytes, so that the next chunk needs no copy.
+   */
+  #beginOfDelimiter(): number {
+    let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)
+    for (;;) {
+      at = this.#held.indexOf('\r', at)
+      if (at < 0) return this.#held.length
+      const end = this.#held.subarray(at)
+      if (end.equals(this.#delimiter.subarray(0, end.length))) return at
+      at += 1
+    }
+  }
+
   #take(count: number): Buffer {
     const taken = this.#held.subarray(0, count)
     this.#held = this.#held.subarray(count)
@@ -113,7 +127,8 @@ class FormBytes {
   async #readMore(): Promise<void> {
     const { value, done } = await this.#chunks.next()
     if (done) throw new MultipartError('The form ends before its last boundary.')
-    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value])
+    const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
   }
 }
 
