@@ -11,7 +11,7 @@ import type { SpeechModel } from '../hear/speech-model.ts'
 import { soundOf } from '../hear/windows.ts'
 import { findGraphs, tdtFeaturesFile, tokensFile } from '../models/framewise-layout.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
+import type { Device } from '../onnx/session.ts'
 import { languagesByKind } from './languages.ts'
 import {
   bestOf,
@@ -22,6 +22,7 @@ import {
   textOf,
   withLetters,
 } from './script.ts'
+import { type EncodedFrames, openDecoder, openEncoder, type State, type TdtDecoder } from './tdt-network.ts'
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
@@ -29,9 +30,6 @@ import { type TimedToken, wordsOf } from './words.ts'
 const frameLength = 4
 const rows = 16
 const tokensPerFrameDefault = 10
-
-/** The output of the encoder for one window: `count` frames of `width` values. */
-export type EncodedFrames = { values: Float32Array; count: number; width: number }
 
 export async function openTdt(
   runtime: Runtime,
@@ -100,152 +98,6 @@ async function tokensPerFrame(folder: string): Promise<number> {
   const config = Bun.file(join(folder, 'config.json'))
   const { max_tokens_per_step: given } = (await config.exists()) ? await config.json() : {}
   return typeof given === 'number' ? given : tokensPerFrameDefault
-}
-
-function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {
-  const features = openSession(runtime, featuresPath)
-  const network = openSession(runtime, path, device)
-  requirePorts(features, featuresPath, ['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
-  requirePorts(network, path, ['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
-  const runFeatures = features.run(['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
-  const runNetwork = network.run(['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
-  return {
-    encode(sound: Float32Array): EncodedFrames {
-      const samples = tensor(runtime, 'float32', sound, [1, sound.length])
-      const length = tensor(runtime, 'int64', BigInt64Array.of(BigInt(sound.length)), [1])
-      const [spectrum, frames] = runFeatures([samples, length])
-      const [outputs, lengths] = runNetwork([spectrum, frames])
-      const [, width = 0, all = 0] = outputs.dims
-      const count = Number(new BigInt64Array(lengths.bytes(8).slice().buffer)[0])
-      const values = transposed(outputs.floats(width * all), width, all)
-      for (const used of [samples, length, spectrum, frames, outputs, lengths]) used.free()
-      return { values, count: Math.min(count, all), width }
-    },
-    close() {
-      features.close()
-      network.close()
-    },
-  }
-}
-
-/** Converts `width` rows of `count` values to `count` rows of `width` values. */
-function transposed(values: Float32Array, width: number, count: number): Float32Array {
-  const result = new Float32Array(width * count)
-  for (let row = 0; row < width; row++)
-    for (let at = 0; at < count; at++) result[at * width + row] = values[row * count + at]!
-  return result
-}
-
-/** The decoder's state of a window: one array for each of its state inputs, layers × width. */
-type State = readonly Float32Array[]
-
-export type Step = { frame: Float32Array; token: number; state: State }
-export type Prediction = { scores: Float32Array; state: State }
-
-export type TdtDecoder = {
-  /** The number of scores for one frame, of tokens and durations together. -1 if the graph does not tell it. */
-  scores: number
-  emptyState(): State
-  /** Computes the scores of the next token and of its duration for several windows at once. */
-  step(steps: readonly Step[]): Prediction[]
-  close(): void
-}
-
-const stateInputs = ['input_states_1', 'input_states_2'] as const
-
-function openDecoder(runtime: Runtime, path: string, device: Device): TdtDecoder {
-  const session = openSession(runtime, path, device)
-  const outputNames = ['outputs', 'output_states_1', 'output_states_2'] as const
-  const inputNames = ['encoder_outputs', 'targets', 'target_length', ...stateInputs]
-  requirePorts(session, path, inputNames, outputNames)
-  const run = session.run(inputNames, outputNames)
-  const integers = (name: string, values: readonly number[], dims: number[]) => {
-    const isLong = portOf(session.inputs, name)?.type === 'int64'
-    return isLong
-      ? tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
-      : tensor(runtime, 'int32', Int32Array.from(values), dims)
-  }
-  const sizes = stateInputs.map(name => {
-    const [layers = 1, , width = 1] = portOf(session.inputs, name)?.dims ?? []
-    return { layers, width }
-  })
-  return {
-    scores: portOf(session.outputs, 'outputs')?.dims.at(-1) ?? -1,
-    emptyState: () => sizes.map(({ layers, width }) => new Float32Array(layers * width)),
-    step(steps) {
-      const count = steps.length
-      const width = steps[0]?.frame.length ?? 0
-      const frames = new Float32Array(count * width)
-      for (const [row, { frame }] of steps.entries()) frames.set(frame, row * width)
-      const inputs: Tensor[] = [
-        tensor(runtime, 'float32', frames, [count, width, 1]),
-        integers(
-          'targets',
-          steps.map(({ token }) => token),
-          [count, 1],
-        ),
-        integers(
-          'target_length',
-          steps.map(() => 1),
-          [count],
-        ),
-        ...sizes.map(({ layers, width }, index) =>
-          tensor(runtime, 'float32', joinStates(steps, index, layers, width), [layers, count, width]),
-        ),
-      ]
-      const [outputs, ...states] = run(inputs)
-      const scores = outputs.dims.at(-1) ?? 0
-      const all = outputs.floats(count * scores).slice()
-      const after = states.map((state, index) => {
-        const { layers, width } = sizes[index] ?? { layers: 0, width: 0 }
-        return splitStates(state.floats(layers * count * width), count, layers, width)
-      })
-      for (const used of [...inputs, outputs, ...states]) used.free()
-      return steps.map((_, row) => ({
-        scores: all.subarray(row * scores, (row + 1) * scores),
-        state: after.map(rows => rows[row] ?? new Float32Array()),
-      }))
-    },
-    close: () => session.close(),
-  }
-}
-
-/** Joins one state of all windows: layers × windows × width. */
-function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
-  const joined = new Float32Array(layers * steps.length * width)
-  for (const [row, { state }] of steps.entries())
-    for (let layer = 0; layer < layers; layer++)
-      joined.set(
-        state[index]?.subarray(layer * width, (layer + 1) * width) ?? [],
-        (layer * steps.length + row) * width,
-      )
-  return joined
-}
-
-function splitStates(joined: Float32Array, count: number, layers: number, width: number): Float32Array[] {
-  return Array.from({ length: count }, (_, row) => {
-    const state = new Float32Array(layers * width)
-    for (let layer = 0; layer < layers; layer++) {
-      const from = (layer * count + row) * width
-      state.set(joined.subarray(from, from + width), layer * width)
-    }
-    return state
-  })
-}
-
-function portOf(ports: readonly Port[], name: string): Port | undefined {
-  return ports.find(port => port.name === name)
-}
-
-function requirePorts(
-  session: Session,
-  path: string,
-  inputs: readonly string[],
-  outputs: readonly string[],
-): void {
-  const missing =
-    inputs.find(name => !portOf(session.inputs, name)) ?? outputs.find(name => !portOf(session.outputs, name))
-  if (missing) throw new Error(`${path} has no input or output named ${missing}`)
 }
 
 export type TdtOptions = {

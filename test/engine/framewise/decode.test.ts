@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { languagesByKind, lettersOf } from '../../../src/engine/framewise/languages.ts'
-import { decodeTdt, type TdtDecoder } from '../../../src/engine/framewise/tdt.ts'
+import { decodeTdt } from '../../../src/engine/framewise/tdt.ts'
+import type { TdtDecoder } from '../../../src/engine/framewise/tdt-network.ts'
 import { parseTokens } from '../../../src/engine/framewise/tokens.ts'
 import { languages } from '../../../src/languages.ts'
 import { seeded } from '../../support/random.ts'

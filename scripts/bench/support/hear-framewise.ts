@@ -1,0 +1,34 @@
+// A child process of the benchmarks. Hears each file with a CTC or TDT model as one window, and prints the words of
+// each file as a line of JSON.
+
+import { openCtc } from '../../../src/engine/framewise/ctc.ts'
+import { openTdt } from '../../../src/engine/framewise/tdt.ts'
+import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
+import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { decode } from '../../../src/media/decode.ts'
+
+export type FramewiseOrder = { kind: 'ctc' | 'tdt'; folder: string; files: string[] }
+export type FramewiseHeard = { text: string; start: number }[]
+
+const rate = 16_000
+const samplesMax = 30 * rate
+
+if (import.meta.main) await hear(JSON.parse(process.argv[2] ?? '') as FramewiseOrder)
+
+async function hear({ kind, folder, files }: FramewiseOrder): Promise<void> {
+  const runtime = openRuntime(runtimeLibrary(), 1)
+  const model = await (kind === 'ctc' ? openCtc : openTdt)(runtime, { name: kind, folder }, 'cpu')
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  for (const file of files) {
+    const recording = new Recording()
+    const sound = decode(file, { signal: new AbortController().signal, durationMsMax: 600_000 })
+    for await (const part of sound) recording.add(part)
+    const voice = { from: 0, to: Math.min(recording.length, samplesMax) }
+    const hearing = model.start({ prompt: null, vocabulary: [] })
+    const options = { recording, language: null, translate: false, listener }
+    const { texts } = await hearing.hear([windowOf([{ ...voice, voice }])], options)
+    const heard: FramewiseHeard = texts.map(({ text, from }) => ({ text: text.trim(), start: from / rate }))
+    console.log(JSON.stringify(heard))
+  }
+}
