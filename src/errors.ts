@@ -37,6 +37,7 @@ export const requestErrors = {
     status: 412,
     message: 'The transcription was edited since you read it; read it again.',
   },
+  TUS_VERSION_NOT_SUPPORTED: { status: 412, message: 'Send Tus-Resumable: 1.0.0.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
   RANGE_NOT_SATISFIABLE: { status: 416, message: 'The file is shorter than this range.' },

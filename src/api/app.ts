@@ -26,6 +26,7 @@ import { page } from './page.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
 import { openRequestLog, type RequestLog } from './request-log.ts'
+import { resumable } from './resumable.ts'
 import { search } from './search.ts'
 import type { Service } from './service.ts'
 import { sessions } from './sessions.ts'
@@ -75,7 +76,8 @@ export function openApp(service: Service): AnyElysia {
         throw new ApiError('FORBIDDEN')
       }
       // Without this check, Elysia would pass a HEAD request to the GET handler.
-      if (request.method === 'HEAD') throw unrouted(app, request)
+      if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
+        throw unrouted(app, request)
     })
 
     .onError(async ({ error, code, set, requestState, request }) => {
@@ -127,6 +129,7 @@ export function openApp(service: Service): AnyElysia {
     .use(introduction(service, () => app))
     .use(accounts(service))
     .use(balance(service))
+    .use(resumable(service))
     .use(uploads(service))
     .use(transcribe(service))
     .use(events(service))

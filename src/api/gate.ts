@@ -1,6 +1,6 @@
 // The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
 // body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `openForm`, `account`, `edit`, `submit`, `session` or `sessionBody`. The value of the macro names
+// `openBody`, `openForm`, `account`, `transfer`, `edit`, `submit`, `session` or `sessionBody`. The value of the macro names
 // the quota of the route.
 
 import { Elysia } from 'elysia'
@@ -199,6 +199,23 @@ export const gate = (service: Service) => {
       parse: ({ request, set, requestState }: GateContext) => {
         admit({ request, set, requestState }, rate, authenticate)
         return takeBody(request, requestState, limits.editBytesMax)
+      },
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+    }),
+    /**
+     * For a route that needs a credential and whose requests count nothing, because a large file may need many of
+     * them. Only a request without a valid credential counts for its IP address.
+     */
+    transfer: (_: true) => ({
+      detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),
+      transform: ({ request, set, requestState }: GateContext) => {
+        Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
+        try {
+          requestState.caller = authenticate(service, request)
+        } catch (error) {
+          admitAddress(requestState)
+          throw error
+        }
       },
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),

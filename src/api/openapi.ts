@@ -126,8 +126,9 @@ function requestBody({ hooks: { body, detail } }: Route, { reference }: Componen
     const content = { 'multipart/form-data': { schema: reference(detail.form) } }
     return { requestBody: { required: true, content } }
   }
-  const binary = { '*/*': { schema: { type: 'string', format: 'binary' } } }
-  return detail.requestBytes ? { requestBody: { required: true, content: binary } } : {}
+  if (!detail.requestBytes) return {}
+  const content = { [detail.requestBytes]: { schema: { type: 'string', format: 'binary' } } }
+  return { requestBody: { required: true, content } }
 }
 
 function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
@@ -199,6 +200,15 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   Allow: { description: 'The methods this address takes' },
   'Accept-Post': { description: 'The media type a body must have' },
   'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
+  'Tus-Resumable': { description: 'The version of the tus protocol' },
+  'Tus-Version': { description: 'The versions of the tus protocol that are served' },
+  'Tus-Extension': { description: 'The extensions of the tus protocol that are served' },
+  'Tus-Max-Size': { type: 'integer', description: 'The largest file in bytes' },
+  'Upload-Id': { description: 'The upload_id of POST /v1/transcribe' },
+  'Upload-Offset': { type: 'integer', description: 'How many bytes have arrived' },
+  'Upload-Length': { type: 'integer', description: 'The size of the file in bytes' },
+  'Upload-Expires': { description: 'When the upload expires, if no more bytes arrive' },
+  Location: { description: 'The address of what was created' },
   'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
   'Content-Range': { description: 'Which bytes these are, or the size of the file' },
   ETag: { description: 'Changes when the content changes' },
@@ -210,6 +220,7 @@ const errorHeaders: Record<number, string[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
   409: ['Retry-After'],
+  412: ['Tus-Version'],
   415: ['Accept-Post'],
   416: ['Content-Range'],
   429: ['Retry-After'],
@@ -221,7 +232,7 @@ function answerHeaders({ rate, keyed, idempotent }: RouteDetail): string[] {
     'Link',
     'RateLimit-Policy',
     ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
-    ...(keyed ? ['RateLimit'] : []),
+    ...(keyed && rate ? ['RateLimit'] : []),
     ...(idempotent ? ['Idempotent-Replay'] : []),
   ]
 }

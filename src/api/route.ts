@@ -27,8 +27,8 @@ export type RouteDetail = {
   answer?: TSchema
   /** The content types of responses that are not JSON, with a description of each. */
   otherBodies?: Record<string, string>
-  /** True if the request body is a file. */
-  requestBytes?: boolean
+  /** The content type of a request body that is a file. */
+  requestBytes?: string
   /** The schema of a request body that is a multipart form. */
   form?: TSchema
   /** The interface whose form the errors of the route have. If it is missing, they have the form of steno. */

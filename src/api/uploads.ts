@@ -57,7 +57,7 @@ export const uploads = (service: Service) =>
           summary: 'Send the bytes to the signed address',
           description:
             'Needs no key: the address carries the right. Send exactly the headers that came with it.',
-          requestBytes: true,
+          requestBytes: '*/*',
           success: { status: 200, description: 'Stored', headers: ['ETag'] },
           fails: [
             'INVALID_REQUEST',

@@ -15,6 +15,7 @@ import edits from './migrations/010_edits.sql' with { type: 'text' }
 import translate from './migrations/011_translate.sql' with { type: 'text' }
 import oauth from './migrations/012_oauth.sql' with { type: 'text' }
 import operators from './migrations/013_operators.sql' with { type: 'text' }
+import resumable from './migrations/014_resumable.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -33,6 +34,7 @@ const shipped: Migration[] = [
   { name: '011_translate', sql: translate },
   { name: '012_oauth', sql: oauth },
   { name: '013_operators', sql: operators },
+  { name: '014_resumable', sql: resumable },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -66,7 +66,7 @@ function isOwn(name: string): boolean {
 
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id
-    where uploads.id = $id and uploads.file_bytes is not null and coalesce(media_kept, 1) = 1`
+    where uploads.id = $id and coalesce(uploads.file_bytes, declared_bytes) is not null and coalesce(media_kept, 1) = 1`
   return db.find(upload, { id }) !== null
 }
 

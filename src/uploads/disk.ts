@@ -1,5 +1,6 @@
 // Writes the bytes of an upload to the disk.
 
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../limits.ts'
@@ -48,6 +49,45 @@ export async function receive(
     } catch {
       // This error is ignored, because the calling function gets the first error.
     }
+    await file.close()
+  }
+}
+
+/**
+ * Writes the chunks into a file from byte `from` on, and creates the file when it is missing. Returns false when
+ * the file would get more than `bytesMax` bytes. What arrived before an error, or before too many bytes, is on
+ * the disk when this function ends.
+ */
+export async function append(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  { from, bytesMax }: { from: number; bytesMax: number },
+): Promise<boolean> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  const waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let end = from
+  const write = async () => {
+    const bytes = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting)
+    waiting.length = 0
+    waitingBytes = 0
+    for (let at = 0; bytes && at < bytes.length; ) {
+      const { bytesWritten } = await file.write(bytes, at, bytes.length - at, end)
+      at += bytesWritten
+      end += bytesWritten
+    }
+  }
+  try {
+    for await (const chunk of chunks) {
+      if (end + waitingBytes + chunk.byteLength > bytesMax) return false
+      waiting.push(chunk)
+      waitingBytes += chunk.byteLength
+      if (waitingBytes >= limits.uploadBufferBytes) await write()
+    }
+    return true
+  } finally {
+    await write()
+    await file.datasync()
     await file.close()
   }
 }

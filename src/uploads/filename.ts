@@ -24,3 +24,11 @@ export function contentTypeOf(filename: unknown): string {
   }
   return contentTypes[known]
 }
+
+/**
+ * Returns the name of a file with `_` in place of the characters that `contentTypeOf` refuses. Upload clients send
+ * names as they are on the disk of a person.
+ */
+export function plainFilename(filename: string): string {
+  return filename.replace(/[^\x20-\x7e]|[/\\<>"'`]/gu, '_')
+}

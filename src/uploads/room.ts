@@ -47,7 +47,7 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)
-       + (select coalesce(sum(file_bytes), 0) from uploads where account_id = $accountId and used_at is null)
+       + (select coalesce(sum(coalesce(file_bytes, declared_bytes)), 0) from uploads where account_id = $accountId and used_at is null)
        as bytes`,
     { accountId },
   )

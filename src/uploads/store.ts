@@ -5,12 +5,13 @@ import { dirname } from 'node:path'
 import { newId } from '../base/id.ts'
 import { Draft } from '../base/whole-file.ts'
 import type { Config } from '../config.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { whenUnlocked } from '../db/when-unlocked.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
-import { type RoomSettings, requireDisk, requireQuota } from './room.ts'
-import { Transfer } from './transfer.ts'
+import { ResumableUploads } from './resumable.ts'
+import { type TransferSettings, Transfers } from './transfers.ts'
 import {
   completeUpload,
   createUpload,
@@ -22,7 +23,7 @@ import {
   type Upload,
 } from './upload.ts'
 
-type StoreConfig = RoomSettings & Pick<Config, 'fileBytesMax' | 'requestIdleMs' | 'uploadTtlMs'>
+type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uploadTtlMs'>
 
 type FileFacts = { filename: string; contentType: string }
 
@@ -36,15 +37,15 @@ export type HeldFile = Disposable & {
 export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
-  /**
-   * The running PUTs, by the id of the upload: an upload accepts one PUT at a time. Also the forms that are being
-   * received, each with an id of its own.
-   */
-  readonly #transfers = new Map<string, Transfer>()
+  readonly resumable: ResumableUploads
+  /** The running PUTs, by the id of the upload. Also the running forms, each with an id of its own. */
+  readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
     this.#db = db
     this.#config = config
+    this.#transfers = new Transfers({ db, config })
+    this.resumable = new ResumableUploads({ db, config, transfers: this.#transfers })
   }
 
   /**
@@ -55,20 +56,20 @@ export class UploadStore {
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const { accountId } = requireUnused(this.#db, id)
-    const transfer = this.#begin(id, accountId, bytesDeclared)
+    const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
-      this.#requireRoom(transfer, Math.min(bytesDeclared, bytesMax))
+      this.#transfers.requireRoom(accountId, Math.min(bytesDeclared, bytesMax))
       const path = uploadPath(dataDir, id)
       using draft = new Draft(path)
       const received =
         bytesDeclared > bytesMax
           ? null
-          : await receive(this.#admitted(transfer, body), draft.path, { bytesMax })
+          : await receive(this.#transfers.admitted(transfer, body), draft.path, { bytesMax })
       if (!received) {
         markTooLarge(this.#db, id)
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
-      await this.#whenUnlocked(() => {
+      await whenUnlocked(this.#db, () => {
         // A job may have used the upload while the PUT was running.
         requireUnused(this.#db, id)
         // The file is already flushed to the disk. Draft.replace() would flush it again and block all other
@@ -79,7 +80,7 @@ export class UploadStore {
       await syncFolder(dirname(path))
       return received
     } finally {
-      this.#transfers.delete(id)
+      this.#transfers.end(id)
     }
   }
 
@@ -95,12 +96,12 @@ export class UploadStore {
     const id = newId()
     if (bytesDeclared > this.#config.fileBytesMax + limits.formExtraBytesMax)
       throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')
-    const transfer = this.#begin(id, accountId, bytesDeclared)
+    const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
-      this.#requireRoom(transfer, Math.min(bytesDeclared, this.#config.fileBytesMax))
-      yield* this.#admitted(transfer, body)
+      this.#transfers.requireRoom(accountId, Math.min(bytesDeclared, this.#config.fileBytesMax))
+      yield* this.#transfers.admitted(transfer, body)
     } finally {
-      this.#transfers.delete(id)
+      this.#transfers.end(id)
     }
   }
 
@@ -131,26 +132,12 @@ export class UploadStore {
 
   /** Throws an ApiError when the disk is full or the account has used its disk quota. */
   requireRoom(accountId: string): void {
-    this.#requireRoom({ accountId }, 0)
+    this.#transfers.requireRoom(accountId, 0)
   }
 
-  /** Shortens the idle timeout of all running PUTs and forms. Called before the server stops. */
+  /** Shortens the idle timeout of all running requests that send bytes. Called before the server stops. */
   hurry(): void {
-    for (const transfer of this.#transfers.values()) transfer.hurry(limits.stopIdleMs)
-  }
-
-  #begin(id: string, accountId: string, bytesDeclared: number): Transfer {
-    if (this.#transfers.has(id))
-      throw new ApiError('CONFLICT', 'Another request is sending to this address; wait until it ends.')
-    const underWay = this.#transfersOf(accountId).length
-    if (underWay >= limits.uploadsInFlightMax) {
-      throw new ApiError('RATE_LIMIT_EXCEEDED', `${underWay} uploads are under way; wait until one ends.`, {
-        'Retry-After': `${limits.uploadRetryAfterMs / 1000}`,
-      })
-    }
-    const transfer = new Transfer({ accountId, bytesDeclared, idleMs: this.#config.requestIdleMs })
-    this.#transfers.set(id, transfer)
-    return transfer
+    this.#transfers.hurry()
   }
 
   async #keep(
@@ -160,7 +147,7 @@ export class UploadStore {
   ): Promise<Upload> {
     const { dataDir, uploadTtlMs: ttlMs } = this.#config
     const path = uploadPath(dataDir, id)
-    const upload = await this.#whenUnlocked(() => {
+    const upload = await whenUnlocked(this.#db, () => {
       renameSync(draft.path, path)
       const created = createUpload(this.#db, accountId, { id, filename, contentType, ttlMs })
       completeUpload(this.#db, id, received)
@@ -168,51 +155,6 @@ export class UploadStore {
     })
     await syncFolder(dirname(path))
     return { ...upload, fileBytes: received.fileBytes }
-  }
-
-  /** Yields the chunks of a body. Throws an ApiError when the disk or the quota of the account is full. */
-  async *#admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-    if (!body) return
-    let unchecked = 0
-    for await (const chunk of transfer.chunksOf(body)) {
-      unchecked += chunk.byteLength
-      if (unchecked >= limits.uploadCheckBytes) {
-        this.#requireRoom(transfer, 0)
-        unchecked = 0
-      }
-      yield chunk
-    }
-    this.#requireRoom(transfer, 0)
-  }
-
-  /**
-   * Throws an ApiError when the quota or the disk is exceeded. The quota includes the bytes of all running PUTs
-   * and forms of the account. The disk must have room for `bytesOnDisk` more bytes.
-   */
-  #requireRoom({ accountId }: { accountId: string }, bytesOnDisk: number): void {
-    const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
-    requireQuota(this.#db, accountId, this.#config, incoming)
-    requireDisk(this.#config, bytesOnDisk)
-  }
-
-  /**
-   * Writes to the database. Retries while another process holds the write lock, so that a long PUT is not
-   * lost.
-   */
-  async #whenUnlocked<Written>(write: () => Written): Promise<Written> {
-    const lastTryAt = performance.now() + limits.databaseBusyMs
-    for (;;) {
-      try {
-        return this.#db.tx(write)
-      } catch (error) {
-        if (refusalOf(error) !== 'busy' || performance.now() >= lastTryAt) throw error
-        await Bun.sleep(limits.serverBusyMs)
-      }
-    }
-  }
-
-  #transfersOf(accountId: string): Transfer[] {
-    return [...this.#transfers.values()].filter(transfer => transfer.accountId === accountId)
   }
 }
 

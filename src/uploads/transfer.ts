@@ -1,52 +1,69 @@
-// Receives the body of one PUT. A slow body is accepted. A body fails when no bytes arrive within the idle
-// timeout.
+// Receives one request body with the bytes of a file. A slow body is accepted. A body fails when no bytes arrive
+// within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 
+export type TransferFacts = {
+  accountId: string
+  /** The Content-Length of the request. */
+  bytesDeclared: number
+  /** True when the quota of the account already includes these bytes. */
+  isReserved?: boolean
+  idleMs: number
+}
+
 export class Transfer {
   readonly accountId: string
-  /** The Content-Length of the PUT, or the number of received bytes if that number is larger. */
+  /**
+   * The bytes that count towards the quota: the Content-Length of the request, or the number of received bytes
+   * if that number is larger. 0 when the bytes are reserved.
+   */
   bytes: number
+  readonly #isReserved: boolean
   #idleMs: number
   #timer: Timer | null = null
+  #stopped: ApiError | null = null
   #cut: () => void = () => {}
 
-  constructor({
-    accountId,
-    bytesDeclared,
-    idleMs,
-  }: { accountId: string; bytesDeclared: number; idleMs: number }) {
+  constructor({ accountId, bytesDeclared, isReserved = false, idleMs }: TransferFacts) {
     this.accountId = accountId
-    this.bytes = bytesDeclared
+    this.bytes = isReserved ? 0 : bytesDeclared
+    this.#isReserved = isReserved
     this.#idleMs = idleMs
   }
 
-  /** Yields the chunks of the body. Throws an ApiError when no chunk arrives within the idle timeout. */
+  /**
+   * Yields the chunks of the body. Throws an ApiError when no chunk arrives within the idle timeout, and when
+   * the transfer is stopped.
+   */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
-    let isCut = false
     let received = 0
-    this.#cut = () => {
-      isCut = true
-      // After `cancel`, a pending read returns as if the body had ended. Therefore `isCut` is needed.
-      reader.cancel().catch(() => {})
-    }
+    this.#cut = () => void reader.cancel().catch(() => {})
     try {
       for (;;) {
+        if (this.#stopped) throw this.#stopped
         this.#arm()
         const { value, done } = await reader.read()
-        if (isCut) throw new ApiError('REQUEST_TIMEOUT')
+        // After `cancel`, a pending read returns as if the body had ended. Therefore this check comes first.
+        if (this.#stopped) throw this.#stopped
         if (done) return
         this.#disarm()
         received += value.byteLength
-        this.bytes = Math.max(this.bytes, received)
+        if (!this.#isReserved) this.bytes = Math.max(this.bytes, received)
         yield value
       }
     } finally {
       this.#disarm()
-      // Cancels the body when the loop ended early. An incomplete body cannot be used.
+      // Cancels the body when the loop ended early. The rest of the body is not used.
       reader.cancel().catch(() => {})
     }
+  }
+
+  /** Ends the body with this error. Also applies to a pending read. */
+  stop(error: ApiError): void {
+    this.#stopped ??= error
+    this.#cut()
   }
 
   /** Sets a shorter idle timeout. The new timeout also applies to a pending read. */
@@ -57,7 +74,7 @@ export class Transfer {
 
   #arm(): void {
     this.#disarm()
-    this.#timer = setTimeout(this.#cut, this.#idleMs)
+    this.#timer = setTimeout(() => this.stop(new ApiError('REQUEST_TIMEOUT')), this.#idleMs)
   }
 
   #disarm(): void {

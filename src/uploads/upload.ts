@@ -12,6 +12,9 @@ export type Upload = {
   contentType: string
   createdAt: number
   expiresAt: number
+  /** The size of a resumable upload, as announced at its creation. Null for other uploads. */
+  declaredBytes: number | null
+  /** The size of the file. Null until the file is complete. */
   fileBytes: number | null
   tooLarge: boolean
   usedAt: number | null
@@ -20,7 +23,8 @@ export type Upload = {
 type UploadRow = Omit<Upload, 'tooLarge'> & { tooLarge: number }
 
 const columns = `id, account_id as accountId, filename, content_type as contentType, created_at as createdAt,
-  expires_at as expiresAt, file_bytes as fileBytes, too_large as tooLarge, used_at as usedAt`
+  expires_at as expiresAt, declared_bytes as declaredBytes, file_bytes as fileBytes, too_large as tooLarge,
+  used_at as usedAt`
 
 export function createUpload(
   db: Db,
@@ -29,14 +33,29 @@ export function createUpload(
     id = newId(),
     filename,
     contentType,
+    declaredBytes = null,
     ttlMs,
-  }: { id?: string; filename: string; contentType: string; ttlMs: number },
+  }: {
+    id?: string
+    filename: string
+    contentType: string
+    declaredBytes?: number | null
+    ttlMs: number
+  },
 ): Upload {
   const now = db.now()
-  const upload = { id, accountId, filename, contentType, createdAt: now, expiresAt: now + ttlMs }
+  const upload = {
+    id,
+    accountId,
+    filename,
+    contentType,
+    declaredBytes,
+    createdAt: now,
+    expiresAt: now + ttlMs,
+  }
   db.run(
-    `insert into uploads (id, account_id, filename, content_type, created_at, expires_at)
-     values ($id, $accountId, $filename, $contentType, $createdAt, $expiresAt)`,
+    `insert into uploads (id, account_id, filename, content_type, declared_bytes, created_at, expires_at)
+     values ($id, $accountId, $filename, $contentType, $declaredBytes, $createdAt, $expiresAt)`,
     upload,
   )
   return { ...upload, fileBytes: null, tooLarge: false, usedAt: null }
@@ -47,7 +66,15 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Records that a PUT has stored the complete file. */
+/** Moves the expiry of an unused upload, because it has received bytes. */
+export function renewUpload(db: Db, id: string, ttlMs: number): void {
+  db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
+    id,
+    expiresAt: db.now() + ttlMs,
+  })
+}
+
+/** Records that the complete file is stored. */
 export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: number }): void {
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
@@ -77,14 +104,15 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
 export function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(
-      'select id from uploads where used_at is null and expires_at <= $now and file_bytes is not null',
+      `select id from uploads where used_at is null and expires_at <= $now
+       and (file_bytes is not null or declared_bytes is not null)`,
       { now: db.now() },
     )
     .map(({ id }) => id)
 }
 
 export function forgetBytes(db: Db, id: string): void {
-  db.run('update uploads set file_bytes = null where id = $id', { id })
+  db.run('update uploads set file_bytes = null, declared_bytes = null where id = $id', { id })
 }
 
 /** Deletes unused uploads from the database that expired at least `keptMs` ago. */

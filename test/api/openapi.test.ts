@@ -63,6 +63,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   )
   expect(operations.toSorted()).toEqual([
     'DELETE /v1/transcribe/{id}',
+    'DELETE /v1/upload/resumable/{id}',
     'GET /v1',
     'GET /v1/balance',
     'GET /v1/health',
@@ -75,13 +76,17 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/transcribe/{id}/events',
     'GET /v1/transcribe/{id}/peaks',
     'GET /v1/transcriptions',
+    'HEAD /v1/upload/resumable/{id}',
+    'OPTIONS /v1/upload/resumable',
     'PATCH /v1/transcribe/{id}',
+    'PATCH /v1/upload/resumable/{id}',
     'POST /v1/accounts',
     'POST /v1/audio/transcriptions',
     'POST /v1/audio/translations',
     'POST /v1/transcribe',
     'POST /v1/transcribe/{id}/cancel',
     'POST /v1/upload',
+    'POST /v1/upload/resumable',
     'PUT /v1/upload/{id}',
   ])
   const parameter = (path: string, method: string, name: string): Anything =>

@@ -189,6 +189,29 @@ export const idParam = Type.Object({ id: Type.String({ description: 'The id of t
 
 export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })
 
+const tusVersion = Type.Optional(Type.String({ description: 'tus: 1.0.0' }))
+
+export const tusRequest = Type.Object({ 'tus-resumable': tusVersion }, open)
+
+export const tusBytes = Type.Object(
+  {
+    'tus-resumable': tusVersion,
+    'upload-offset': Type.Optional(Type.String({ description: 'How many bytes have arrived before' })),
+  },
+  open,
+)
+
+export const tusCreation = Type.Object(
+  {
+    'tus-resumable': tusVersion,
+    'upload-length': Type.Optional(Type.String({ description: 'The size of the file in bytes' })),
+    'upload-metadata': Type.Optional(
+      Type.String({ description: 'filename, a space, and the name of the file in base64' }),
+    ),
+  },
+  open,
+)
+
 export const signedQuery = Type.Object(
   {
     expires: Type.Optional(Type.String({ description: 'Part of the signed address' })),

@@ -1,0 +1,192 @@
+// Resumable uploads. A file arrives in one or more requests; each one continues where the file on the disk ends.
+// The size of that file is the only record of how much has arrived.
+
+import { rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { whenUnlocked } from '../db/when-unlocked.ts'
+import { ApiError } from '../errors.ts'
+import { append, syncFolder, uploadPath } from './disk.ts'
+import type { Transfer } from './transfer.ts'
+import type { Transfers } from './transfers.ts'
+import { completeUpload, createUpload, findUpload, purgeUpload, renewUpload, type Upload } from './upload.ts'
+
+type ResumableConfig = Pick<Config, 'dataDir' | 'fileBytesMax' | 'uploadTtlMs'>
+
+/** An upload and the number of bytes that have arrived. */
+export type Progressed = { upload: ResumableUpload; offset: number }
+
+export type ResumableUpload = Upload & { declaredBytes: number }
+
+type Turn = { isOver: boolean; transfer: Transfer | null; done: Promise<void> }
+
+export class ResumableUploads {
+  readonly #db: Db
+  readonly #config: ResumableConfig
+  readonly #transfers: Transfers
+  /** The requests that use an upload, by its id. An upload serves one request at a time. */
+  readonly #turns = new Map<string, Turn>()
+
+  constructor({ db, config, transfers }: { db: Db; config: ResumableConfig; transfers: Transfers }) {
+    this.#db = db
+    this.#config = config
+    this.#transfers = transfers
+  }
+
+  /** Creates an upload for a file of `declaredBytes`. From now on the quota of the account includes them. */
+  create(
+    accountId: string,
+    { declaredBytes, ...facts }: { filename: string; contentType: string; declaredBytes: number },
+  ): ResumableUpload {
+    if (declaredBytes > this.#config.fileBytesMax)
+      throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')
+    const { uploadTtlMs: ttlMs } = this.#config
+    return this.#db.tx(() => {
+      const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
+      // A row that exceeds the quota is rolled back.
+      this.#transfers.requireRoom(accountId, declaredBytes)
+      return { ...upload, declaredBytes }
+    })
+  }
+
+  /** Returns how much of a file has arrived. Stops a request that still sends to it, for its line may be dead. */
+  async find(accountId: string, id: string): Promise<Progressed> {
+    return await this.#alone(accountId, id, upload => this.#settled(upload))
+  }
+
+  /**
+   * Adds the bytes of a body to the file, which must have `offset` bytes. What arrived before an error is kept.
+   * A later request for the same upload stops this one.
+   */
+  async append(
+    accountId: string,
+    id: string,
+    {
+      offset,
+      body,
+      bytesDeclared,
+    }: { offset: number; body: ReadableStream<Uint8Array> | null; bytesDeclared: number },
+  ): Promise<Progressed> {
+    return await this.#alone(accountId, id, async (upload, turn) => {
+      const { offset: arrived } = await this.#settled(upload)
+      if (upload.usedAt !== null) throw used()
+      if (offset !== arrived) {
+        const message = `Upload-Offset is ${offset}, but ${arrived} bytes have arrived.`
+        throw new ApiError('CONFLICT', message, { 'Upload-Offset': `${arrived}` })
+      }
+      if (offset + bytesDeclared > upload.declaredBytes) throw tooLong()
+      if (body) await this.#receive(upload, turn, { offset, body, bytesDeclared })
+      return await this.#settled(this.#require(accountId, id))
+    })
+  }
+
+  /** Deletes an upload that no job has used, and its file. */
+  async remove(accountId: string, id: string): Promise<void> {
+    await this.#alone(accountId, id, async upload => {
+      if (upload.usedAt !== null) throw used()
+      await rm(this.#pathOf(id), { force: true })
+      await whenUnlocked(this.#db, () => purgeUpload(this.#db, id))
+    })
+  }
+
+  async #receive(
+    { id, accountId, declaredBytes }: ResumableUpload,
+    turn: Turn,
+    {
+      offset,
+      body,
+      bytesDeclared,
+    }: { offset: number; body: ReadableStream<Uint8Array>; bytesDeclared: number },
+  ): Promise<void> {
+    const transfer = this.#transfers.begin(id, { accountId, bytesDeclared, isReserved: true })
+    turn.transfer = transfer
+    if (turn.isOver) transfer.stop(overtaken())
+    try {
+      this.#transfers.requireRoom(accountId, bytesDeclared)
+      const chunks = this.#renewing(id, this.#transfers.admitted(transfer, body))
+      const isWhole = await append(chunks, this.#pathOf(id), { from: offset, bytesMax: declaredBytes })
+      if (!isWhole) throw tooLong()
+    } finally {
+      this.#transfers.end(id)
+      await whenUnlocked(this.#db, () => renewUpload(this.#db, id, this.#config.uploadTtlMs))
+    }
+  }
+
+  /** Yields the chunks. While they arrive, the upload does not expire. */
+  async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { uploadTtlMs } = this.#config
+    let renewedAt = this.#db.now()
+    for await (const chunk of chunks) {
+      if (this.#db.now() - renewedAt > uploadTtlMs / 4) {
+        renewedAt = this.#db.now()
+        renewUpload(this.#db, id, uploadTtlMs)
+      }
+      yield chunk
+    }
+  }
+
+  /** Returns the state of an upload. An upload whose last byte has arrived is completed first. */
+  async #settled(upload: ResumableUpload): Promise<Progressed> {
+    const { id, declaredBytes, fileBytes } = upload
+    if (fileBytes !== null) return { upload, offset: fileBytes }
+    const path = this.#pathOf(id)
+    const offset = (await stat(path).catch(() => null))?.size ?? 0
+    if (offset < declaredBytes) return { upload, offset }
+    await syncFolder(dirname(path))
+    await whenUnlocked(this.#db, () => completeUpload(this.#db, id, { fileBytes: offset }))
+    return { upload: { ...upload, fileBytes: offset }, offset }
+  }
+
+  /**
+   * Runs `use` when no other request uses the upload. The later request wins: it stops the transfer of an
+   * earlier one, and waits until the bytes of that transfer are on the disk.
+   */
+  async #alone<Result>(
+    accountId: string,
+    id: string,
+    use: (upload: ResumableUpload, turn: Turn) => Promise<Result>,
+  ): Promise<Result> {
+    this.#require(accountId, id)
+    for (let other = this.#turns.get(id); other; other = this.#turns.get(id)) {
+      other.isOver = true
+      other.transfer?.stop(overtaken())
+      await other.done
+    }
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const turn: Turn = { isOver: false, transfer: null, done }
+    this.#turns.set(id, turn)
+    try {
+      return await use(this.#require(accountId, id), turn)
+    } finally {
+      this.#turns.delete(id)
+      resolve()
+    }
+  }
+
+  #require(accountId: string, id: string): ResumableUpload {
+    const upload = findUpload(this.#db, id)
+    if (!upload || upload.accountId !== accountId) throw new ApiError('UPLOAD_NOT_FOUND')
+    const { declaredBytes } = upload
+    if (upload.usedAt === null && upload.expiresAt <= this.#db.now())
+      throw new ApiError('GONE', 'This upload has expired; create a new one.')
+    if (declaredBytes === null) throw new ApiError('UPLOAD_NOT_FOUND')
+    return { ...upload, declaredBytes }
+  }
+
+  #pathOf(id: string): string {
+    return uploadPath(this.#config.dataDir, id)
+  }
+}
+
+function used(): ApiError {
+  return new ApiError('CONFLICT', 'This upload has already been used for a transcription.')
+}
+
+function overtaken(): ApiError {
+  return new ApiError('CONFLICT', 'A later request continues this upload.')
+}
+
+function tooLong(): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', 'The body has more bytes than Upload-Length announced.')
+}

@@ -1,0 +1,74 @@
+// The request bodies that are being received. Checks the disk and the quota of the account while bytes arrive.
+
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { type RoomSettings, requireDisk, requireQuota } from './room.ts'
+import { Transfer, type TransferFacts } from './transfer.ts'
+
+export type TransferSettings = RoomSettings & Pick<Config, 'requestIdleMs'>
+
+export class Transfers {
+  readonly #db: Db
+  readonly #config: TransferSettings
+  readonly #running = new Map<string, Transfer>()
+
+  constructor({ db, config }: { db: Db; config: TransferSettings }) {
+    this.#db = db
+    this.#config = config
+  }
+
+  /** Begins a transfer. An upload accepts one transfer at a time. The calling function must call `end`. */
+  begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
+    if (this.#running.has(id))
+      throw new ApiError('CONFLICT', 'Another request is sending to this address; wait until it ends.')
+    const underWay = this.#transfersOf(facts.accountId).length
+    if (underWay >= limits.uploadsInFlightMax) {
+      throw new ApiError('RATE_LIMIT_EXCEEDED', `${underWay} uploads are under way; wait until one ends.`, {
+        'Retry-After': `${limits.uploadRetryAfterMs / 1000}`,
+      })
+    }
+    const transfer = new Transfer({ ...facts, idleMs: this.#config.requestIdleMs })
+    this.#running.set(id, transfer)
+    return transfer
+  }
+
+  end(id: string): void {
+    this.#running.delete(id)
+  }
+
+  /** Yields the chunks of a body. Throws an ApiError when the disk or the quota of the account is full. */
+  async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+    if (!body) return
+    let unchecked = 0
+    for await (const chunk of transfer.chunksOf(body)) {
+      unchecked += chunk.byteLength
+      if (unchecked >= limits.uploadCheckBytes) {
+        this.requireRoom(transfer.accountId, 0)
+        unchecked = 0
+      }
+      yield chunk
+    }
+    this.requireRoom(transfer.accountId, 0)
+  }
+
+  /**
+   * Throws an ApiError when the quota or the disk is exceeded. The quota includes the bytes of all running
+   * transfers of the account. The disk must have room for `bytesOnDisk` more bytes.
+   */
+  requireRoom(accountId: string, bytesOnDisk: number): void {
+    const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
+    requireQuota(this.#db, accountId, this.#config, incoming)
+    requireDisk(this.#config, bytesOnDisk)
+  }
+
+  /** Shortens the idle timeout of all running transfers. Called before the server stops. */
+  hurry(): void {
+    for (const transfer of this.#running.values()) transfer.hurry(limits.stopIdleMs)
+  }
+
+  #transfersOf(accountId: string): Transfer[] {
+    return [...this.#running.values()].filter(transfer => transfer.accountId === accountId)
+  }
+}
