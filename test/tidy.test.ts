@@ -120,11 +120,15 @@ const confined: [string, RegExp, (path: string) => boolean][] = [
   ],
   ['only engine and CLI load onnxruntime', /onnxruntime/, path => /^src\/(engine|cli)\//.test(path)],
   ['only the API imports elysia', /from 'elysia'/, path => path.startsWith('src/api/')],
-  ['only src/net and the web app call fetch', /(?<![\w.])fetch\(/, path => /^src\/(net|web)\//.test(path)],
+  [
+    'only src/net and the web app call fetch',
+    /(?<![\w.])fetch\(/,
+    path => /^src\/(net|web|api\/docs)\//.test(path),
+  ],
   [
     'only commands and the log write to the terminal',
     /console\.|process\.std(out|err)\.write/,
-    path => /^src\/(cli\/|base\/log|api\/accounts)/.test(path),
+    path => /^src\/(cli\/|base\/log|api\/accounts|api\/docs)/.test(path),
   ],
   [
     'only job.ts writes the state of a job',

@@ -1,0 +1,107 @@
+// The example request of each endpoint, in curl, Python and TypeScript. The examples need no package.
+
+import type { Document, Endpoint } from './document.ts'
+import { sampleOf } from './sample.ts'
+
+/** The bodies of the examples. An endpoint that is not in the list gets a sample of its schema. */
+const bodies: Record<string, object> = {
+  'POST /v1/upload': { filename: 'talk.mp3' },
+  'POST /v1/transcribe': { upload_id: 'UPLOAD_ID', diarize: true },
+  'POST /v1/accounts': { email: 'ana@example.org', password: 'correct horse battery' },
+  'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
+}
+
+/** Query parameters that an endpoint needs to answer, and those that show what it can do. */
+const queries: Record<string, string> = {
+  'GET /v1/transcribe/{id}': '?format=srt&max_words=8',
+  'GET /v1/transcriptions': '?status=completed&limit=20',
+  'GET /v1/search': '?q=monday',
+}
+
+export type Example = { language: 'curl' | 'Python' | 'TypeScript'; code: string }
+
+type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
+
+export function examplesOf(document: Document, endpoint: Endpoint): Example[] {
+  const types = Object.keys(endpoint.operation.requestBody?.content ?? {})
+  const url = `${document.servers[0]?.url}${endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => name.toUpperCase())}${queries[nameOf(endpoint)] ?? ''}`
+  if (types.includes('multipart/form-data')) return [formExample(url)]
+  if (types.length > 0 && !types.includes('application/json')) return [uploadExample()]
+  const call = callOf(document, endpoint, url)
+  return [
+    { language: 'curl', code: curl(call) },
+    { language: 'Python', code: python(call) },
+    { language: 'TypeScript', code: typescript(call) },
+  ]
+}
+
+function nameOf({ method, path }: Endpoint): string {
+  return `${method} ${path}`
+}
+
+function callOf(document: Document, endpoint: Endpoint, url: string): Call {
+  const { method, operation } = endpoint
+  const schema = operation.requestBody?.content['application/json']?.schema
+  const body = bodies[nameOf(endpoint)] ?? (schema && sampleOf(document, schema))
+  const isKeyed = (operation.security ?? []).length > 0
+  return {
+    method,
+    url,
+    headers: {
+      ...(isKeyed ? { Authorization: 'Bearer $KEY' } : {}),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  }
+}
+
+function curl({ method, url, headers, body }: Call): string {
+  const parts = [
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} '${url}'`,
+    ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === null ? [] : [`-d '${body}'`]),
+  ]
+  return parts.join(' \\\n  ')
+}
+
+function python({ method, url, headers, body }: Call): string {
+  const given = Object.entries(headers).map(([name, value]) =>
+    value.includes('$KEY') ? `"${name}": "Bearer " + os.environ["KEY"]` : `"${name}": "${value}"`,
+  )
+  return [
+    'import os, urllib.request',
+    '',
+    'request = urllib.request.Request(',
+    `    "${url}",`,
+    `    method="${method}",`,
+    `    headers={${given.join(', ')}},`,
+    ...(body === null ? [] : [`    data=b'${body}',`]),
+    ')',
+    'with urllib.request.urlopen(request) as answer:',
+    '    print(answer.read().decode())',
+  ].join('\n')
+}
+
+function typescript({ method, url, headers, body }: Call): string {
+  const given = Object.entries(headers).map(([name, value]) =>
+    value.includes('$KEY') ? `${name}: \`Bearer \${process.env.KEY}\`` : `'${name}': '${value}'`,
+  )
+  return [
+    `const answer = await fetch('${url}', {`,
+    `  method: '${method}',`,
+    ...(given.length > 0 ? [`  headers: { ${given.join(', ')} },`] : []),
+    ...(body === null ? [] : [`  body: JSON.stringify(${body}),`]),
+    '})',
+    'console.log(await answer.text())',
+  ].join('\n')
+}
+
+function formExample(url: string): Example {
+  const code = `curl -s '${url}' \\\n  -H "Authorization: Bearer $KEY" \\\n  -F file=@talk.mp3 -F model=whisper-1`
+  return { language: 'curl', code }
+}
+
+function uploadExample(): Example {
+  const code = `curl -s -X PUT 'UPLOAD_URL' \\\n  -H 'Content-Type: audio/mpeg' \\\n  --data-binary @talk.mp3`
+  return { language: 'curl', code }
+}

@@ -1,0 +1,103 @@
+// Tests the page /docs: its examples are run in all languages, its links lead somewhere, and it needs neither
+// scripts nor a network.
+
+import { expect, test } from 'bun:test'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Document, endpointsOf } from '../../src/api/docs/document.ts'
+import { type Example, examplesOf } from '../../src/api/docs/examples.ts'
+import { languages } from '../../src/languages.ts'
+import { clips, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startTestService } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
+
+const python = Bun.which('python3')
+
+test.skipIf(!clips)(
+  `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
+  async () => {
+    const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
+    const ana = service.account('ana')
+    const document = (await service.fetch('/v1/openapi.json')).body as Document
+    const add = () => addTranscript(service.db, ana, ['We meet on Monday.'])
+    const folder = temporaryFolder()
+    copyFileSync(join(clips ?? '', 'doctor.flac'), join(folder, 'talk.mp3'))
+    const run = async ({ language, code }: Example) => {
+      const { body: upload } = await ana.post('/v1/upload', { filename: 'talk.mp3' })
+      const text = code
+        .replaceAll('UPLOAD_URL', upload.upload_url)
+        .replace(/\bUPLOAD_ID\b/, await ana.upload())
+        .replace(/\bID\b/g, add())
+      return statusOf(language, text, { folder, key: ana.key })
+    }
+    for (const endpoint of endpointsOf(document)) {
+      // The stream of events ends when the job ends, and an OpenAI request waits for a whole transcript.
+      if (/events$|^\/v1\/audio/.test(endpoint.path)) continue
+      const examples = examplesOf(document, endpoint).filter(
+        ({ language }) => python || language !== 'Python',
+      )
+      const statuses = await Promise.all(examples.map(run))
+      const name = `${endpoint.method} ${endpoint.path}`
+      expect([name, new Set(statuses).size]).toEqual([name, 1])
+      expect([name, [400, 401, 405, 406, 413, 415, 422].filter(status => statuses.includes(status))]).toEqual(
+        [name, []],
+      )
+    }
+  },
+  120_000,
+)
+
+/** Runs an example and returns the status of its answer. A refused request is no error of the example. */
+async function statusOf(
+  language: Example['language'],
+  code: string,
+  { folder, key }: { folder: string; key: string },
+): Promise<number> {
+  const curl = `${code} -o /dev/null -w '%{http_code}'`
+  const py = code.replace(
+    /with urllib[\s\S]*$/,
+    'try:\n    print(urllib.request.urlopen(request).status)\nexcept urllib.error.HTTPError as error:\n    print(error.status)\n',
+  )
+  const ts = code.replace(/console\.log\(.*\)$/, 'console.log(answer.status)')
+  writeFileSync(join(folder, 'example.py'), py)
+  writeFileSync(join(folder, 'example.ts'), ts)
+  const commands = {
+    curl: ['bash', '-c', curl],
+    Python: ['python3', 'example.py'],
+    TypeScript: [process.execPath, 'example.ts'],
+  }
+  const child = Bun.spawn(commands[language], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', KEY: key },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if (!/^\d{3}\s*$/.test(out)) throw new Error(`${language}: ${code}\n${out}\n${err}`)
+  return Number(out)
+}
+
+test('every link of the page leads to a part of it, and every endpoint has fields, an example and an anchor', async () => {
+  const service = await startTestService()
+  const { text } = await service.fetch('/docs')
+  const ids = new Set([...text.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id))
+  const links = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+  expect(links.filter(id => !ids.has(id))).toEqual([])
+  expect(ids.size).toBe([...text.matchAll(/\bid="/g)].length)
+  const document = (await service.fetch('/v1/openapi.json')).body as Document
+  for (const { operation } of endpointsOf(document)) expect(ids).toContain(operation.operationId)
+  for (const code of languages) expect(text).toContain(`<code>${code}</code>`)
+  for (const part of [
+    'transcription.completed',
+    '<summary>Python</summary>',
+    'speaker_count',
+    '1 to 50',
+    service.url,
+  ])
+    expect(text).toContain(part)
+  expect(text).not.toContain('<script')
+  expect(text).not.toContain('style="')
+  // An error is explained once, and the endpoints only link to it.
+  expect(text.split('The API key is missing or not valid.').length).toBe(2)
+})
