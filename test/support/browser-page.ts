@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { hashPassword } from '../../src/accounts/password.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { browserFound, launchBrowser } from './browser.ts'
+import { speech } from './media.ts'
 import type { TestService } from './service.ts'
 
 const isNeeded = process.env.CI === 'true'
@@ -64,3 +66,20 @@ export async function setPassword({ db }: TestService, email: string): Promise<v
   hash ??= hashPassword(password)
   db.run('update accounts set password_hash = $hash where email = $email', { email, hash: await hash })
 }
+
+/** Creates an account that has one finished transcript. */
+export async function reader(service: TestService, name: string, transcript: Transcript) {
+  const account = service.account(name)
+  const before = service.engine.tasks.length
+  const id = await account.transcribe(speech(transcript.duration_seconds), {
+    diarize: transcript.speakers !== null,
+  })
+  const task = await service.engine.given(before + 1)
+  task.resolve(transcript)
+  await account.until(id, 'completed')
+  return { ...account, jobId: id }
+}
+
+/** Returns the text of the word that is lit. The script runs in the page, where other types hold. */
+export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
+  startContainer.data.slice(startOffset, endOffset)).join(' ')`

@@ -1,30 +1,15 @@
 // Tests that a person can sign in, find a transcript, and read it in a real browser.
 
 import { expect } from 'bun:test'
-import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { litWord, reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
-import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 
 const browser = useBrowser()
 const service = await startTestService({ program: null })
 
-/** Creates an account that has one finished transcript. */
-async function reader(name: string, transcript: Transcript) {
-  const account = service.account(name)
-  const before = service.engine.tasks.length
-  const id = await account.transcribe(speech(transcript.duration_seconds), {
-    diarize: transcript.speakers !== null,
-  })
-  const task = await service.engine.given(before + 1)
-  task.resolve(transcript)
-  await account.until(id, 'completed')
-  return { ...account, jobId: id }
-}
-
 seen('a person signs in, opens a transcript from the list, and reads it by speakers', async () => {
-  await reader('ana', conversation({ words: 200, speakers: 3 }))
+  await reader(service, 'ana', conversation({ words: 200, speakers: 3 }))
   const { page, expectNoFaults } = await browser.open(service)
   await signIn(page, service, 'ana@example.org')
   await page.getByRole('link', { name: /Recording of|talk/ }).click()
@@ -52,7 +37,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
 
 seen('a link to a moment lights the word that is spoken there', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
-  const cleo = await reader('cleo', transcript)
+  const cleo = await reader(service, 'cleo', transcript)
   const { page, expectNoFaults } = await browser.open(service)
   await signIn(page, service, 'cleo@example.org')
   const word = transcript.utterances[30]?.words[2]
@@ -62,7 +47,3 @@ seen('a link to a moment lights the word that is spoken there', async () => {
   expect(await page.locator('.turn[aria-current] .utterance').first().isVisible()).toBe(true)
   expectNoFaults()
 })
-
-/** Returns the text of the word that is lit. It runs in the page, where the types of this file do not hold. */
-const litWord = `String(document.createRange() && [...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
-  startContainer.data.slice(startOffset, endOffset)).join(' '))`

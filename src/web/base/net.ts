@@ -35,6 +35,8 @@ type Options = {
   /** The values of the query. Undefined values are left out. */
   query?: Record<string, string | number | undefined>
   body?: unknown
+  /** The ETag that was read: the request is refused when there is another one. */
+  ifMatch?: string | null
   signal?: AbortSignal
   /** False: a 401 is an answer like any other. */
   waitsForSignIn?: boolean
@@ -45,16 +47,26 @@ type Options = {
 
 /** Sends a request and returns the JSON of the answer, or null for an answer without a body. */
 export async function ask<Answer>(method: string, path: string, options: Options = {}): Promise<Answer> {
+  return (await askTagged<Answer>(method, path, options)).answer
+}
+
+/** Like `ask`. Returns the ETag of the answer too. */
+export async function askTagged<Answer>(
+  method: string,
+  path: string,
+  options: Options = {},
+): Promise<{ answer: Answer; tag: string | null }> {
   const response = await send(method, withQuery(path, options.query ?? {}), options)
   if (response.status === 401 && options.waitsForSignIn !== false) {
     needsSignIn.value = true
     await signedInAgain.promise
-    return ask(method, path, options)
+    return askTagged(method, path, options)
   }
   if (!response.ok) throw await faultOf(response)
-  if (response.status === 204) return null as Answer
+  const tag = response.headers.get('etag')
+  if (response.status === 204) return { answer: null as Answer, tag }
   if (!isJson(response)) throw new Fault('NOT_JSON', words.faults.notJson, response.status)
-  return response.json()
+  return { answer: await response.json(), tag }
 }
 
 /** Sends a request and returns the text of the answer. */
@@ -82,15 +94,17 @@ export function messageOf(fault: unknown): string {
 }
 
 async function send(method: string, path: string, options: Options): Promise<Response> {
-  const { body, keepalive = false } = options
+  const { body, keepalive = false, ifMatch } = options
   const init: RequestInit = {
     method,
     keepalive,
     credentials: 'same-origin',
     ...(options.signal ? { signal: options.signal } : {}),
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(ifMatch ? { 'If-Match': ifMatch } : {}),
+    },
   }
   for (let tries = 0; ; tries++) {
     try {

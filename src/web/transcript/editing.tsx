@@ -111,7 +111,11 @@ function input({ edits }: Studio, event: Event): void {
   if (!span) return
   const value = (span.textContent ?? '').replace(/\s+/g, ' ')
   // An emptied field holds a line break, and pasted lines are several nodes. One text node is needed.
-  if (span.childNodes.length !== 1 || span.textContent !== value) span.replaceChildren(new Text(value))
+  if (span.childNodes.length !== 1 || span.textContent !== value) {
+    span.replaceChildren(new Text(value))
+    getSelection()?.selectAllChildren(span)
+    getSelection()?.collapseToEnd()
+  }
   edits.type(Number(span.dataset.at), value.trim())
 }
 

@@ -2,7 +2,7 @@
 // saved yet is also kept in the browser, so that it survives a reload or a crash.
 
 import { signal } from '@preact/signals'
-import { ask, Fault, messageOf } from '../base/net.ts'
+import { askTagged, Fault, messageOf } from '../base/net.ts'
 import { forget, store, stored } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import type { Result, Utterance } from './document.ts'
@@ -15,6 +15,9 @@ export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
+/** The API takes at most this many utterances in one edit. */
+const sentAtOnce = 100
+
 type Listeners = {
   /** The text of an utterance was changed, but not by typing into it. */
   onText: (utterance: number, text: string) => void
@@ -24,7 +27,9 @@ type Listeners = {
 }
 
 /** The utterances as the server has them after a change. */
-type Saved = { utterances?: ({ index: number } & Utterance)[] }
+type Saved = { utterances: ({ index: number } & Utterance)[] }
+
+type Sent = { index: number; text: string }[]
 
 export class Edits {
   readonly isEditing = signal(false)
@@ -42,11 +47,18 @@ export class Edits {
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
 
+  /** The ETag of the transcript as this page knows it. */
+  #tag: string | null
+  readonly jobId: string
+
   constructor(
-    readonly jobId: string,
+    { id, tag }: { id: string; tag: string | null },
     readonly result: Result,
     readonly listeners: Listeners,
-  ) {}
+  ) {
+    this.jobId = id
+    this.#tag = tag
+  }
 
   /** Takes up what an earlier visit did not save. */
   open(): void {
@@ -120,7 +132,15 @@ export class Edits {
 
   /** Names a speaker in the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
-    await ask('PATCH', `/v1/transcribe/${this.jobId}`, { body: { speakers: { [speaker]: name } } })
+    await this.#saving
+    const body = { speakers: { [this.nameOf(speaker)]: name } }
+    const send = () => askTagged('PATCH', this.#address, { body, ifMatch: this.#tag })
+    const { tag } = await send().catch(async fault => {
+      if (!(fault instanceof Fault) || fault.status !== 412) throw fault
+      await this.#compare()
+      return send()
+    })
+    this.#tag = tag
     this.names.value = { ...this.names.value, [speaker]: name }
     this.listeners.onNames()
   }
@@ -137,22 +157,25 @@ export class Edits {
     clearTimeout(this.#timer)
     await this.#saving
     const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
-    const sent = [...this.#unsaved]
-      .filter(([utterance]) => !inConflict.has(utterance))
-      .map(([index, was]) => ({ index, text: this.#textOf(index), was }))
-      .filter(({ text, was }) => text !== was)
+    const sent = [...this.#unsaved.keys()]
+      .filter(utterance => !inConflict.has(utterance))
+      .map(index => ({ index, text: this.#textOf(index) }))
     if (sent.length === 0) return
     this.state.value = 'saving'
-    this.#saving = this.#send(sent).finally(() => (this.#saving = null))
+    this.#saving = this.#send(sent.slice(0, sentAtOnce)).finally(() => (this.#saving = null))
     return this.#saving
   }
 
-  async #send(sent: { index: number; text: string; was: string }[]): Promise<void> {
+  async #send(sent: Sent): Promise<void> {
     try {
-      const saved = await ask<Saved>('PATCH', `/v1/transcribe/${this.jobId}`, { body: { utterances: sent } })
-      this.#take(sent, saved)
+      const { answer, tag } = await askTagged<Saved>('PATCH', this.#address, {
+        body: { utterances: sent },
+        ifMatch: this.#tag,
+      })
+      this.#tag = tag
+      this.#take(sent, answer)
     } catch (fault) {
-      if (fault instanceof Fault && fault.status === 409) return this.#compare(sent)
+      if (fault instanceof Fault && fault.status === 412) return this.#compare()
       this.state.value = 'failed'
       this.fault.value = messageOf(fault)
       const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
@@ -161,7 +184,7 @@ export class Edits {
   }
 
   /** Takes the answer to a saved change: new words with their times. */
-  #take(sent: { index: number; text: string }[], { utterances = [] }: Saved): void {
+  #take(sent: Sent, { utterances }: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {
       if (this.#textOf(index) === text) this.#unsaved.delete(index)
@@ -169,24 +192,35 @@ export class Edits {
     }
     for (const { index, ...utterance } of utterances) {
       const known = this.result.utterances[index]
-      if (known && known.text === utterance.text) Object.assign(known, utterance)
+      if (known && !this.#unsaved.has(index)) Object.assign(known, utterance)
     }
     this.listeners.onWords()
     this.#keep()
+    this.state.value = this.#unsaved.size > 0 ? 'waiting' : 'saved'
     if (this.#unsaved.size > 0) this.#plan()
-    else this.state.value = 'saved'
   }
 
-  /** After a refusal, finds the utterances that somebody else has changed. */
-  async #compare(sent: { index: number; text: string; was: string }[]): Promise<void> {
-    const { result } = await ask<{ result: Result }>('GET', `/v1/transcribe/${this.jobId}`)
-    const changed = sent.flatMap(({ index, was }) => {
-      const theirs = result.utterances[index]?.text ?? ''
-      return theirs === was ? [] : [{ utterance: index, mine: this.#textOf(index), theirs }]
+  /**
+   * After a refusal, reads the transcript again. Takes what others have changed, and notes a conflict for each
+   * utterance that was changed here too.
+   */
+  async #compare(): Promise<void> {
+    const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)
+    this.#tag = tag
+    answer.result.utterances.forEach((theirs, utterance) => {
+      const mine = this.result.utterances[utterance]
+      const was = this.#unsaved.get(utterance)
+      if (!mine) return
+      if (was === undefined && mine.text !== theirs.text) {
+        Object.assign(mine, theirs)
+        this.listeners.onText(utterance, theirs.text)
+      }
+      if (was === undefined || was === theirs.text) return
+      if (mine.text === theirs.text) this.#unsaved.delete(utterance)
+      else
+        this.conflicts.value = [...this.conflicts.value, { utterance, mine: mine.text, theirs: theirs.text }]
     })
-    const equal = changed.filter(({ mine, theirs }) => mine === theirs)
-    for (const { utterance } of equal) this.#unsaved.delete(utterance)
-    this.conflicts.value = [...this.conflicts.value, ...changed.filter(({ mine, theirs }) => mine !== theirs)]
+    this.listeners.onWords()
     this.state.value = 'waiting'
     this.#plan()
   }
@@ -242,6 +276,10 @@ export class Edits {
       { text: this.#textOf(utterance), was },
     ])
     store(this.#draftName, Object.fromEntries(drafts))
+  }
+
+  get #address(): string {
+    return `/v1/transcribe/${this.jobId}`
   }
 
   get #draftName(): string {

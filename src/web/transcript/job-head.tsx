@@ -1,11 +1,18 @@
 // The head of a job's page: its name, and what is known about it.
 
 import { showDateTime, showDuration, showLanguage, showMoney } from '../base/format.ts'
+import { askTagged } from '../base/net.ts'
 import { type Job, nameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-export type WholeJob = Job & { result?: Result }
+/** A job with its transcript. The tag changes with each edit. */
+export type WholeJob = Job & { result?: Result; tag: string | null }
+
+export async function readJob(id: string): Promise<WholeJob> {
+  const { answer, tag } = await askTagged<Omit<WholeJob, 'tag'>>('GET', `/v1/transcribe/${id}`)
+  return { ...answer, tag }
+}
 
 export function JobTitle({ job }: { job: Job }) {
   return (

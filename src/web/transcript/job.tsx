@@ -2,20 +2,19 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ask } from '../base/net.ts'
 import { go } from '../base/route.ts'
 import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { factsOf, JobTitle, type WholeJob } from './job-head.tsx'
+import { factsOf, JobTitle, readJob, type WholeJob } from './job-head.tsx'
 import { Running } from './running.tsx'
 import { Transcript } from './transcript.tsx'
 
 const text = words.job
 
 export function JobPage({ id }: { id: string }) {
-  const job = useLoaded(() => ask<WholeJob>('GET', `/v1/transcribe/${id}`), [id])
+  const job = useLoaded(() => readJob(id), [id])
   const title = job.value.value ? nameOf(job.value.value) : words.jobs.title
   useEffect(() => {
     document.title = `${title} · steno`

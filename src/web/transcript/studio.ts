@@ -34,7 +34,7 @@ export class Studio {
     this.player = new Player(result.duration_seconds, `/v1/transcribe/${job.id}/audio`, seconds =>
       this.#show(seconds),
     )
-    this.edits = new Edits(job.id, result, {
+    this.edits = new Edits({ id: job.id, tag: job.tag }, result, {
       onText: (utterance, value) => this.view?.write(utterance, value),
       onWords: () => this.#reindex(),
       onNames: () => this.view?.rename(),

@@ -1,7 +1,7 @@
 // A finished transcript: the text, the player below it, and the tools around it.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { fragment } from '../base/route.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { words } from '../words.ts'
@@ -24,7 +24,8 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const media = useRef<HTMLVideoElement>(null)
   const { player, isFollowing } = studio
 
-  useEffect(() => {
+  // The text is on the page before the first click can come.
+  useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)
     studio.open(container.current)

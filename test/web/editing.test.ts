@@ -1,0 +1,170 @@
+// Tests that a person can correct a transcript, and that nothing typed is lost.
+
+import { expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { conversation } from '../support/conversation.ts'
+import { startTestService } from '../support/service.ts'
+
+const browser = useBrowser()
+const service = await startTestService({ program: null })
+
+type Reader = Awaited<ReturnType<typeof reader>>
+
+async function textsOf({ job, jobId }: Reader): Promise<string[]> {
+  const { result } = await job(jobId)
+  return result.utterances.map(({ text }: { text: string }) => text)
+}
+
+/** Opens the transcript and starts editing. */
+async function edit(page: Page, { jobId }: Reader): Promise<void> {
+  await page.goto(`/jobs/${jobId}`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.utterance[contenteditable]').first().waitFor()
+}
+
+async function saved(page: Page): Promise<void> {
+  await page.getByText('All changes are saved.').waitFor()
+}
+
+seen('a corrected sentence is saved as one types, undone and redone', async () => {
+  const ana = await reader(service, 'ana', conversation({ words: 60, speakers: 2 }))
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'ana@example.org')
+  await edit(page, ana)
+  const first = page.getByRole('textbox', { name: 'Sentence at 0:00' })
+  const before = await first.textContent()
+  await first.click()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' Really.')
+  await saved(page)
+  expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
+  // Times of words that stay are kept, so a click on a word still finds its sound.
+  const { result } = await ana.job(ana.jobId)
+  expect(result.utterances[0].words[0]).toMatchObject({ word: 'We', start: 0.4 })
+  await page.keyboard.press('Control+z')
+  await saved(page)
+  expect(await first.textContent()).toBe(before)
+  expect((await textsOf(ana))[0]).toBe(before ?? '')
+  await page.getByRole('button', { name: 'Redo' }).click()
+  await page.getByText('saved in a moment').waitFor()
+  await saved(page)
+  expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
+  expectNoFaults()
+})
+
+seen('an emptied sentence, a pasted line break and Enter leave one text', async () => {
+  const ben = await reader(service, 'ben', conversation({ words: 30, speakers: 0 }))
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'ben@example.org')
+  await edit(page, ben)
+  const fields = page.locator('.utterance')
+  await fields.nth(0).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type('New words')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.dataset.at')).toBe('1')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('two\nlines')
+  await saved(page)
+  expect((await textsOf(ben)).slice(0, 2)).toEqual(['New words', 'two lines'])
+  expect(await page.evaluate('document.querySelector(\'[data-at="1"]\').childNodes.length')).toBe(1)
+  expectNoFaults()
+})
+
+seen('words are found and replaced in one step', async () => {
+  const cleo = await reader(service, 'cleo', conversation({ words: 200, speakers: 2 }))
+  const before = await textsOf(cleo)
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'cleo@example.org')
+  await page.goto(`/jobs/${cleo.jobId}`)
+  await page.locator('.turn').first().waitFor()
+  await page.keyboard.press('f')
+  await page.getByLabel('Find in this transcript').fill('lisbon')
+  const hits = before.filter(text => text.includes('Lisbon')).length
+  await page.getByText(`1 of ${hits}`).waitFor()
+  await page.getByLabel('Replace with').fill('Porto')
+  await page.getByRole('button', { name: 'Replace all' }).click()
+  await page.getByText('not found').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await saved(page)
+  expect(await textsOf(cleo)).toEqual(before.map(text => text.replaceAll('Lisbon', 'Porto')))
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('saved in a moment').waitFor()
+  await saved(page)
+  expect(await textsOf(cleo)).toEqual(before)
+  expectNoFaults()
+})
+
+seen('a speaker is renamed in one place, also in Arabic', async () => {
+  const dora = await reader(service, 'dora', conversation({ words: 120, speakers: 2 }))
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'dora@example.org')
+  await page.goto(`/jobs/${dora.jobId}`)
+  for (const name of ['Ann', 'ليلى']) {
+    const field = page.locator('.speakers input').first()
+    await field.fill(name)
+    await field.press('Enter')
+    await page.locator('.turn .name', { hasText: name }).first().waitFor()
+  }
+  const { result } = await dora.job(dora.jobId)
+  expect(result.speakers).toEqual(['ليلى', 'SPEAKER 2'])
+  expectNoFaults()
+})
+
+seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {
+  const eva = await reader(service, 'eva', conversation({ words: 60, speakers: 2 }))
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'eva@example.org')
+  const other = await context.newPage()
+  for (const each of [page, other]) await edit(each, eva)
+  await page.locator('.utterance').nth(1).fill('From the first page.')
+  await saved(page)
+  await other.locator('.utterance').nth(0).fill('No conflict here.')
+  await other.locator('.utterance').nth(1).fill('From the second page.')
+  const dialog = other.getByRole('dialog')
+  await dialog.getByText('From the first page.').waitFor()
+  expect(await dialog.getByText('From the second page.').isVisible()).toBe(true)
+  await dialog.getByRole('button', { name: 'Keep mine' }).click()
+  await saved(other)
+  expect((await textsOf(eva)).slice(0, 2)).toEqual(['No conflict here.', 'From the second page.'])
+  expectNoFaults()
+})
+
+seen('an edit survives the end of the session and a reload', async () => {
+  const finn = await reader(service, 'finn', conversation({ words: 60, speakers: 2 }))
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'finn@example.org')
+  await edit(page, finn)
+  service.db.run('delete from sessions')
+  await page.locator('.utterance').nth(0).fill('Typed after the end.')
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.waitFor()
+  // The reload shows the sign-in page, and after it the draft is saved.
+  await page.reload()
+  await page.getByLabel('Password').waitFor()
+  await page.getByLabel('Email address').fill('finn@example.org')
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.keyboard.press('Enter')
+  await page.getByText('Typed after the end.').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await saved(page)
+  expect((await textsOf(finn))[0]).toBe('Typed after the end.')
+  expectNoFaults()
+})
+
+seen('an edit waits for a server that is gone', async () => {
+  const gus = await reader(service, 'gus', conversation({ words: 60, speakers: 2 }))
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'gus@example.org')
+  await edit(page, gus)
+  await context.setOffline(true)
+  await page.locator('.utterance').nth(0).fill('Typed without a server.')
+  await page.getByText('The server does not answer.').waitFor()
+  await context.setOffline(false)
+  await saved(page)
+  expect(await page.getByText('The server does not answer.').count()).toBe(0)
+  expect((await textsOf(gus))[0]).toBe('Typed without a server.')
+  expectNoFaults()
+})
