@@ -24,7 +24,10 @@ import { openVoices } from './who/voices.ts'
 
 export type LoadedEngine = { models: LoadedModels; facts: LoadedFacts }
 
-type LoadOptions = Omit<Extract<Order, { kind: 'load' }>, 'kind' | 'parent' | 'dataDir' | 'durationMsMax' | 'mediaProgram'>
+type LoadOptions = Omit<
+  Extract<Order, { kind: 'load' }>,
+  'kind' | 'parent' | 'dataDir' | 'durationMsMax' | 'mediaProgram'
+>
 
 export async function openModel({
   name,

@@ -60,8 +60,8 @@ async function statusOf(
     'try:\n    print(urllib.request.urlopen(request).status)\nexcept urllib.error.HTTPError as error:\n    print(error.status)\n',
   )
   const ts = code.replace(/console\.log\(.*\)$/, 'console.log(answer.status)')
-  writeFileSync(join(folder, 'example.py'), py)
-  writeFileSync(join(folder, 'example.ts'), ts)
+  if (language === 'Python') writeFileSync(join(folder, 'example.py'), py)
+  if (language === 'TypeScript') writeFileSync(join(folder, 'example.ts'), ts)
   const commands = {
     curl: ['bash', '-c', curl],
     Python: ['python3', 'example.py'],
