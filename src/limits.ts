@@ -262,19 +262,22 @@ export const limits = {
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
   speakerNameLengthMax: 80,
-  /** Words that are added to the search index, or removed from it, in one transaction. Each takes about 5 ms. */
-  indexedWordsPerPiece: 2000,
-  removedWordsPerPiece: 100,
+  /** Words that are added to the search index in one transaction. */
+  indexedWordsPerPiece: 1000,
+  /** Utterances that are removed from the search index in one transaction. */
+  removedUtterancesPerPiece: 200,
   /** Pages of the search index that are merged in one transaction. */
-  mergedPagesPerPiece: 64,
+  mergedPagesPerPiece: 48,
   /** Pause between two transactions of the indexer, in which the server answers requests. */
   indexPauseMs: 5,
+  /** After a purge, the next purge waits this many times as long as the last one took. */
+  purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
   /** A query with more words finds nothing: no utterance is so long. */
   searchWordsMax: 200,
-  /** The order `best` ranks this many of the newest utterances. To rank all of them would take seconds. */
-  searchRankedMax: 2000,
+  /** The order `best` ranks this many of the newest utterances, which takes about 30 ms. */
+  searchRankedMax: 1000,
 
   // Limits of drafts and upgrades.
   /** Age at which a draft is removed: only a killed process leaves a draft for so long. */

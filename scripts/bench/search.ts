@@ -134,7 +134,7 @@ function pick(): number {
 
 const syllables = 'ka lo mi ten ra so ver un pe dri gal os in ter mo ne shi bu el ca'.split(' ')
 
-function wordOf(rank: number): string {
+export function wordOf(rank: number): string {
   let word = ''
   for (let left = rank + 7; left > 0; left = Math.floor(left / syllables.length))
     word += syllables[left % syllables.length]

@@ -16,6 +16,7 @@ import translate from './migrations/011_translate.sql' with { type: 'text' }
 import oauth from './migrations/012_oauth.sql' with { type: 'text' }
 import operators from './migrations/013_operators.sql' with { type: 'text' }
 import resumable from './migrations/014_resumable.sql' with { type: 'text' }
+import searchTombstones from './migrations/015_search_tombstones.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -35,6 +36,7 @@ const shipped: Migration[] = [
   { name: '012_oauth', sql: oauth },
   { name: '013_operators', sql: operators },
   { name: '014_resumable', sql: resumable },
+  { name: '015_search_tombstones', sql: searchTombstones },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

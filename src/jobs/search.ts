@@ -3,7 +3,13 @@
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { accountWord } from '../transcripts/search-index.ts'
-import { findPhrases, type Phrase, phrasesOf, type Stretch } from '../transcripts/search-words.ts'
+import {
+  countPhrases,
+  findPhrases,
+  type Phrase,
+  phrasesOf,
+  type Stretch,
+} from '../transcripts/search-words.ts'
 import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
@@ -35,6 +41,9 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { rowId: number; body: string }
 
+/** What the order functions need of a query. `match` is the query in the language of FTS5. */
+type Query = { match: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
+
 /** Returns one page of the utterances that contain all phrases of `query`. */
 export function searchUtterances(
   db: Db,
@@ -50,55 +59,67 @@ export function searchUtterances(
   const words = phrases.reduce((sum, phrase) => sum + phrase.length, 0)
   if (words === 0 || words > limits.searchWordsMax) return { hits: [], next: null }
   const quoted = phrases.map(phrase => `"${phrase.join(' ')}"`).join(' ')
-  const rows = db.list<HitRow>(statements[order], {
-    match: `account : "${accountWord(accountId)}" AND text : (${quoted})`,
-    top: after?.top ?? Number.MAX_SAFE_INTEGER,
-    // One hit more than the page holds shows that there is a next page.
-    limit: limit + 1,
-    ...(order === 'best' ? { skip: after?.skip ?? 0, ranked: limits.searchRankedMax } : {}),
-  })
-  const shown = rows.slice(0, limit)
-  const isLast = rows.length <= limit
-  return {
-    hits: shown.map(row => hitOf(row, phrases)),
-    next: isLast ? null : nextPlace(db, order, shown, after),
-  }
+  const match = `account : "${accountWord(accountId)}" AND text : (${quoted})`
+  const { rows, next } = (order === 'best' ? best : newest)(db, { match, phrases, limit, after })
+  return { hits: rows.map(row => hitOf(row, phrases)), next }
 }
+
+type Page = { rows: HitRow[]; next: SearchPlace | null }
 
 const details = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
-  uploads.filename, utterances.body`
+  uploads.filename, utterances.body, utterances.id as rowId`
 
-/**
- * Joins the rows of the search index with what an answer shows. The joins are `cross`, so that SQLite reads
- * the index first.
- */
-const joined = (rowId: string) => `cross join utterances on utterances.id = ${rowId}
-  cross join jobs on jobs.seq = ${rowId} / ${utterancesMax} and jobs.deleted_at is null
+/** Joins utterances with their jobs. The joins are `cross`, so that SQLite reads the utterances first. */
+const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 
-const statements: Record<SearchOrder, string> = {
-  newest: `select ${details}, search.rowid as rowId from search ${joined('search.rowid')}
-    where search match $match and search.rowid < $top order by search.rowid desc limit $limit`,
-  best: `select ${details}, rowId
-    from (
-      select rowid as rowId, bm25(search, 0, 1) as score from search
-      where search match $match and rowid < $top order by rowid desc limit $ranked
-    )
-    ${joined('rowId')} order by score, rowId desc limit $limit offset $skip`,
+const found = `from search cross join utterances on utterances.id = search.rowid ${jobsOfUtterances}
+  where search match $match and search.rowid < $top order by search.rowid desc limit $limit`
+
+const newestTop = Number.MAX_SAFE_INTEGER
+
+function newest(db: Db, { match, limit, after }: Query): Page {
+  const top = after?.top ?? newestTop
+  // One hit more than the page holds shows that there is a next page.
+  const rows = db.list<HitRow>(`select ${details} ${found}`, { match, top, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return { rows: shown, next: last ? { top: last.rowId, skip: 0 } : null }
 }
 
-function nextPlace(
-  db: Db,
-  order: SearchOrder,
-  shown: HitRow[],
-  after: SearchPlace | null,
-): SearchPlace | null {
-  if (order === 'newest') return { top: shown.at(-1)?.rowId ?? 0, skip: 0 }
-  return { top: after?.top ?? newestRowId(db) + 1, skip: (after?.skip ?? 0) + shown.length }
+/**
+ * Ranks the newest hits. FTS5's own rank is not used: for each word it counts all utterances that have the
+ * word, and all utterances of the account, which takes 0.2 s for 30 million words.
+ */
+function best(db: Db, { match, phrases, limit, after }: Query): Page {
+  const { top, skip } = after ?? { top: newestTop, skip: 0 }
+  const candidates = db.list<{ rowId: number; text: string }>(
+    `select search.rowid as rowId, utterances.body ->> '$.text' as text ${found}`,
+    { match, top, limit: limits.searchRankedMax },
+  )
+  const ranked = candidates
+    .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
+    .toSorted((one, other) => other.score - one.score || other.rowId - one.rowId)
+  const shown = ranked.slice(skip, skip + limit)
+  const rows = shown.flatMap(({ rowId }) =>
+    db.list<HitRow>(`select ${details} from utterances ${jobsOfUtterances} where utterances.id = $rowId`, {
+      rowId,
+    }),
+  )
+  // Later pages rank the same utterances, although newer ones may have come.
+  const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
+  const isLast = skip + limit >= ranked.length
+  return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }
 }
 
-function newestRowId(db: Db): number {
-  return db.find<{ id: number | null }>('select max(id) as id from utterances')?.id ?? 0
+/** The constants of BM25, and the length of a usual utterance in characters. */
+const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
+
+/** Returns the rank of an utterance by BM25, with one weight for all phrases. */
+function scoreOf(text: string, phrases: readonly Phrase[]): number {
+  const counts = countPhrases(text, phrases)
+  const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
+  return counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
 }
 
 function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit {

@@ -66,7 +66,7 @@ function editUtterance(
     id: utteranceId(job.seq, index),
     body: JSON.stringify(after),
   })
-  replaceInIndex(db, job, index, { before: before.text, after: after.text })
+  if (after.text !== before.text) replaceInIndex(db, job, index, after.text)
 }
 
 /** Returns the row ids of the utterances of a job. */

@@ -4,12 +4,13 @@
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { mergeIndexPiece, writeIndexPiece } from './search-index.ts'
+import { mergeIndexPiece, needsPurge, purgeIndex, writeIndexPiece } from './search-index.ts'
 
 export class Indexer {
   readonly #db: Db
   #running: Promise<void> | null = null
   #closing = false
+  #nextPurgeAt = 0
 
   constructor(db: Db) {
     this.#db = db
@@ -42,10 +43,25 @@ export class Indexer {
     for (let work = true; work; ) {
       work = false
       for (const step of [writeIndexPiece, mergeIndexPiece]) {
-        await Bun.sleep(limits.indexPauseMs)
-        if (this.#closing) return
+        if (!(await this.#pause())) return
         if (step(this.#db)) work = true
       }
     }
+    await this.#purge()
+  }
+
+  /** Purges the index. A sweep comes back for a purge that is too early. */
+  async #purge(): Promise<void> {
+    const beganAt = this.#db.uptime()
+    if (beganAt < this.#nextPurgeAt || !needsPurge(this.#db)) return
+    for (const _ of purgeIndex(this.#db)) if (!(await this.#pause())) return
+    const endedAt = this.#db.uptime()
+    this.#nextPurgeAt = endedAt + limits.purgePauseRatio * (endedAt - beganAt)
+  }
+
+  /** Lets the server answer requests. Returns false when the indexer must stop. */
+  async #pause(): Promise<boolean> {
+    await Bun.sleep(limits.indexPauseMs)
+    return !this.#closing
   }
 }

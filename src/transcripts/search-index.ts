@@ -1,5 +1,8 @@
 // Keeps the search index in step with the utterances. The index has one row for each utterance, with the
 // account as a second column. It is written in pieces, because a write blocks the event loop.
+//
+// A deleted row is only marked. Its words leave the file when a merge rewrites the segment that has them. A
+// purge therefore merges all segments to one. The table `unpurged` shows that a purge is needed.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -10,7 +13,7 @@ import type { Utterance } from './transcript.ts'
 /** A job as the index sees it. */
 export type IndexedJob = { id: string; seq: number; accountId: string }
 
-type DueJob = IndexedJob & { unindexed: number; isDeleted: number }
+type DueJob = IndexedJob & { unindexed: number }
 
 /** Returns the word that stands for an account in the index. */
 export function accountWord(accountId: string): string {
@@ -18,15 +21,16 @@ export function accountWord(accountId: string): string {
 }
 
 /**
- * Writes one piece of the index. Deleted transcripts come first, then the newest transcript. Returns false
- * when the index is complete.
+ * Removes one piece of a deleted transcript, or adds one piece of the newest transcript that is not complete
+ * in the index. Returns false when there is nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {
-    const due = findDue(db)
-    if (due?.isDeleted) removePiece(db, due)
-    else if (due) addPiece(db, due)
-    return due !== null
+    const deleted = findDeleted(db)
+    if (deleted) removePiece(db, deleted)
+    const due = deleted ? null : findDue(db)
+    if (due) addPiece(db, due)
+    return deleted !== null || due !== null
   })
 }
 
@@ -35,13 +39,24 @@ export function writeIndexPiece(db: Db): boolean {
  * merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
-  return db.tx(() => {
-    const before = totalChanges(db)
-    db.run("insert into search (search, rank) values ('merge', $pages)", {
-      pages: limits.mergedPagesPerPiece,
-    })
-    // FTS5 documents this test: a merge without work counts as one change.
-    return totalChanges(db) - before >= 2
+  return merge(db, limits.mergedPagesPerPiece)
+}
+
+/** Returns true if the words of a deleted transcript may still be in the index. */
+export function needsPurge(db: Db): boolean {
+  return db.find('select 1 from unpurged limit 1') !== null
+}
+
+/**
+ * Removes the words of deleted transcripts from the index, piece by piece: a caller goes through the pieces.
+ * Transcripts that are deleted in the meantime need another purge.
+ */
+export function* purgeIndex(db: Db): Generator<void> {
+  const purged = db.list<{ seq: number }>('select seq from unpurged')
+  // A negative number begins a merge of all segments.
+  for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
+  db.tx(() => {
+    for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
   })
 }
 
@@ -49,12 +64,15 @@ export function mergeIndexPiece(db: Db): boolean {
  * Deletes a transcript. Its first utterances leave the database in this transaction; `writeIndexPiece`
  * removes the others. No reader sees them in between.
  */
-export function deleteTranscript(db: Db, job: IndexedJob): void {
-  db.run(`update transcripts set head = null, original_head = null where job_id = $id and head is not null`, {
-    id: job.id,
-  })
-  const due = findDue(db, job.id)
-  if (due) removePiece(db, due)
+export function deleteTranscript(db: Db, { id }: IndexedJob): void {
+  db.run(
+    'update transcripts set head = null, original_head = null, speaker_names = null where job_id = $id',
+    {
+      id,
+    },
+  )
+  const deleted = findDeleted(db, id)
+  if (deleted) removePiece(db, deleted)
 }
 
 /** Replaces the text of one utterance in the index. */
@@ -62,23 +80,29 @@ export function replaceInIndex(
   db: Db,
   { id: jobId, seq, accountId }: IndexedJob,
   index: number,
-  { before, after }: { before: string; after: string },
+  text: string,
 ): void {
   const row = db.find<{ unindexed: number }>('select unindexed from transcripts where job_id = $jobId', {
     jobId,
   })
   if (!row || index < row.unindexed) return
   const id = utteranceId(seq, index)
-  removeRow(db, accountId, id, before)
-  addRow(db, accountId, id, after)
+  db.run('delete from search where rowid = $id', { id })
+  addRow(db, accountId, id, text)
 }
 
-function findDue(db: Db, jobId: string | null = null): DueJob | null {
+function findDue(db: Db): DueJob | null {
   return db.find<DueJob>(
-    `select jobs.id, seq, account_id as accountId, unindexed, head is null as isDeleted
-     from transcripts join jobs on jobs.id = job_id
-     where (unindexed > 0 or head is null) and ($jobId is null or job_id = $jobId)
-     order by head is null desc, job_id desc limit 1`,
+    `select jobs.id, seq, account_id as accountId, unindexed from transcripts join jobs on jobs.id = job_id
+     where unindexed > 0 and head is not null order by job_id desc limit 1`,
+  )
+}
+
+/** Finds a deleted transcript whose utterances are not all removed. */
+function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: number } | null {
+  return db.find<{ id: string; seq: number }>(
+    `select jobs.id, seq from transcripts join jobs on jobs.id = job_id
+     where head is null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },
   )
 }
@@ -98,26 +122,25 @@ function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): voi
   db.run('update transcripts set unindexed = $left where job_id = $jobId', { jobId, left })
 }
 
-/** Removes the last utterances of a deleted transcript, and at the end the row of the transcript. */
-function removePiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): void {
-  const highestIndexed = utteranceId(seq, unindexed)
-  const utterances = db.list<{ id: number; text: string }>(
-    `select id, body ->> '$.text' as text from utterances where id >= $first and id < $end
-     order by id limit $limit`,
+/**
+ * Removes the last utterances of a deleted transcript from the index and from the database, and at the end
+ * the row of the transcript.
+ */
+function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: number }): void {
+  const ids = db.list<{ id: number }>(
+    `delete from utterances where id in (
+       select id from utterances where id >= $first and id < $end order by id limit $limit
+     ) returning id`,
     {
       first: seq * utterancesMax,
       end: (seq + 1) * utterancesMax,
-      limit: limits.removedWordsPerPiece,
+      limit: limits.removedUtterancesPerPiece,
     },
   )
-  let words = 0
-  for (const { id, text } of utterances) {
-    if (words >= limits.removedWordsPerPiece) return
-    if (id <= highestIndexed) words += removeRow(db, accountId, id, text)
-    db.run('delete from utterances where id = $id', { id })
-  }
-  if (utterances.length < limits.removedWordsPerPiece)
-    db.run('delete from transcripts where job_id = $jobId', { jobId })
+  for (const { id } of ids) db.run('delete from search where rowid = $id', { id })
+  if (ids.length === limits.removedUtterancesPerPiece) return
+  db.run('delete from transcripts where job_id = $jobId', { jobId })
+  db.run('insert into unpurged (seq) values ($seq) on conflict do nothing', { seq })
 }
 
 function textOf(db: Db, id: number): string {
@@ -133,28 +156,18 @@ function addRow(db: Db, accountId: string, id: number, text: string): number {
     account: accountWord(accountId),
     words,
   })
-  return wordsIn(words)
+  return words.split(' ').length + 1
 }
 
-/**
- * Removes an utterance from the index. FTS5 needs exactly the text that was added. Returns the number of
- * words that FTS5 had to remove.
- */
-function removeRow(db: Db, accountId: string, id: number, text: string): number {
-  const words = indexedText(text)
-  db.run("insert into search (search, rowid, account, text) values ('delete', $id, $account, $words)", {
-    id,
-    account: accountWord(accountId),
-    words,
+function merge(db: Db, pages: number): boolean {
+  return db.tx(() => {
+    const before = totalChanges(db)
+    db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
+    // FTS5 documents this test: a merge without work counts as one change.
+    return totalChanges(db) - before >= 2
   })
-  return wordsIn(words)
 }
 
 function totalChanges(db: Db): number {
   return db.find<{ changes: number }>('select total_changes() as changes')?.changes ?? 0
-}
-
-/** Returns the number of words of a row, with the word of the account. */
-function wordsIn(indexedText: string): number {
-  return indexedText.split(' ').length + 1
 }

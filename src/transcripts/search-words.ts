@@ -62,6 +62,12 @@ export function phrasesOf(query: string): Phrase[] {
   return [...phrases.values()]
 }
 
+/** Returns how often each phrase occurs in a text. */
+export function countPhrases(text: string, phrases: readonly Phrase[]): number[] {
+  const words = searchWords(text)
+  return phrases.map(phrase => words.filter((_, at) => isAt(words, at, phrase)).length)
+}
+
 /** Returns where the phrases lie in a text, in order. Overlapping phrases become one stretch. */
 export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
   const words = searchWords(text)
@@ -69,7 +75,7 @@ export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[]
   const joined = words.slice(1).map(() => false)
   for (const phrase of phrases)
     for (let at = 0; at + phrase.length <= words.length; at++) {
-      if (!phrase.every((word, offset) => words[at + offset]?.word === word)) continue
+      if (!isAt(words, at, phrase)) continue
       marked.fill(true, at, at + phrase.length)
       joined.fill(true, at, at + phrase.length - 1)
     }
@@ -81,4 +87,8 @@ export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[]
     else found.push({ from, to })
   }
   return found
+}
+
+function isAt(words: readonly SearchWord[], at: number, phrase: Phrase): boolean {
+  return phrase.every((word, offset) => words[at + offset]?.word === word)
 }

@@ -3,7 +3,12 @@
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'
-import { mergeIndexPiece, writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import {
+  mergeIndexPiece,
+  needsPurge,
+  purgeIndex,
+  writeIndexPiece,
+} from '../../src/transcripts/search-index.ts'
 import { storeTranscript } from '../../src/transcripts/store.ts'
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 
@@ -66,10 +71,11 @@ export function addTranscript(
   return id
 }
 
-/** Completes the search index. Returns the number of pieces that were written. */
+/** Completes the search index, and purges it. Returns the number of pieces that were written. */
 export function completeIndex(db: Db): number {
   let pieces = 0
   while (writeIndexPiece(db)) pieces += 1
   while (mergeIndexPiece(db)) pieces += 1
+  if (needsPurge(db)) for (const _ of purgeIndex(db)) pieces += 1
   return pieces
 }

@@ -5,7 +5,12 @@ import { type Db, databasePath, openDb } from '../../src/db/db.ts'
 import { deleteJob } from '../../src/jobs/job.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { limits } from '../../src/limits.ts'
-import { mergeIndexPiece, writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import {
+  mergeIndexPiece,
+  needsPurge,
+  purgeIndex,
+  writeIndexPiece,
+} from '../../src/transcripts/search-index.ts'
 import { findTranscript } from '../../src/transcripts/store.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -103,12 +108,16 @@ test('a deleted text is nowhere in the files of the database', () => {
   checkIndex(db)
 })
 
-test('a short transcript leaves the files of the database with the job', () => {
+test('the text of a short transcript leaves the files of the database with the job, its words with a purge', () => {
   const opened = open()
   const ana = opened.account('ana')
   const id = addTranscript(opened.db, ana, ['Flumphwort grows here.'])
   completeIndex(opened.db)
   deleteJob(opened.db, ana.id, id)
+  expect(isOnDisk(opened, 'flumphwort grows here')).toBe(false)
+  expect(needsPurge(opened.db)).toBe(true)
+  for (const _ of purgeIndex(opened.db));
+  expect(needsPurge(opened.db)).toBe(false)
   expect(isOnDisk(opened, 'lumphwort')).toBe(false)
 })
 
@@ -160,6 +169,7 @@ test('random transcripts are found exactly where a plain search finds their word
     }
     if (random.below(2) === 0) writeIndexPiece(db)
     if (random.below(2) === 0) mergeIndexPiece(db)
+    if (random.below(8) === 0) completeIndex(db)
   }
   completeIndex(db)
   checkIndex(db)
@@ -173,4 +183,27 @@ test('random transcripts are found exactly where a plain search finds their word
         )
       expect(places(db, id, word)).toEqual(expected.slice(0, 100) as [string, number][])
     }
+})
+
+test('a transcript that is deleted during a purge is removed by the next purge', () => {
+  const opened = open()
+  const { db } = opened
+  const ana = opened.account('ana')
+  const ids = ['flumphwort', 'xylophone', 'zebrafish'].map(word =>
+    addTranscript(db, ana, [`A ${word} here.`]),
+  )
+  completeIndex(db)
+  deleteJob(db, ana.id, ids[0]!)
+  const purge = purgeIndex(db)
+  purge.next()
+  deleteJob(db, ana.id, ids[1]!)
+  for (const _ of purge);
+  expect([needsPurge(db), isOnDisk(opened, 'lumphwort')]).toEqual([true, false])
+  for (const _ of purgeIndex(db));
+  expect([needsPurge(db), isOnDisk(opened, 'ylophone'), isOnDisk(opened, 'ebrafish')]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  checkIndex(db)
 })
