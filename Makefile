@@ -1,4 +1,4 @@
-# run, test, check, build, bench: nothing else. Bun is fetched here when the machine has none.
+# run, test, check, build, release, bench: nothing else. Bun is fetched here when the machine has none.
 BUN_VERSION := 1.4.5
 BUN := $(shell scripts/bun-path $(BUN_VERSION))
 export PATH := $(dir $(BUN)):$(PATH)
@@ -6,7 +6,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: run test check build bench install
+.PHONY: run test check build release bench install
 
 run: install
 	$(BUN) src/main.ts serve
@@ -27,6 +27,10 @@ check: install
 # make build TARGET=linux-arm64 builds for another machine.
 build: install
 	$(BUN) scripts/build.ts $(if $(TARGET),--target $(TARGET))
+
+# STENO_SIGNING_KEY names the private key; docs/releases.md says how to make one.
+release: install
+	$(BUN) scripts/release.ts
 
 bench: install
 	$(BUN) scripts/bench/run.ts --docs docs

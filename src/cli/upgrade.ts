@@ -1,15 +1,26 @@
-import { chmodSync, copyFileSync, existsSync, linkSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { command, need, say, UsageError } from './command.ts'
+import { problemOf } from './release.ts'
+
+/**
+ * The key that signs releases, and the time of the commit of this program. The build defines these constants. The key is
+ * empty in a program that was not built as a release.
+ */
+declare const STENO_RELEASE_KEY: string
+declare const STENO_COMMITTED: string
 
 export const upgrade = command({
-  usage: 'steno upgrade --from FILE',
-  summary: 'Replace this program by another build, and keep this one as steno.old.',
-  options: { from: { type: 'string' } },
-  help: { from: 'the new program' },
+  usage: 'steno upgrade --from FILE [--unsigned]',
+  summary: 'Replace this program by another release, and keep this one as steno.old.',
+  options: { from: { type: 'string' }, unsigned: { type: 'boolean' } },
+  help: {
+    from: 'the new program; its signature is FILE.sig',
+    unsigned: 'check no signature; only for a program that you built yourself',
+  },
   async run(positionals, values) {
     need(positionals)
     if (values.from === undefined) throw new UsageError('--from FILE expected')
@@ -20,6 +31,8 @@ export const upgrade = command({
     const here = process.execPath
     using draft = new Draft(here)
     copyFileSync(from, draft.path)
+    const problem = await signatureProblem(from, draft.path, values.unsigned === true)
+    if (problem !== null) throw new Error(`${from} ${problem}; nothing was changed`)
     chmodSync(draft.path, 0o755)
     const versions = versionsOf(draft.path)
     if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
@@ -30,6 +43,28 @@ export const upgrade = command({
     say('A running service stays as it was until its restart: systemctl restart steno')
   },
 })
+
+/**
+ * Checks the signature of a file. `copy` is the copy that will be installed: the file itself may change in the meantime.
+ * Returns the problem, or null.
+ */
+async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
+  const isRelease = STENO_RELEASE_KEY !== ''
+  if (unsigned)
+    return isRelease
+      ? 'needs a signature: this program is a release, and --unsigned is only for your own builds'
+      : null
+  if (!isRelease)
+    return 'cannot be checked: this program has no key of releases; --unsigned installs it all the same'
+  if (!existsSync(`${from}.sig`)) return `has no signature (${from}.sig)`
+  const hasher = new Bun.CryptoHasher('sha256')
+  for await (const part of Bun.file(copy).stream()) hasher.update(part)
+  return problemOf(readFileSync(`${from}.sig`, 'utf8'), hasher.digest('hex'), {
+    publicKey: STENO_RELEASE_KEY,
+    target: `${process.platform}-${process.arch}`,
+    committed: STENO_COMMITTED,
+  })
+}
 
 /**
  * Runs `program` and returns the version and the commit that it prints. Returns null if the file is not a

@@ -93,15 +93,19 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const place = emptyFolder('upgrade')
   const here = join(place, 'steno')
   copyFileSync(binary, here)
-  const upgrade = (from: string) => Bun.spawnSync([here, 'upgrade', '--from', from], { cwd: place, env: {} })
+  const upgrade = (from: string, ...options: string[]) =>
+    Bun.spawnSync([here, 'upgrade', '--from', from, ...options], { cwd: place, env: {} })
 
   await Bun.write(join(place, 'text'), 'not a program')
   await Bun.write(join(place, 'script'), '#!/bin/sh\necho hello\n')
   const before = statSync(here).ino
-  for (const name of ['text', 'script', 'nothing']) expect([name, upgrade(name).exitCode]).toEqual([name, 1])
+  for (const name of ['text', 'script', 'nothing'])
+    expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
+  // A program that is not a release has no key. It installs nothing without being told so.
+  expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
-  const done = upgrade(binary)
+  const done = upgrade(binary, '--unsigned')
   expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
   expect(statSync(here).ino).not.toBe(before)
@@ -166,7 +170,7 @@ test.skipIf(!mayChroot)(
   () => {
     const box = emptyFolder('box')
     for (const name of ['proc', 'dev', 'opt']) mkdirSync(join(box, name))
-    // The program is linked only with libraries of glibc. FFmpeg's addon needs two more libraries of glibc.
+    // The program is linked only with libraries of glibc. ONNX Runtime needs two more of them.
     const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
     const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
     const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
