@@ -1,6 +1,6 @@
 // Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time, files and system
 // calls. The process also ends when its parent ends. If the kernel does not support Landlock or seccomp, the process
-// runs without this protection; `steno doctor` says so.
+// runs without this protection; the server logs it at its start.
 
 #include "confine.h"
 #include <errno.h>

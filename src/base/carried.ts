@@ -40,16 +40,8 @@ export function cacheDir(): string {
 }
 
 /**
- * Returns the environment variables with which a child process finds the unpacked files. A child process
- * inherits no environment and no working folder. A checkout unpacks nothing, so it needs no variable.
- */
-export function unpackedEnvironment(): Record<string, string> {
-  return carried === null ? {} : nativeEnvironment()
-}
-
-/**
- * Returns the same variable as `unpackedEnvironment`, in a checkout too. It is for a child process that
- * loads the CUDA provider: the provider is always in this folder.
+ * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. A
+ * child process inherits no environment and no working folder.
  */
 export function nativeEnvironment(): Record<string, string> {
   if (carried !== null) unpackedFolder(carried)

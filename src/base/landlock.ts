@@ -15,7 +15,6 @@ const right = {
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,
-  device: 1 << 15,
 }
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
@@ -28,9 +27,9 @@ const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 const all = 0b11n
 
 export type Paths = {
-  read?: string[]
+  read: string[]
   /** Paths that the process may write to. It cannot read them unless `read` lists them too. */
-  write?: string[]
+  write: string[]
 }
 
 /** Returns the version of Landlock in this kernel. Returns 0 if the kernel has no Landlock. */
@@ -41,16 +40,14 @@ export function landlockVersion(): number {
 
 /**
  * Denies access to all files, except the files in these lists and the content of the folders in these lists.
- * If both lists are empty, listing folders and device operations (ioctl) are denied too; otherwise both
- * remain allowed. Returns false if the kernel has no Landlock or refuses the restriction.
+ * Listing folders and device operations (ioctl) remain allowed. Returns false if the kernel has no Landlock or
+ * refuses the restriction.
  */
-export function restrictTo({ read: readable = [], write: writable = [] }: Paths): boolean {
+export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
-  const isAll = readable.length === 0 && writable.length === 0
-  const handled = isAll ? read | change | right.device : (read | change) & ~right.readFolder
-  const known =
-    version >= 5 ? -1 : version >= 3 ? ~right.device : version === 2 ? right.move * 2 - 1 : right.move - 1
+  const handled = (read | change) & ~right.readFolder
+  const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
   // The size of the structure in bytes. An older kernel refuses a structure that is larger than its own.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known

@@ -9,9 +9,7 @@ import { dlopen, ptr } from 'bun:ffi'
 const numbers = {
   prctl: [157, 167],
   capset: [126, 91],
-  prlimit: [302, 261],
   adjtimex: [159, 171],
-  lseek: [8, 62],
   socket: [41, 198],
   connect: [42, 203],
   bind: [49, 200],
@@ -42,19 +40,6 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
   return Number(library.syscall(given, a, b, c, d, e))
 }
 
-/**
- * Sets the soft and the hard value of a resource limit of this process. `which` is the number of the
- * resource. A process cannot raise its hard value, so neither new value exceeds the present hard value.
- */
-export function limitResource(which: number, soft: number, hard = soft): void {
-  const limits = new BigUint64Array(2)
-  if (systemCall('prlimit', 0, which, 0, ptr(limits)) !== 0) throw new Error(`getrlimit ${which} failed`)
-  const highest = limits[1] ?? 0n
-  const within = (value: number) => (BigInt(value) < highest ? BigInt(value) : highest)
-  limits.set([within(soft), within(hard)])
-  if (systemCall('prlimit', 0, which, ptr(limits)) !== 0) throw new Error(`setrlimit ${which} failed`)
-}
-
 /** The size of `struct timex`, which adjtimex fills. */
 const timexBytes = 208
 const unsynchronised = 5
@@ -62,10 +47,4 @@ const unsynchronised = 5
 /** Returns false if the kernel says that no time service keeps its clock right. */
 export function isClockSynchronised(): boolean {
   return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
-}
-
-/** Sets the position in an open file to `offset` bytes from its start. */
-export function seek(file: number, offset: number): void {
-  const fromStart = 0
-  if (systemCall('lseek', file, offset, fromStart) < 0) throw new Error('lseek failed')
 }

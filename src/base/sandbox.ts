@@ -1,4 +1,5 @@
-// The sandbox: a process gives up its rights before it handles untrusted data. If the kernel does not
+// The sandbox of the engine: a process gives up its rights before it handles untrusted data. The media program
+// confines itself (native/media/confine.c). If the kernel does not
 // support a protection, the process keeps the rights that this protection would remove.
 
 import { ptr } from 'bun:ffi'
@@ -11,34 +12,27 @@ const setNoNewPrivileges = 38
 /** The capability CAP_DAC_OVERRIDE: with it root reads and writes the files of every user. */
 const anyFile = 0b10
 
-/** Takes all rights from this process, except the use of its open files, its memory and its threads. */
-export function giveUpEverything(): void {
-  dropPrivileges({ kept: 0 })
-  restrictTo({})
-  denyCalls('everything')
-}
-
 /**
  * Leaves this process access to these paths, the right to start programs, and signals to its own children.
  * The process cannot connect to another machine.
  */
 export function giveUpAllBut(paths: Paths): void {
-  dropPrivileges({ kept: anyFile })
+  dropPrivileges()
   restrictTo(paths)
-  denyCalls(['inspection', 'kernel'])
+  denyCalls()
 }
 
 /**
- * Takes all capabilities from this process, except the bits in `kept`. A program that this process starts
- * cannot gain more.
+ * Takes all capabilities from this process, except `anyFile`. A program that this process starts cannot gain
+ * more.
  */
-function dropPrivileges({ kept }: { kept: number }): void {
+function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
   // The six numbers are the effective, permitted and inheritable capabilities: first their lower 32 bits,
   // then their upper 32 bits. A process without capabilities gains none by this call.
-  systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0])))
+  systemCall('capset', ptr(header), ptr(new Uint32Array([anyFile, anyFile, 0, 0, 0, 0])))
 }
 
 /** Prevents other processes of the same user from reading the memory and the environment of this process. */

@@ -14,102 +14,6 @@ type Machine = 'x64' | 'arm64'
 
 /** The calls that the filter denies, grouped by purpose. */
 const calls = {
-  /** Opening, listing and changing files by name. */
-  files: {
-    open: [2, null],
-    creat: [85, null],
-    openat: [257, 56],
-    openat2: 437,
-    open_by_handle_at: [304, 265],
-    name_to_handle_at: [303, 264],
-    truncate: [76, 45],
-    rename: [82, null],
-    renameat: [264, 38],
-    renameat2: [316, 276],
-    unlink: [87, null],
-    unlinkat: [263, 35],
-    link: [86, null],
-    linkat: [265, 37],
-    symlink: [88, null],
-    symlinkat: [266, 36],
-    mkdir: [83, null],
-    mkdirat: [258, 34],
-    rmdir: [84, null],
-    mknod: [133, null],
-    mknodat: [259, 33],
-    chmod: [90, null],
-    fchmod: [91, 52],
-    fchmodat: [268, 53],
-    fchmodat2: 452,
-    chown: [92, null],
-    lchown: [94, null],
-    fchown: [93, 55],
-    fchownat: [260, 54],
-    utime: [132, null],
-    utimes: [235, null],
-    futimesat: [261, null],
-    utimensat: [280, 88],
-    setxattr: [188, 5],
-    lsetxattr: [189, 6],
-    fsetxattr: [190, 7],
-    removexattr: [197, 14],
-    lremovexattr: [198, 15],
-    fremovexattr: [199, 16],
-    setxattrat: 463,
-    removexattrat: 466,
-    file_setattr: 469,
-    readlink: [89, null],
-    readlinkat: [267, 78],
-    chdir: [80, 49],
-    fchdir: [81, 50],
-    inotify_init: [253, null],
-    inotify_init1: [294, 26],
-  },
-  /** Starting programs and processes. */
-  programs: {
-    execve: [59, 221],
-    execveat: [322, 281],
-    fork: [57, null],
-    vfork: [58, null],
-  },
-  /** Creating sockets, and using sockets that are already open. */
-  network: {
-    socket: [41, 198],
-    socketpair: [53, 199],
-    connect: [42, 203],
-    bind: [49, 200],
-    listen: [50, 201],
-    accept: [43, 202],
-    accept4: [288, 242],
-    sendto: [44, 206],
-    sendmsg: [46, 211],
-    sendmmsg: [307, 269],
-    recvfrom: [45, 207],
-    recvmsg: [47, 212],
-    recvmmsg: [299, 243],
-  },
-  /** Signals to other processes, their priorities, and memory and queues that processes share. */
-  signals: {
-    kill: [62, 129],
-    tkill: [200, 130],
-    rt_sigqueueinfo: [129, 138],
-    rt_tgsigqueueinfo: [297, 240],
-    pidfd_send_signal: 424,
-    pidfd_open: 434,
-    setpriority: [141, 140],
-    ioprio_set: [251, 30],
-    sched_setparam: [142, 118],
-    sched_setscheduler: [144, 119],
-    sched_setattr: [314, 274],
-    sched_setaffinity: [203, 122],
-    migrate_pages: [256, 238],
-    move_pages: [279, 239],
-    shmget: [29, 194],
-    shmat: [30, 196],
-    semget: [64, 190],
-    msgget: [68, 186],
-    mq_open: [240, 180],
-  },
   /** Access to the memory and the file descriptors of other processes. */
   inspection: {
     ptrace: [101, 117],
@@ -166,10 +70,11 @@ const calls = {
     open_tree_attr: 467,
     setns: [308, 268],
   },
-  namespaces: { unshare: [272, 97] },
 } as const satisfies Record<string, Record<string, Numbers>>
 
-export type CallGroup = keyof typeof calls
+const af = { unix: 1, netlink: 16 }
+/** The ioctl requests TIOCSTI and TIOCLINUX. Both can insert input into the terminal. */
+const terminalInput = [0x5412, 0x541c]
 
 /**
  * A rule for a call that is denied for some values of one argument and allowed for the other values.
@@ -177,43 +82,12 @@ export type CallGroup = keyof typeof calls
  * values and denied for all others. With `not`, the call is denied for the listed values and allowed for all
  * others.
  */
-type Rule = { call: Numbers; argument: number } & (
-  | { only: readonly number[] }
-  | { not: readonly number[] }
-  /**
-   * With `flags`, the call is allowed if the argument has at least one of these bits. Otherwise it is
-   * denied.
-   */
-  | { flags: number }
-)
+type Rule = { call: Numbers; argument: number } & ({ only: readonly number[] } | { not: readonly number[] })
 
-const af = { unix: 1, netlink: 16 }
-const cloneThread = 0x10000
-const setParentDeathSignal = 1
-/** The ioctl requests TIOCSTI and TIOCLINUX. Both can insert input into the terminal. */
-const terminalInput = [0x5412, 0x541c]
-
-/** Returns the rules for the calls that are denied only for some values of an argument. */
-function rulesOf(groups: readonly CallGroup[]): Rule[] {
-  const has = (group: CallGroup) => groups.includes(group)
-  return [
-    { call: [16, 29], argument: 1, not: terminalInput },
-    ...(has('programs')
-      ? [
-          { call: [56, 220], argument: 0, flags: cloneThread } as const,
-          // Without this rule the process could cancel the signal that kills it when its parent ends.
-          { call: [157, 167], argument: 0, not: [setParentDeathSignal] } as const,
-        ]
-      : []),
-    ...(has('signals')
-      ? [
-          { call: [234, 131], argument: 0, only: [process.pid] } as const,
-          { call: [302, 261], argument: 0, only: [0, process.pid] } as const,
-        ]
-      : []),
-    ...(has('network') ? [] : [{ call: [41, 198], argument: 0, only: [af.unix, af.netlink] } as const]),
-  ]
-}
+const rules: readonly Rule[] = [
+  { call: [16, 29], argument: 1, not: terminalInput },
+  { call: [41, 198], argument: 0, only: [af.unix, af.netlink] },
+]
 
 const eperm = 1
 const enosys = 38
@@ -222,13 +96,12 @@ const enosys = 38
  * they do on a kernel that does not have them.
  */
 const firstUnknown = 470
-const clone3 = 435
 /** The first call number of the x32 ABI, a second interface of x64. */
 const x32 = 0x40000000
 
 /** Offsets, in bytes, of the fields in the data that the filter receives about a call. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
-const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, ifAnyBit: 0x45, answer: 0x06 }
+const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
 /** The constants by which the kernel names the architecture of a call. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
@@ -243,14 +116,13 @@ export function canDenyCalls(): boolean {
 }
 
 /**
- * Denies the calls of these groups to all threads, permanently. Returns false if the kernel does not support
- * seccomp filters.
+ * Denies the listed calls to all threads, permanently. Returns false if the kernel does not support seccomp
+ * filters.
  */
-export function denyCalls(chosen: readonly CallGroup[] | 'everything'): boolean {
-  const groups = chosen === 'everything' ? (Object.keys(calls) as CallGroup[]) : chosen
+export function denyCalls(): boolean {
   const machine = machineOf(process.arch)
   if (!machine) return false
-  const program = filterProgram(groups, machine)
+  const program = filterProgram(machine)
   // The structure sock_fprog holds the number of instructions, and the address of the instructions.
   const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
   const setFilter = 1
@@ -262,9 +134,11 @@ function machineOf(architecture: string): Machine | null {
   return architecture === 'x64' || architecture === 'arm64' ? architecture : null
 }
 
-function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Array {
+function filterProgram(machine: Machine): Uint8Array {
   const numberOf = (call: Numbers) => (typeof call === 'number' ? call : call[machine === 'x64' ? 0 : 1])
-  const denied = groups.flatMap(group => Object.values<Numbers>(calls[group])).map(numberOf)
+  const denied = Object.values(calls)
+    .flatMap(group => Object.values<Numbers>(group))
+    .map(numberOf)
   const program: Instruction[] = [
     [instruction.load, 0, 0, field.machine],
     [instruction.ifEqual, 1, 0, machines[machine]],
@@ -275,10 +149,7 @@ function filterProgram(groups: readonly CallGroup[], machine: Machine): Uint8Arr
     ...denied
       .filter(number => number !== null)
       .flatMap(number => unless(instruction.ifEqual, number, verdict.fail(eperm))),
-    // The arguments of clone3 are in memory, and a filter cannot read memory. When clone3 fails with ENOSYS,
-    // libc creates threads with clone.
-    ...(groups.includes('programs') ? unless(instruction.ifEqual, clone3, verdict.fail(enosys)) : []),
-    ...rulesOf(groups).flatMap(rule => ruleProgram(rule, numberOf(rule.call))),
+    ...rules.flatMap(rule => ruleProgram(rule, numberOf(rule.call))),
     answer(verdict.allow),
   ]
   const bytes = new Uint8Array(program.length * 8)
@@ -299,11 +170,9 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)
   const tests: Instruction[] =
-    'flags' in rule
-      ? [...unless(instruction.ifAnyBit, rule.flags, verdict.allow), answer(denied)]
-      : 'only' in rule
-        ? [...rule.only.flatMap(value => unless(instruction.ifEqual, value, verdict.allow)), answer(denied)]
-        : [...rule.not.flatMap(value => unless(instruction.ifEqual, value, denied)), answer(verdict.allow)]
+    'only' in rule
+      ? [...rule.only.flatMap(value => unless(instruction.ifEqual, value, verdict.allow)), answer(denied)]
+      : [...rule.not.flatMap(value => unless(instruction.ifEqual, value, denied)), answer(verdict.allow)]
   return [
     [instruction.ifEqual, 0, tests.length + 1, number],
     [instruction.load, 0, 0, field.argument(rule.argument)],
