@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { requestErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { type Random, seeded } from '../support/random.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 const casesEach = 250
@@ -227,6 +228,7 @@ test('invalid HTTP does not disturb the next request', async () => {
 test('a path is not normalised', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const ana = service.account('ana')
+  const port = Number(new URL(service.url).port)
   const cases: [string, number][] = [
     ['/v1/balance', 200],
     ['/v1/balance?', 200],
@@ -248,16 +250,13 @@ test('a path is not normalised', async () => {
     ['/v1/transcribe', 405],
   ]
   for (const [path, wanted] of cases) {
-    const answer = await throwAt(
-      service,
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\n\r\n`,
-    )
+    const answer = await rawRequest(port, { method: 'GET', path, headers: { Authorization: ana.key } })
     expect([path, answer.slice(0, 12)]).toEqual([path, `HTTP/1.1 ${wanted}`])
     if (wanted >= 400) expect(answer).toContain('{"error":{"code":"')
   }
   const wrongly = ['PATCH', 'TRACE', 'PROPFIND', 'PURGE', 'M-SEARCH', 'OPTIONS', 'DELETE']
   for (const method of wrongly) {
-    const answer = await throwAt(service, `${method} /v1/balance HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const answer = await rawRequest(port, { method, path: '/v1/balance', headers: {} })
     expect([method, answer.slice(0, 12)]).toEqual([method, 'HTTP/1.1 405'])
     expect(answer).toMatch(/\r\nAllow: GET\r\n/i)
   }
