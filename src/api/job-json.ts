@@ -17,6 +17,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     speaker_count: job.speakerCount,
     align: job.align,
     cost_cents: costCents(job),
+    filename: job.filename,
     ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
     progress: job.progress,
     progress_percent: job.progressPercent,

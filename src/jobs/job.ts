@@ -24,6 +24,8 @@ export type Job = {
   state: JobState
   sourceUrl: string | null
   uploadId: string | null
+  /** The name of the uploaded file. Null for a job that was given an address. */
+  filename: string | null
   language: string | null
   diarize: boolean
   speakerCount: number | null
@@ -71,7 +73,7 @@ type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate'> & {
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, webhook_url as webhookUrl,
+  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`

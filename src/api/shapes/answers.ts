@@ -27,6 +27,7 @@ const jobFields = {
   speaker_count: nullable(Type.Integer()),
   align: Type.Boolean({ description: 'True whenever diarize is' }),
   cost_cents: nullable(Type.Number({ description: 'Reserved, then charged; exact, so often a fraction' })),
+  filename: nullable(Type.String({ description: 'Of the uploaded file; null for a job with an address' })),
   source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
   progress: nullable(Type.String({ description: 'For people' })),
   progress_percent: nullable(

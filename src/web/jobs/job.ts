@@ -13,10 +13,10 @@ export type Job = {
   language: string | null
   diarize: boolean
   cost_cents: number | null
+  filename: string | null
   source_url?: string
   progress: string | null
   progress_percent?: number | null
-  metadata?: Record<string, string> | null
   created_at: string
   started_at: string | null
   completed_at: string | null
@@ -34,7 +34,7 @@ export type JobOptions = {
 
 export type JobSource = { upload_id: string } | { url: string }
 
-export function submitJob(source: JobSource, options: JobOptions, _name: string): Promise<{ id: string }> {
+export function submitJob(source: JobSource, options: JobOptions): Promise<{ id: string }> {
   return ask('POST', '/v1/transcribe', { body: { ...source, ...options } })
 }
 
@@ -43,8 +43,8 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /** Returns the name of a job: the file's name, else the end of its address, else its date. */
-export function nameOf({ metadata, source_url: url, created_at: at }: Job): string {
-  return metadata?.name || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
+export function nameOf({ filename, source_url: url, created_at: at }: Job): string {
+  return filename ?? ((url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at)))
 }
 
 export function nameInUrl(address: string): string {

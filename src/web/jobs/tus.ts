@@ -16,7 +16,7 @@ export async function startUpload(file: File, signal: AbortSignal): Promise<Star
     headers: {
       ...version,
       'Upload-Length': String(file.size),
-      'Upload-Metadata': `filename ${btoa(acceptedName(file.name))}`,
+      'Upload-Metadata': `filename ${toBase64(file.name)}`,
     },
   })
   if (!response.ok) throw await faultOf(response)
@@ -100,9 +100,7 @@ function isPassing({ status }: Fault): boolean {
   )
 }
 
-/** Returns the name with each character replaced that the API does not accept in a file name. */
-function acceptedName(name: string): string {
-  return name.replace(/[^\x20-\x7e]|[\\/<>"'`]/g, '_').slice(-longestName)
+/** Encodes a name of any script. */
+function toBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }
-
-const longestName = 255

@@ -93,7 +93,7 @@ async function send(id: string): Promise<void> {
     const upload = findUpload(id)
     if (upload?.started) {
       change(id, { state: 'starting' })
-      await submitJob({ upload_id: upload.started.uploadId }, upload.options, upload.name)
+      await submitJob({ upload_id: upload.started.uploadId }, upload.options)
       remove(id)
       await refreshJobs().catch(() => null)
     }

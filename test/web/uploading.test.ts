@@ -1,0 +1,130 @@
+// Tests that a person can bring recordings in: files, addresses, interrupted uploads.
+
+import { expect } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+
+const browser = useBrowser()
+const service = await startTestService({ program: null })
+const folder = temporaryFolder()
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+seen(
+  'a chosen file is sent, transcribed with the chosen options, and shown as it is recognised',
+  async () => {
+    const ana = service.account('ana')
+    const { page, expectNoFaults } = await browser.open(service)
+    await signIn(page, service, 'ana@example.org')
+    await page.getByText('Your transcripts will be listed here.').waitFor()
+    await page.getByLabel('Language').selectOption('de')
+    await page.getByLabel('How many speakers').fill('2')
+    await page.getByLabel('Choose recordings').setInputFiles(file('board meeting.mp3', speech(60)))
+    await page.getByRole('link', { name: 'board meeting.mp3' }).click()
+    const task = await service.engine.given(1)
+    const [job] = (await ana.get('/v1/transcriptions')).body.items
+    expect(job).toMatchObject({
+      filename: 'board meeting.mp3',
+      language: 'de',
+      diarize: true,
+      speaker_count: 2,
+    })
+
+    const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
+  task.options.onUtterances?.([heard], 0)
+    await page.getByText('Guten Morgen.').waitFor()
+    service.engine.finish(task, 'Guten Morgen zusammen.')
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+    await page.getByText('Guten Morgen zusammen.').waitFor()
+    expectNoFaults()
+  },
+)
+
+seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
+  service.account('ben')
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'ben@example.org')
+  const files = [file('letter.docx', 'no sound'), file('nothing.wav', '')]
+  await page.getByLabel('Choose recordings').setInputFiles(files)
+  const alert = page.getByRole('alert')
+  await alert.getByText('letter.docx was not sent: it is not one of the accepted kinds').waitFor()
+  expect(await alert.textContent()).toContain('nothing.wav was not sent: the file is empty.')
+  expect(await page.locator('.upload').count()).toBe(0)
+  expectNoFaults()
+})
+
+seen('an address is taken, and a failed download says what to do', async () => {
+  const cleo = service.account('cleo')
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'cleo@example.org')
+  await page.getByLabel('Or the address of a recording').fill('https://example.org/feed/episode%2012.mp3')
+  await page.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('link', { name: 'episode 12.mp3' }).waitFor()
+  const [job] = (await cleo.get('/v1/transcriptions')).body.items
+  await page.getByRole('button', { name: 'Cancel episode 12.mp3' }).click()
+  await page.getByText('Cancelled. Nothing was charged.').waitFor()
+  await page.getByRole('link', { name: 'episode 12.mp3' }).click()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  expect((await cleo.job(job.id)).error.code).toBe('CANCELLED')
+  expectNoFaults()
+})
+
+seen('a deleted transcript can be brought back, and is gone when the time is over', async () => {
+  const dora = service.account('dora')
+  const id = await dora.transcribe(speech(5))
+  await dora.post(`/v1/transcribe/${id}/cancel`)
+  const { page, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'dora@example.org')
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
+  expect(await page.getByRole('link', { name: 'talk.mp3' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
+  const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
+  // The deletion is sent when the page is left.
+  await page.evaluate("dispatchEvent(new Event('pagehide'))")
+  expect((await deleted).status()).toBe(204)
+  expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
+  expectNoFaults()
+})
+
+seen('an upload goes on after the network was lost, after a pause, and after a reload', async () => {
+  const eva = service.account('eva')
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'eva@example.org')
+  // 17 MB go in two pieces. The second one is lost, so that the upload stops at a known place.
+  const bytes = new Uint8Array(17 * 1024 * 1024)
+  const path = file('long.wav', bytes)
+  let pieces = 0
+  await page.route('**/v1/upload/resumable/*', async route => {
+    if (route.request().method() === 'PATCH' && ++pieces === 2) await route.abort()
+    else await route.continue()
+  })
+  await page.getByLabel('Choose recordings').setInputFiles(path)
+  await page.getByText(/94% of 17 MB/).waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('paused at 94%').waitFor()
+  await page.unrouteAll()
+  await page.reload()
+  await page.getByText('stopped at 94%').waitFor()
+  await page.getByLabel('Choose the file again').setInputFiles(path)
+  // The sound is only zeros, so the job fails; the upload itself has arrived whole.
+  await page.getByRole('link', { name: 'long.wav' }).waitFor()
+  const row = service.db.find<{ bytes: number }>(
+    'select file_bytes as bytes from jobs where account_id = $id',
+    {
+      id: eva.id,
+    },
+  )
+  expect(row?.bytes).toBe(bytes.length)
+  await context.close()
+  expectNoFaults()
+})
