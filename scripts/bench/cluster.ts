@@ -34,7 +34,10 @@ async function run(): Promise<string[][]> {
     return [name, `${new Set(labels).size} of 4`, ...shares]
   }
   for (const threshold of thresholds) {
-    const voices = findVoices(embeddings, { threshold, embeddingsMin: 20, expected: null })
+    const voices = findVoices(
+      embeddings.map(vector => ({ vector, weight: 1 })),
+      { threshold, likeness: null, weightMin: 20, expected: null },
+    )
     const nearest = (embedding: Float32Array) => {
       const likeness = voices.map(voice => dot(voice, embedding))
       return likeness.indexOf(Math.max(...likeness))

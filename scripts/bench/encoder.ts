@@ -21,11 +21,11 @@ async function run(): Promise<string[][]> {
   if (!folder || !model || !python)
     return [head, ['-', 'skipped: the utterances are not here, or STENO_BENCH_PYTHON is not set']]
   const paths = [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted().map(path => join(folder, path))
-  const encoder = openEncoder(openRuntime(runtimeLibrary(), 2), model, 'cpu')
+  const encoder = openEncoder(openRuntime(runtimeLibrary(), 2), model, 'cpu', { keepsNoise: true })
   const theirs = await askResemblyzer(python, paths)
   const cosines: number[] = []
   for (const path of paths) {
-    const ours = encoder.embed(encoder.features(await readSound(path)))
+    const [ours] = encoder.embed([encoder.features(await readSound(path))])
     cosines.push(dot(ours ?? new Float32Array(256), Float32Array.from(theirs[basename(path)] ?? [])))
   }
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length

@@ -127,11 +127,7 @@ function openVoicesFor(
 ): LoadedModels['voices'] {
   if ('problem' in voices) return voices
   try {
-    if (device !== 'cuda') return openVoices(runtime, voices)
-    // On a GPU, an embedding is computed in every view, from up to 10 s of speech. A GPU is fast enough for
-    // this.
-    const profile = { ...voices.profile, every: 1, embeddingSecondsMax: 10 }
-    return openVoices(runtime, { ...voices, profile }, device)
+    return openVoices(runtime, voices, device === 'cuda' ? 'cuda' : 'cpu')
   } catch (error) {
     notes.push(`the voice models cannot be loaded: ${firstLineOf(error)}`)
     return {

@@ -27,13 +27,11 @@ export type VoiceProfile = {
    * Two clusters of embeddings are different voices when their mean cosine distance is `threshold` or more.
    */
   threshold: number
-  /** Embeddings are computed in one of every `every` views. Views start one second apart. */
-  every: number
   /**
-   * The maximum length of sound for one embedding, in seconds. With longer sound, a large embedding model
-   * would need more time than speech recognition.
+   * A number for a model whose threshold follows the recording. Then voices are merged when they are nearer than this
+   * multiple of the distance within them. Null for a fixed threshold.
    */
-  embeddingSecondsMax: number
+  likeness: number | null
 }
 
 export type ModelId = keyof typeof catalogue

@@ -11,17 +11,25 @@
 
 import { dot, unit } from './unit.ts'
 
+/** The embedding of a piece, a unit vector. `weight` is the length of the piece in seconds. */
+export type Weighted = { vector: Float32Array; weight: number }
+
 /**
- * A cluster of embeddings that are treated as one voice. `sum` is the sum of their vectors, and `count` is
- * their number.
+ * A cluster of embeddings that are treated as one voice. `sum` is the weighted sum of their vectors, and
+ * `weight` is the sum of their weights.
  */
-export type Cluster = { sum: Float32Array; count: number }
+export type Cluster = { sum: Float32Array; weight: number }
 
 export type ClusterOptions = {
   /** Two clusters are different voices when their mean cosine distance is `threshold` or more. */
   threshold: number
-  /** A cluster with fewer embeddings than this does not count as a voice. */
-  embeddingsMin: number
+  /**
+   * Two voices are merged when their mean distance is less than this multiple of the mean distance within the voices.
+   * Null means that voices are not merged.
+   */
+  likeness: number | null
+  /** A cluster with a smaller weight than this does not count as a voice. */
+  weightMin: number
   /** The number of voices that the caller expects, or null when it is unknown. */
   expected: number | null
 }
@@ -32,29 +40,55 @@ const blockSize = 1200
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * Returns the centroids of the voices. The voice with the most embeddings is first. `vectors` must be unit
- * vectors, and only those that may form a voice.
+ * Returns the centroids of the voices. The voice with the largest weight is first. `embeddings` must contain only
+ * those that may form a voice.
  */
-export function findVoices(vectors: readonly Float32Array[], options: ClusterOptions): Float32Array[] {
-  if (vectors.length === 0) return []
-  const countMin = Math.min(options.embeddingsMin, Math.max(1, Math.round(vectors.length / 10)))
-  const isVoice = ({ count }: Cluster) => count >= countMin
-  const clusters = largestFirst(findClusters(vectors, isVoice, options))
-  const voices = clusters.filter(isVoice)
-  return (voices.length > 0 ? voices : clusters.slice(0, 1)).map(({ sum }) => unit(sum))
+export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
+  if (embeddings.length === 0) return []
+  const total = embeddings.reduce((sum, { weight }) => sum + weight, 0)
+  const weightMin = Math.min(options.weightMin, total / 5)
+  const isVoice = ({ weight }: Cluster) => weight >= weightMin
+  const clusters = largestFirst(findClusters(embeddings, isVoice, options))
+  const found = clusters.filter(isVoice)
+  const voices = found.length > 0 ? found : clusters.slice(0, 1)
+  const { likeness, expected } = options
+  const different =
+    likeness === null || expected !== null ? voices : mergeAlike(voices, likeness, total / embeddings.length)
+  return different.map(({ sum }) => unit(sum))
+}
+
+/**
+ * Merges the two closest voices, again and again, while their mean distance is less than `likeness` times the mean
+ * distance within the voices. `pieceWeight` is the mean weight of an embedding.
+ */
+function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
+  const within = ({ sum, weight }: Cluster) => {
+    // The pairs of an embedding with itself have a cosine of 1. They are left out of the mean.
+    const own = Math.min(0.9, pieceWeight / weight)
+    return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
+  }
+  let merged = largestFirst(voices)
+  while (merged.length > 1) {
+    const total = merged.reduce((sum, { weight }) => sum + weight, 0)
+    const scatter = merged.reduce((sum, voice) => sum + voice.weight * within(voice), 0) / total
+    const next = agglomerate(merged, likeness * scatter, { mergesMax: 1 })
+    if (next.length === merged.length) break
+    merged = largestFirst(next)
+  }
+  return merged
 }
 
 function findClusters(
-  vectors: readonly Float32Array[],
+  embeddings: readonly Weighted[],
   isVoice: (cluster: Cluster) => boolean,
   { threshold, expected }: ClusterOptions,
 ): Cluster[] {
-  if (expected === null) return agglomerate(clusterBlocks(vectors, threshold), threshold)
+  if (expected === null) return agglomerate(clusterBlocks(embeddings, threshold), threshold)
   let best: Cluster[] = []
   let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
-  const blocks = clusterBlocks(vectors, threshold * thresholdRange.low)
-  agglomerate(blocks, threshold * thresholdRange.high, (clusters, next) => {
+  const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
+  const onStep = (clusters: () => Cluster[], next: number) => {
     // These clusters are the result of every threshold between the distance of the last merge and the
     // distance of the next merge. `factor` is the smallest change of the threshold that brings it into this
     // range.
@@ -65,7 +99,8 @@ function findClusters(
     if (miss >= bestMiss) return
     best = found
     bestMiss = miss
-  })
+  }
+  agglomerate(blocks, threshold * thresholdRange.high, { onStep })
   return best
 }
 
@@ -73,8 +108,11 @@ function findClusters(
  * Clusters block by block until at most `blockSize` clusters remain. Two clusters at a distance of `limit` or
  * more are not merged.
  */
-function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster[] {
-  let clusters: Cluster[] = vectors.map(sum => ({ sum, count: 1 }))
+function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
+  let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
+    sum: vector.map(value => value * weight),
+    weight,
+  }))
   while (clusters.length > blockSize) {
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
@@ -88,24 +126,20 @@ function clusterBlocks(vectors: readonly Float32Array[], limit: number): Cluster
 }
 
 function largestFirst(clusters: readonly Cluster[]): Cluster[] {
-  return clusters.toSorted((one, other) => other.count - one.count)
+  return clusters.toSorted((one, other) => other.weight - one.weight)
 }
 
-/**
- * Merges the two closest clusters, again and again, until no two clusters are closer than `limit`. `onStep`
- * is called before the first merge and after each merge. It receives the clusters and the distance of the
- * next merge.
- */
-export function agglomerate(
-  clusters: readonly Cluster[],
-  limit: number,
-  onStep: (clusters: () => Cluster[], next: number) => void = () => {},
-): Cluster[] {
+/** `onStep` is called before the first merge and after each merge, with the clusters and the distance of the next merge. */
+type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
+
+/** Merges the two closest clusters, again and again, until no two clusters are closer than `limit`. */
+export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
+  const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
   const linkage = new Linkage(clusters)
-  for (;;) {
+  for (let merges = 0; ; merges++) {
     const { first, second, distance } = linkage.closest()
-    onStep(() => linkage.clusters(), distance)
-    if (distance >= limit) return linkage.clusters()
+    onStep?.(() => linkage.clusters(), distance)
+    if (distance >= limit || merges >= mergesMax) return linkage.clusters()
     linkage.merge(first, second)
   }
 }
@@ -163,12 +197,12 @@ class Linkage {
     if (!one || !other) throw new RangeError('only two clusters can be merged')
     const merged = {
       sum: one.sum.map((value, at) => value + other.sum[at]!),
-      count: one.count + other.count,
+      weight: one.weight + other.weight,
     }
     this.slots[first] = merged
     this.slots[second] = null
-    const share = one.count / merged.count
-    const otherShare = other.count / merged.count
+    const share = one.weight / merged.weight
+    const otherShare = other.weight / merged.weight
     for (let row = 0; row < this.slots.length; row++) {
       if (!this.slots[row] || row === first) continue
       const mean = share * this.distance(row, first) + otherShare * this.distance(row, second)
@@ -199,6 +233,6 @@ class Linkage {
   }
 }
 
-function centroidOf({ sum, count }: Cluster): Float32Array {
-  return sum.map(value => value / count)
+function centroidOf({ sum, weight }: Cluster): Float32Array {
+  return sum.map(value => value / weight)
 }

@@ -1,21 +1,15 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in
-// each view of ten seconds. Views start about a second apart. Each voice of a view gets an embedding,
-// computed from the frames in which only this voice speaks. At the end of the sound, the embeddings are
-// clustered into speakers. The views that contain a frame then vote for the speakers in this frame.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view of
+// ten seconds. Views start about a second apart. Then the recording is cut into pieces of one voice, and each piece
+// gets an embedding. At the end of the sound, the embeddings are clustered into speakers.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import { findVoices } from './cluster.ts'
+import { Loudness } from './loudness.ts'
+import { type FrameSpan, piecesIn, type VoicePiece } from './pieces.ts'
+import { speakersOfViews } from './speakers-of-views.ts'
 import { type Timeline, turnsOf } from './turns.ts'
 import { dot } from './unit.ts'
-import {
-  classVoices,
-  frameCentre,
-  frameStep,
-  localVoices,
-  type Voices,
-  viewFrames,
-  viewSamples,
-} from './voices.ts'
+import { frameCentre, frameStep, type Voices, viewFrames, viewSamples } from './voices.ts'
 
 /**
  * The number of frames from the start of one view to the start of the next: 0.996 s. Views start at a frame
@@ -25,50 +19,47 @@ export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views that the segmentation model processes at once. */
 const batchViews = 8
-/** A voice that speaks in fewer frames of a view gets no embedding. */
-const voiceFramesMin = 8
-/**
- * The number of frames, 0.8 s, in which a voice must speak alone so that its embedding can form a speaker.
- * Any other embedding can only be assigned to a speaker that exists.
- */
-const formingFramesMin = Math.round((0.8 * sampleRate) / frameStep)
-/**
- * The number of frames for 0.3 s. If a voice speaks alone for a shorter time, its embedding uses all its
- * frames, also those in which other voices speak.
- */
-const aloneFramesMin = Math.round((0.3 * sampleRate) / frameStep)
-/** The minimum number of embeddings of a speaker, if embeddings are computed in every view. */
-const speakerEmbeddingsMin = 8
-/**
- * The number of feature frames of an embedding is a multiple of this number. A GPU has to prepare its work
- * again for each new length.
- */
-const featureFramesStep = 25
-const featureFramesPerSecond = 100
+/** The number of frames, about a minute, whose pieces are embedded together. */
+const blockFrames = 60 * stepFrames
+/** A shorter piece cannot form a speaker. It can only be assigned to a speaker that exists. */
+const formingSeconds = 0.8
+/** A voice with less speech in such pieces is not a speaker. */
+const speakerSecondsMin = 4
+/** The distance between neighbouring pieces of a voice that is assumed, and its weight in measured distances. */
+const usualScatter = { distance: 0.22, weight: 10 }
+/** The limits of the adapted threshold, and its multiple of the distance between neighbouring pieces of a voice. */
+const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
+const secondsPerFrame = frameStep / sampleRate
 
-/**
- * The embedding of a voice in a view. `local` is the number of the voice in this view. `forms` is true if the
- * embedding can form a speaker.
- */
-type Embedding = { view: number; local: number; vector: Float32Array; forms: boolean }
+/** A piece with its embedding, or null if the piece is too short for one. */
+type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /** Accepts the sound of one recording in parts of any length. Returns the turns at the end. */
 export class Diarization {
   private readonly classes: Uint8Array[] = []
-  private readonly embeddings: Embedding[] = []
+  private readonly pieces: EmbeddedPiece[] = []
+  private readonly loudness = new Loudness()
   /** The buffered sound. It begins at the start of the next view. */
   private pending = new Float32Array(0)
+  /** The sound from the start of the frame `blockFrame` on, in parts. */
+  private block: Float32Array[] = []
+  private blockFrame = 0
   private samples = 0
 
   constructor(private readonly voices: Voices) {}
 
   add(sound: Float32Array): void {
-    const pending = concat(this.pending, sound)
+    const pending = concat([this.pending, sound])
     this.samples += sound.length
+    this.loudness.add(sound)
+    this.block.push(sound)
     let at = 0
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
+      // The sound after the block is read with it, because noise is measured over all of this sound.
+      const frames = this.classes.length * stepFrames
+      if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
     this.pending = pending.slice(at)
   }
@@ -86,23 +77,33 @@ export class Diarization {
       sound.set(this.pending.subarray(at, at + sound.length))
       this.segment(sound, count)
     }
-    const speakers = this.findSpeakers(expected)
-    const embeddings = Map.groupBy(this.embeddings, embedding => embedding.view)
-    return turnsOf({
+    const frames = total === 0 ? 0 : (total - 1) * stepFrames + viewFrames
+    this.embedBlock(frames, frames)
+    const centroids = this.findSpeakers(expected)
+    const labelled = this.pieces.map(({ from, to, vector }) => ({
+      from,
+      to,
+      speaker: vector ? nearest(vector, centroids) : -1,
+      forms: secondsOf({ from, to }) >= formingSeconds,
+    }))
+    const speakers = speakersOfViews(this.classes, stepFrames, labelled, centroids.length)
+    const { turns, exclusive } = turnsOf({
       views: this.classes.map((classes, view) => ({
         classes,
-        speakers: speakersOfView(embeddings.get(view) ?? [], speakers),
+        speakers: speakers[view] ?? new Int16Array(0),
       })),
       stepFrames,
+      pieces: labelled.filter(({ forms }) => forms),
       samples: this.samples,
-      speakerCount: speakers.length,
+      speakerCount: centroids.length,
     })
+    return {
+      turns: this.loudness.withoutPauses(turns),
+      exclusive: this.loudness.withoutPauses(exclusive),
+    }
   }
 
-  /**
-   * Finds the voices of the next `count` views and computes their embeddings. `samples` begins at the start
-   * of the first of these views.
-   */
+  /** Finds the voices of the next `count` views. `samples` begins at the start of the first of these views. */
   private segment(samples: Float32Array, count: number): void {
     const sound = new Float32Array(count * viewSamples)
     for (let view = 0; view < count; view++) {
@@ -117,108 +118,86 @@ export class Diarization {
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
-      if (index % this.voices.profile.every === 0)
-        this.embedVoices(index, own, sound.subarray(view * viewSamples, (view + 1) * viewSamples))
     }
   }
 
-  private embedVoices(view: number, classes: Uint8Array, sound: Float32Array): void {
-    let features: Float32Array | null = null
-    for (let local = 0; local < localVoices; local++) {
-      const voice = 1 << local
-      const speaks = (frame: number) => (classVoices[classes[frame]!]! & voice) > 0
-      const speaksAlone = (frame: number) => classVoices[classes[frame]!] === voice
-      let frames = 0
-      let alone = 0
-      for (let frame = 0; frame < classes.length; frame++) {
-        if (speaks(frame)) frames++
-        if (speaksAlone(frame)) alone++
-      }
-      if (frames < voiceFramesMin) continue
-      const selects = alone >= aloneFramesMin ? speaksAlone : speaks
-      features ??= this.voices.embedder.features(sound)
-      const vector = this.voices.embedder.embed(this.select(features, selects))
-      if (vector) this.embeddings.push({ view, local, vector, forms: alone >= formingFramesMin })
-    }
-  }
-
-  /**
-   * Returns the feature frames whose middle is in a frame that `selects` accepts. The number is limited to
-   * the maximum of one embedding.
-   */
-  private select(features: Float32Array, selects: (frame: number) => boolean): Float32Array {
-    const framesMax = this.voices.profile.embeddingSecondsMax * featureFramesPerSecond
-    const selected: number[] = []
-    const { width, firstMiddle } = this.voices.embedder
-    for (let feature = 0; feature < features.length / width && selected.length < framesMax; feature++)
-      if (selects(frameAt(firstMiddle + feature * samplesPerMelFrame))) selected.push(feature)
-    if (selected.length > featureFramesStep) selected.length -= selected.length % featureFramesStep
-    const part = new Float32Array(selected.length * width)
-    for (const [row, feature] of selected.entries())
-      part.set(features.subarray(feature * width, (feature + 1) * width), row * width)
-    return part
+  /** Embeds the pieces that end before frame `end`. All views of the frames before `to` are known. */
+  private embedBlock(to: number, end: number): void {
+    const from = this.blockFrame
+    const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
+    const sound = concat(this.block)
+    const { embedder } = this.voices
+    const features = embedder.features(sound.subarray(0, (to - from + 2) * frameStep))
+    const parts = pieces.map(piece => {
+      const [first, last] = [piece.from, piece.to].map(frame => {
+        const sample = (frame - from) * frameStep + frameCentre - frameStep / 2
+        return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame))
+      }) as [number, number]
+      return repeated(features.subarray(first * embedder.width, last * embedder.width), embedder.sizeMin)
+    })
+    for (const [index, vector] of embedder.embed(parts).entries())
+      this.pieces.push({ ...pieces[index]!, vector })
+    this.blockFrame = pieces.at(-1)?.to ?? end
+    this.block = [sound.slice((this.blockFrame - from) * frameStep)]
   }
 
   /** Returns the centroid of each speaker's embeddings. */
   private findSpeakers(expected: number | null): Float32Array[] {
-    const { threshold, every } = this.voices.profile
-    const forming = this.embeddings.filter(embedding => embedding.forms)
-    const clustered = forming.length > 1 ? forming : this.embeddings
-    return findVoices(
-      clustered.map(embedding => embedding.vector),
-      { threshold, expected, embeddingsMin: Math.max(1, Math.round(speakerEmbeddingsMin / every)) },
+    const { threshold, likeness } = this.voices.profile
+    const all = this.pieces.flatMap(({ vector, ...span }) =>
+      vector ? [{ vector, weight: secondsOf(span) }] : [],
     )
+    const forming = all.filter(({ weight }) => weight >= formingSeconds)
+    return findVoices(forming.length > 1 ? forming : all, {
+      threshold: likeness === null ? threshold : this.adaptedThreshold(),
+      likeness,
+      expected,
+      weightMin: speakerSecondsMin,
+    })
   }
-}
 
-/** Returns the frame of the segmentation model nearest to a sample of the view. */
-function frameAt(sample: number): number {
-  return Math.min(viewFrames - 1, Math.max(0, Math.round((sample - frameCentre) / frameStep)))
-}
-
-/** Returns the speaker of each voice in a view, or -1 for a voice without an embedding. */
-function speakersOfView(embeddings: readonly Embedding[], speakers: readonly Float32Array[]): Int16Array {
-  const found = new Int16Array(localVoices).fill(-1)
-  const assigned = assign(embeddings.map(({ vector }) => speakers.map(speaker => dot(vector, speaker))))
-  for (const [index, { local }] of embeddings.entries()) found[local] = assigned[index] ?? -1
-  return found
-}
-
-/**
- * Assigns a different column to each row of the matrix, so that the sum of the chosen values is maximal. If
- * there are fewer columns than rows, each row gets the column with its highest value.
- */
-export function assign(likeness: readonly (readonly number[])[]): number[] {
-  const columnCount = likeness[0]?.length ?? 0
-  const shared = columnCount < likeness.length
-  // With n rows, the optimum uses only the n best columns of each row.
-  const candidates = likeness.map(row =>
-    row
-      .map((value, column) => ({ value, column }))
-      .toSorted((one, other) => other.value - one.value)
-      .slice(0, shared ? 1 : likeness.length),
-  )
-  let best: number[] = []
-  let bestSum = Number.NEGATIVE_INFINITY
-  const choose = (row: number, chosen: number[], sum: number) => {
-    const columns = candidates[row]
-    if (!columns) {
-      if (sum > bestSum) {
-        best = chosen
-        bestSum = sum
-      }
-      return
+  /**
+   * Returns the threshold of clustering. Voices scatter more in one recording than in another one, so the threshold
+   * follows the distance between neighbouring pieces in which the segmentation finds one voice.
+   */
+  private adaptedThreshold(): number {
+    const distances: number[] = []
+    for (const [index, { vector, follows, ...span }] of this.pieces.entries()) {
+      const before = this.pieces[index - 1]
+      if (!follows || !vector || !before?.vector) continue
+      if (Math.min(secondsOf(span), secondsOf(before)) >= formingSeconds)
+        distances.push(1 - dot(vector, before.vector))
     }
-    for (const { value, column } of columns)
-      if (shared || !chosen.includes(column)) choose(row + 1, [...chosen, column], sum + value)
+    const median = distances.toSorted((one, other) => one - other)[distances.length >> 1] ?? 0
+    const { distance, weight } = usualScatter
+    const scatter = (distances.length * median + weight * distance) / (distances.length + weight)
+    return Math.min(adapted.high, Math.max(adapted.low, adapted.multiple * scatter))
   }
-  choose(0, [], 0)
-  return best
 }
 
-function concat(one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> {
-  const both = new Float32Array(one.length + other.length)
-  both.set(one)
-  both.set(other, one.length)
-  return both
+function secondsOf({ from, to }: FrameSpan): number {
+  return (to - from) * secondsPerFrame
+}
+
+function nearest(vector: Float32Array, centroids: readonly Float32Array[]): number {
+  const likeness = centroids.map(centroid => dot(vector, centroid))
+  return likeness.indexOf(Math.max(...likeness))
+}
+
+/** Returns the features, repeated until they have `size` values. */
+function repeated(features: Float32Array, size: number): Float32Array {
+  if (features.length >= size || features.length === 0) return features
+  const filled = new Float32Array(size)
+  for (let at = 0; at < size; at += features.length) filled.set(features.subarray(0, size - at), at)
+  return filled
+}
+
+function concat(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }

@@ -2,6 +2,7 @@
 // contain the frame, rounded. The speakers with the most votes of these views are chosen.
 
 import { sampleRate } from '../audio.ts'
+import type { FrameSpan } from './pieces.ts'
 import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './voices.ts'
 
 /** A span in which one speaker talks. Times are in samples. Speakers are numbered from 0. */
@@ -16,6 +17,8 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view to the start of the next. */
   stepFrames: number
+  /** The pieces whose speaker is sure. They outvote the views. */
+  pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
 }
@@ -34,6 +37,8 @@ export type Timeline = {
  * as an error and dropped.
  */
 const speakerSamplesMin = sampleRate
+/** The votes of a piece whose speaker is sure. The views of a frame have fewer votes. */
+const sureVotes = 100
 
 export function turnsOf(recording: SegmentedRecording): Timeline {
   const complete = { ...recording, views: withAllSpeakers(recording) }
@@ -88,18 +93,23 @@ function addVotes(votes: Int32Array, view: View, local: number, near: View, shif
 }
 
 function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number>): Timeline {
-  const { views, stepFrames, samples, speakerCount } = recording
+  const { views, stepFrames, pieces, samples, speakerCount } = recording
   const ownTurns = Array.from({ length: speakerCount }, () => new TurnBuilder())
   const exclusive = new TurnBuilder()
   const frames = views.length === 0 ? 0 : (views.length - 1) * stepFrames + viewFrames
   const startOf = (frame: number) => Math.min(samples, frame * frameStep + frameCentre - frameStep / 2)
   const votes = new Int32Array(speakerCount)
+  let next = 0
   for (let frame = 0; frame < frames; frame++) {
     const count = countSpeakers(recording, frame, dropped, votes)
-    const [most, next] = twoMost(votes)
+    while (next < pieces.length && pieces[next]!.to <= frame) next++
+    const piece = pieces[next]
+    if (piece && piece.from <= frame && piece.speaker >= 0 && !dropped.has(piece.speaker))
+      votes[piece.speaker]! += sureVotes
+    const [most, second] = twoMost(votes)
     exclusive.add(startOf(frame), count > 0 ? most : -1)
     for (const [speaker, turns] of ownTurns.entries()) {
-      const speaks = (count > 0 && speaker === most) || (count > 1 && speaker === next)
+      const speaks = (count > 0 && speaker === most) || (count > 1 && speaker === second)
       turns.add(startOf(frame), speaks ? speaker : -1)
     }
   }

@@ -12,19 +12,25 @@ import { finiteUnit } from './unit.ts'
 
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
+/** The number of feature frames is a multiple of this number. A GPU has to prepare its work again for each new length. */
+const framesStep = 25
 
 export function openWespeaker(runtime: Runtime, folder: string, device: Device): Embedder {
   const model = openModel(runtime, modelFile(folder), device)
   const fbank = openFbank(runtime)
   return {
     width: bands,
+    sizeMin: 0,
     firstMiddle: samplesPerFft / 2,
     features: sound => fbank.of(sound),
-    embed(features) {
-      const frames = features.length / bands
-      if (frames < framesMin) return null
-      return model.run(withoutMeans(features, frames), [1, frames, bands], finiteUnit)
-    },
+    embed: parts =>
+      parts.map(features => {
+        const all = features.length / bands
+        if (all < framesMin) return null
+        const frames = all - (all % framesStep)
+        const used = features.subarray(0, frames * bands)
+        return model.run(withoutMeans(used, frames), [1, frames, bands], finiteUnit)
+      }),
   }
 }
 

@@ -3,7 +3,7 @@ import { agglomerate, findVoices } from '../../../src/engine/who/cluster.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { seeded } from '../../support/random.ts'
 
-const options = { threshold: 0.3, embeddingsMin: 3, expected: null }
+const options = { threshold: 0.3, likeness: null, weightMin: 3, expected: null }
 
 /**
  * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices are
@@ -18,6 +18,8 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
     Array.from({ length: count }, () => unit(axis(voice).map(value => value + (spread * normal()) / 8))),
   )
 }
+
+const weighted = (vectors: readonly Float32Array[]) => vectors.map(vector => ({ vector, weight: 1 }))
 
 /** Returns one value per axis. The value is true if one of the voices points in the direction of the axis. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
@@ -54,17 +56,20 @@ test('clusters equal those of the brute-force algorithm', () => {
     const vectors = embeddings([9, 7, 5, 1], 0.2 + seed / 20, seed)
     for (const limit of [0.1, 0.3, 0.7]) {
       const clusters = agglomerate(
-        vectors.map(sum => ({ sum, count: 1 })),
+        vectors.map(sum => ({ sum, weight: 1 })),
         limit,
       )
-      const sizes = clusters.map(cluster => cluster.count).toSorted(ascending)
+      const sizes = clusters.map(cluster => cluster.weight).toSorted(ascending)
       expect(sizes).toEqual(bruteForce(vectors, limit))
     }
   }
 })
 
 test('each voice is found, the one with most embeddings first; a few outliers are no voice', () => {
-  const voices = findVoices([...embeddings([40, 60, 20], 0.3), ...embeddings([0, 0, 0, 0, 2], 0.1)], options)
+  const voices = findVoices(
+    weighted([...embeddings([40, 60, 20], 0.3), ...embeddings([0, 0, 0, 0, 2], 0.1)]),
+    options,
+  )
   expect(voices.length).toBe(3)
   expect(foundAxes(voices, 5)).toEqual([true, true, true, false, false])
   expect(voices[0]?.[1]).toBeGreaterThan(0.9)
@@ -72,25 +77,36 @@ test('each voice is found, the one with most embeddings first; a few outliers ar
 
 test('clustering in blocks finds the same voices, and one that speaks in a single block', () => {
   const many = [...embeddings([2000, 1500], 0.3), ...embeddings([0, 0, 30], 0.3)]
-  const voices = findVoices(many, { ...options, embeddingsMin: 8 })
+  const voices = findVoices(weighted(many), { ...options, weightMin: 8 })
   expect(voices.length).toBe(3)
   expect(foundAxes(voices, 3)).toEqual([true, true, true])
 })
 
 test('an expected number of voices moves the threshold within its range', () => {
   const two = embeddings([30, 30], 0.3)
-  for (const expected of [null, 2, 50]) expect(findVoices(two, { ...options, expected }).length).toBe(2)
+  for (const expected of [null, 2, 50])
+    expect(findVoices(weighted(two), { ...options, expected }).length).toBe(2)
   // The voices of `two` are too far apart to be merged, even if one voice is expected. The voices of `near`
   // are merged.
-  expect(findVoices(two, { ...options, expected: 1 }).length).toBe(2)
+  expect(findVoices(weighted(two), { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
-  expect(findVoices(near, { ...options, expected: null }).length).toBe(2)
-  expect(findVoices(near, { ...options, expected: 1 }).length).toBe(1)
+  expect(findVoices(weighted(near), { ...options, expected: null }).length).toBe(2)
+  expect(findVoices(weighted(near), { ...options, expected: 1 }).length).toBe(1)
 })
 
 test('without embeddings there is no voice, and one embedding is one voice', () => {
-  expect(findVoices([], options)).toEqual([])
+  expect(findVoices(weighted([]), options)).toEqual([])
   expect(agglomerate([], 1)).toEqual([])
-  expect(findVoices(embeddings([1], 0), options).length).toBe(1)
-  expect(findVoices(embeddings([1], 0), { ...options, expected: 50 }).length).toBe(1)
+  expect(findVoices(weighted(embeddings([1], 0)), options).length).toBe(1)
+  expect(findVoices(weighted(embeddings([1], 0)), { ...options, expected: 50 }).length).toBe(1)
+})
+
+test('two voices that are as near to each other as to themselves are merged', () => {
+  const near = embeddings([40, 40], 0.3).map(vector =>
+    unit(vector.map((value, at) => value + (at === 40 ? 2.5 : 0))),
+  )
+  const close = { ...options, threshold: 0.1 }
+  expect(findVoices(weighted(near), close).length).toBe(2)
+  expect(findVoices(weighted(near), { ...close, likeness: 1.4 }).length).toBe(2)
+  expect(findVoices(weighted(near), { ...close, likeness: 30 }).length).toBe(1)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { assign } from '../../../src/engine/who/diarize.ts'
+import { assign } from '../../../src/engine/who/speakers-of-views.ts'
 import { type SegmentedRecording, type Turn, turnsOf } from '../../../src/engine/who/turns.ts'
 import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/engine/who/voices.ts'
 
@@ -26,7 +26,7 @@ function recordingOf(
     return { classes, speakers: Int16Array.from(speakers) }
   })
   const speakerCount = Math.max(...views.flatMap(view => [...view.speakers])) + 1
-  return { views, stepFrames, samples: frames.length * frameStep + 720, speakerCount }
+  return { views, stepFrames, pieces: [], samples: frames.length * frameStep + 720, speakerCount }
 }
 
 const repeat = (frames: number, ...speakers: number[]) => Array.from({ length: frames }, () => speakers)
@@ -66,9 +66,19 @@ test('a view without embeddings gets its speakers from the surrounding views', (
   expect(turnsOf({ ...recording, views })).toEqual(turnsOf(recording))
 })
 
+test('a piece whose speaker is sure outvotes the views', () => {
+  const recording = recordingOf(repeat(900, 0), () => [0, 1, -1])
+  const { exclusive } = turnsOf({ ...recording, pieces: [{ from: 300, to: 500, speaker: 1 }] })
+  expect(inFrames(exclusive)).toEqual([
+    [0, 1, 301],
+    [1, 301, 501],
+    [0, 501, 901],
+  ])
+})
+
 test('a recording without speech has no turns', () => {
   const views = [{ classes: new Uint8Array(viewFrames), speakers: unknown() }]
-  const silence = { stepFrames, samples: 160_000, speakerCount: 0 }
+  const silence = { stepFrames, pieces: [], samples: 160_000, speakerCount: 0 }
   expect(turnsOf({ ...silence, views })).toEqual({ turns: [], exclusive: [] })
   expect(turnsOf({ ...silence, views: [], samples: 0 })).toEqual({ turns: [], exclusive: [] })
 })

@@ -1,0 +1,35 @@
+"""Scores diarization with pyannote.metrics: python judge.py FOLDER    (needs pyannote.metrics)
+
+FOLDER has NAME.truth.rttm and NAME.said.rttm for each recording. No collar is used, and overlapping speech is scored.
+Prints JSON: for each name the error rate and the seconds that were missed, added and confused.
+"""
+import glob
+import json
+import os
+import sys
+
+from pyannote.core import Annotation, Segment
+from pyannote.metrics.diarization import DiarizationErrorRate
+
+
+def read(path):
+    annotation = Annotation()
+    for track, line in enumerate(open(path)):
+        fields = line.split()
+        start, duration = float(fields[3]), float(fields[4])
+        annotation[Segment(start, start + duration), track] = fields[7]
+    return annotation
+
+
+scores = {}
+for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.truth.rttm"))):
+    name = os.path.basename(path)[: -len(".truth.rttm")]
+    metric = DiarizationErrorRate(collar=0.0, skip_overlap=False)
+    found = metric(read(path), read(path.replace(".truth.", ".said.")), detailed=True)
+    scores[name] = {
+        "rate": found["diarization error rate"],
+        "missed": found["missed detection"] / found["total"],
+        "added": found["false alarm"] / found["total"],
+        "confused": found["confusion"] / found["total"],
+    }
+print(json.dumps(scores))

@@ -1,0 +1,178 @@
+// Scores the built-in diarization on conversations, without a hint of the number of speakers. The conversations are
+// built of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
+// No collar is used, and overlapping speech is scored.
+//
+// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which then judges. Otherwise the project's own score does.
+// STENO_BENCH_SEED: another number gives other conversations.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { sampleRate } from '../../src/engine/audio.ts'
+import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
+import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../src/engine/onnx/runtime.ts'
+import { Diarization } from '../../src/engine/who/diarize.ts'
+import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
+import { firstOf } from '../../test/support/engine-room.ts'
+import { seeded } from '../../test/support/random.ts'
+import { type Conversation, converse, styles, type Voice } from './support/conversations.ts'
+import { readRttm, type Segment, score } from './support/der.ts'
+import { readSound } from './support/sound.ts'
+import { syntheticVoices } from './support/synthetic.ts'
+
+export const bench = { name: 'diarization: conversations, built-in models', run }
+
+type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
+type Rates = { rate: number; missed: number; added: number; confused: number }
+
+const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
+/** The seconds of a conversation are 30 and 30 more for each voice. */
+const secondsEach = 30
+
+async function run(): Promise<string[][]> {
+  const head = [
+    'voices',
+    'conversations',
+    'right count %',
+    'DER %',
+    'missed',
+    'false',
+    'confused',
+    'DER ≤ 5 %',
+    'judge',
+  ]
+  const shared = firstOf('../shared/audio')
+  if (!shared) return [head, ['-', 'skipped: the readers are not here']]
+  const voices = openVoices(openRuntime(runtimeLibrary(), 2), voicesFor('base', '/nowhere') as VoiceFiles)
+  const heard: Heard[] = []
+  for await (const { group, name, samples, truth } of conversations(shared)) {
+    const said = hear(voices, samples)
+    heard.push({ group, name, truth, said })
+    if (process.env.STENO_BENCH_SAY) console.error(name, countOf(said), 'of', countOf(truth))
+  }
+  const python = process.env.STENO_BENCH_PYTHON
+  const rates = python ? await judged(python, heard) : new Map(heard.map(each => [each.name, scored(each)]))
+  const groups = Map.groupBy(heard, ({ group }) => group)
+  return [
+    head,
+    ...[...groups].map(([group, own]) => rowOf(group, own, rates, python ? 'pyannote.metrics' : 'own')),
+  ]
+}
+
+type Named = Conversation & { group: string; name: string }
+
+async function* conversations(shared: string): AsyncGenerator<Named> {
+  const readers = await readersIn(join(shared, 'librispeech-test-other'))
+  yield* conversationsOf('readers', readers, [2, 2, 3, 3, 5])
+  const text = await Bun.file(join(shared, 'librispeech-test-other/all.trans.txt')).text()
+  const lines = text
+    .trim()
+    .split('\n')
+    .map(line => line.split(' ').slice(1, 19).join(' ').toLowerCase())
+  const synthetic = await syntheticVoices(lines)
+  if (synthetic.length >= 8) yield* conversationsOf('synthetic', synthetic, [2, 3, 4, 5, 6, 7, 8])
+  else console.error('skipped: espeak-ng, flite and festival are not here')
+  const sample = join(shared, 'pyannote-sample/sample')
+  const truth = readRttm(await Bun.file(`${sample}.rttm`).text())
+  yield { group: 'pyannote-sample', name: 'sample', samples: await readSound(`${sample}.wav`), truth }
+}
+
+function* conversationsOf(
+  group: string,
+  voices: readonly Voice[],
+  counts: readonly number[],
+): Generator<Named> {
+  const random = seeded(seed)
+  for (const [index, count] of counts.entries()) {
+    for (const [style, how] of Object.entries(styles)) {
+      const left = [...voices]
+      const chosen = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)[0]!)
+      const seconds = secondsEach * (1 + count)
+      const made = converse(chosen, how, { seed: 100 * seed + index, seconds })
+      yield { group: `${group}, ${style}`, name: `${group}-${style}-${count}-${index}`, ...made }
+    }
+  }
+}
+
+async function readersIn(folder: string): Promise<Voice[]> {
+  const paths = [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted()
+  const voices = new Map<string, Voice>()
+  for (const path of paths) {
+    const name = basename(dirname(path))
+    const voice = voices.get(name) ?? { name, utterances: [] }
+    voice.utterances.push(await readSound(join(folder, path)))
+    voices.set(name, voice)
+  }
+  return [...voices.values()]
+}
+
+function hear(voices: Voices, samples: Float32Array): Segment[] {
+  const diarization = new Diarization(voices)
+  diarization.add(samples)
+  return diarization
+    .finish(null)
+    .turns.map(({ from, to, speaker }) => ({
+      from: from / sampleRate,
+      to: to / sampleRate,
+      speaker: `${speaker}`,
+    }))
+}
+
+function scored({ truth, said }: Heard): Rates {
+  const { rate, missed, false: added, confused, speech } = score(truth, said, 0)
+  return { rate, missed: missed / speech, added: added / speech, confused: confused / speech }
+}
+
+async function judged(python: string, heard: readonly Heard[]): Promise<Map<string, Rates>> {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  try {
+    for (const { name, truth, said } of heard) {
+      await Bun.write(join(folder, `${name}.truth.rttm`), rttmOf(truth))
+      await Bun.write(join(folder, `${name}.said.rttm`), rttmOf(said))
+    }
+    const script = join(import.meta.dir, 'support/judge.py')
+    const child = Bun.spawn([python, script, folder], { stderr: 'inherit' })
+    const printed = await new Response(child.stdout).text()
+    if ((await child.exited) !== 0) throw new Error('judge.py failed')
+    return new Map(Object.entries(JSON.parse(printed) as Record<string, Rates>))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function rttmOf(segments: readonly Segment[]): string {
+  return segments
+    .map(
+      ({ from, to, speaker }) =>
+        `SPEAKER x 1 ${from.toFixed(4)} ${(to - from).toFixed(4)} x x ${speaker} x x\n`,
+    )
+    .join('')
+}
+
+function rowOf(
+  group: string,
+  heard: readonly Heard[],
+  rates: ReadonlyMap<string, Rates>,
+  judge: string,
+): string[] {
+  const own = heard.map(({ name }) => rates.get(name)!)
+  const mean = (of: (rates: Rates) => number) =>
+    ((100 * own.reduce((sum, each) => sum + of(each), 0)) / own.length).toFixed(1)
+  const right = heard.filter(({ truth, said }) => countOf(truth) === countOf(said)).length
+  return [
+    group,
+    `${heard.length}`,
+    ((100 * right) / heard.length).toFixed(0),
+    mean(({ rate }) => rate),
+    mean(({ missed }) => missed),
+    mean(({ added }) => added),
+    mean(({ confused }) => confused),
+    `${own.filter(({ rate }) => rate <= 0.05).length} of ${own.length}`,
+    judge,
+  ]
+}
+
+function countOf(segments: readonly Segment[]): number {
+  return new Set(segments.map(({ speaker }) => speaker)).size
+}

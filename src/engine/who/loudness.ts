@@ -1,0 +1,79 @@
+// The loudness of the recording every 10 ms, and the removal of pauses from turns. The segmentation model bridges
+// pauses that are shorter than about half a second.
+
+import { sampleRate, samplesPerMelFrame } from '../audio.ts'
+import type { Turn } from './turns.ts'
+
+/** A pause is quieter than the loud parts of its turn by this many decibels. */
+const belowSpeech = 32
+/** Nothing is removed from a turn unless the background is quieter than its loud parts by this many decibels. */
+const quietBackground = 40
+/** The background of a turn is measured from this many seconds before the turn to as many after it. */
+const backgroundSeconds = 5
+/** A shorter pause belongs to the turn, in seconds. */
+const pauseSeconds = 0.25
+/** The number of values before and after a value with which its mean is taken. */
+const smoothing = 2
+const perSecond = sampleRate / samplesPerMelFrame
+const silence = -120
+
+/** Accepts the sound in parts of any length. */
+export class Loudness {
+  private readonly values: number[] = []
+  private energy = 0
+  private count = 0
+
+  add(sound: Float32Array): void {
+    for (let at = 0; at < sound.length; at++) {
+      this.energy += sound[at]! * sound[at]!
+      this.count++
+      if (this.count < samplesPerMelFrame) continue
+      this.values.push(Math.max(silence, 10 * Math.log10(this.energy / this.count + 1e-12)))
+      this.energy = 0
+      this.count = 0
+    }
+  }
+
+  /** Returns the turns without their pauses. */
+  withoutPauses(turns: readonly Turn[]): Turn[] {
+    const smooth = smoothed(this.values)
+    return turns.flatMap(turn => partsOf(turn, smooth))
+  }
+}
+
+function partsOf(turn: Turn, smooth: Float32Array): Turn[] {
+  const first = Math.round(turn.from / samplesPerMelFrame)
+  const levels = smooth.subarray(first, Math.round(turn.to / samplesPerMelFrame))
+  const around = backgroundSeconds * perSecond
+  const loud = share(levels, 0.95)
+  const background = share(smooth.subarray(Math.max(0, first - around), first + levels.length + around), 0.05)
+  if (background > loud - quietBackground) return [turn]
+  const limit = loud - belowSpeech
+  const parts: Turn[] = []
+  let from = turn.from
+  for (let at = 0, next = 0; at < levels.length; at = next + 1) {
+    next = at
+    while (next < levels.length && levels[next]! <= limit) next++
+    const isInner = at > 0 && next < levels.length
+    if (next === at || (isInner && next - at < pauseSeconds * perSecond)) continue
+    parts.push({ ...turn, from, to: (first + at) * samplesPerMelFrame })
+    from = (first + next) * samplesPerMelFrame
+  }
+  parts.push({ ...turn, from, to: turn.to })
+  return parts.filter(part => part.to > part.from)
+}
+
+function smoothed(values: readonly number[]): Float32Array {
+  return Float32Array.from(values, (_, index) => {
+    const first = Math.max(0, index - smoothing)
+    const end = Math.min(values.length, index + smoothing + 1)
+    let sum = 0
+    for (let at = first; at < end; at++) sum += values[at]!
+    return sum / (end - first)
+  })
+}
+
+/** Returns the value that this share of the values does not exceed. */
+function share(values: Float32Array, part: number): number {
+  return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
+}

@@ -1,0 +1,124 @@
+// Cuts the recording into pieces in which one voice speaks. Overlapping views vote on every frame. A piece ends at a
+// pause, at an overlap of voices, and where the views find that the voice changes.
+
+import { sampleRate } from '../audio.ts'
+import { classVoices, frameStep, viewFrames } from './voices.ts'
+
+/** A span of frames of the recording, from the frame `from` to before the frame `to`. */
+export type FrameSpan = { from: number; to: number }
+
+/** `follows` is true if the piece continues the voice of the previous piece, as far as the views can tell. */
+export type VoicePiece = FrameSpan & { follows: boolean }
+
+/** The votes of the views, for each frame of a span. */
+type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
+
+const frames = (seconds: number) => Math.round((seconds * sampleRate) / frameStep)
+/** A voice that speaks alone for a shorter time in a view does not vote for a change of voice. */
+const runFramesMin = frames(0.13)
+/** A shorter pause does not end a piece. */
+const pauseFrames = frames(0.15)
+/** A longer pause may separate two voices even if the views find no change. */
+const followsFramesMax = frames(0.42)
+/** Views place a change of voice within this distance of each other. */
+const reach = frames(0.24)
+/** The share of the views that must find a change of voice. */
+const changeShare = 0.35
+/** A longer piece is cut into equal parts of about `aimFrames`. */
+const longestFrames = frames(2.4)
+const aimFrames = frames(2)
+
+/**
+ * Returns the pieces within a span of the recording. `classes` has the classes of every view, and views start
+ * `stepFrames` apart.
+ */
+export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
+  const votes = votesIn(classes, stepFrames, span)
+  const cuts = cutsOf(votes)
+  const pieces: VoicePiece[] = []
+  let from = -1
+  let end = -1
+  let changed = false
+  const close = () => {
+    if (from < 0) return
+    const last = pieces.at(-1)
+    const follows = !changed && last !== undefined && from + span.from - last.to <= followsFramesMax
+    pieces.push(...partsOf({ from: from + span.from, to: end + span.from }, follows))
+    from = -1
+    changed = false
+  }
+  for (let frame = 0; frame < span.to - span.from; frame++) {
+    if (cuts.has(frame)) {
+      close()
+      changed = true
+    }
+    if (Math.round(votes.voices[frame]! / Math.max(1, votes.views[frame]!)) !== 1) continue
+    if (from >= 0 && frame - end > pauseFrames) close()
+    if (from < 0) from = frame
+    end = frame + 1
+  }
+  close()
+  return pieces
+}
+
+function partsOf({ from, to }: FrameSpan, follows: boolean): VoicePiece[] {
+  const length = to - from
+  const count = length > longestFrames ? Math.ceil(length / aimFrames) : 1
+  const edge = (index: number) => from + Math.round((index * length) / count)
+  return Array.from({ length: count }, (_, index) => ({
+    from: edge(index),
+    to: edge(index + 1),
+    follows: follows || index > 0,
+  }))
+}
+
+function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to }: FrameSpan): Votes {
+  const size = Math.max(0, to - from)
+  const votes = {
+    views: new Float32Array(size),
+    voices: new Float32Array(size),
+    changes: new Float32Array(size),
+  }
+  const first = Math.max(0, Math.floor((from - viewFrames) / stepFrames))
+  for (let view = first; view < classes.length && view * stepFrames < to; view++) {
+    const start = view * stepFrames - from
+    const own = classes[view]!
+    for (let at = Math.max(0, -start); at < Math.min(viewFrames, size - start); at++) {
+      votes.views[start + at]!++
+      votes.voices[start + at]! += voiceCounts[own[at]!]!
+    }
+    for (const at of changesIn(own)) if (start + at >= 0 && start + at < size) votes.changes[start + at]!++
+  }
+  return votes
+}
+
+const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
+
+/** Yields the frames of a view in which its only speaking voice changes. Short runs of a voice are ignored. */
+function* changesIn(classes: Uint8Array): Generator<number> {
+  let before: { voice: number; to: number } | null = null
+  for (let from = 0, to = 0; from < classes.length; from = to) {
+    const voice = classVoices[classes[from]!]!
+    while (to < classes.length && classes[to] === classes[from]) to++
+    if (voiceCounts[classes[from]!] !== 1 || to - from < runFramesMin) continue
+    if (before && before.voice !== voice) yield Math.round((before.to + from) / 2)
+    before = { voice, to }
+  }
+}
+
+/** Returns the frames in which enough views find a change. Of several near frames, only the best one is returned. */
+function cutsOf({ views, changes }: Votes): Set<number> {
+  const evidence = new Float32Array(changes.length)
+  for (const [frame, count] of changes.entries())
+    for (let shift = -reach; count > 0 && shift <= reach; shift++)
+      if (frame + shift >= 0 && frame + shift < evidence.length)
+        evidence[frame + shift]! += count * (1 - Math.abs(shift) / (2 * reach + 1))
+  const cuts = new Set<number>()
+  for (const [frame, value] of evidence.entries()) {
+    if (value < changeShare * views[frame]! || value === 0) continue
+    const near = evidence.subarray(Math.max(0, frame - reach), frame + reach + 1)
+    const before = evidence.subarray(Math.max(0, frame - reach), frame)
+    if (near.every(other => other <= value) && before.every(other => other < value)) cuts.add(frame)
+  }
+  return cuts
+}

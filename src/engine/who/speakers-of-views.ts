@@ -1,0 +1,78 @@
+// Finds the speaker of each voice of a view. The labelled pieces of the recording vote for the speaker.
+
+import type { FrameSpan } from './pieces.ts'
+import { classVoices, localVoices, viewFrames } from './voices.ts'
+
+/** A piece with its speaker, or -1 if it is unknown. `forms` is true if the piece is long enough for a sure embedding. */
+export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
+
+/** The votes of a frame in a piece whose embedding is not sure. Any sure frame outweighs all of these frames. */
+const unsureVote = 1 / viewFrames
+
+/** Returns the speaker of each voice, for each view. The speaker is -1 if no piece has this voice. */
+export function speakersOfViews(
+  classes: readonly Uint8Array[],
+  stepFrames: number,
+  pieces: readonly LabelledPiece[],
+  speakerCount: number,
+): Int16Array[] {
+  let first = 0
+  return classes.map((own, view) => {
+    const start = view * stepFrames
+    while (first < pieces.length && pieces[first]!.to <= start) first++
+    const votes = Array.from({ length: localVoices }, () => new Float64Array(speakerCount))
+    for (let index = first; index < pieces.length; index++) {
+      const { from, to, speaker, forms } = pieces[index]!
+      if (from >= start + viewFrames) break
+      if (speaker < 0) continue
+      for (let frame = Math.max(from, start); frame < Math.min(to, start + viewFrames); frame++) {
+        const local = singleVoices.indexOf(classVoices[own[frame - start]!]!)
+        if (local >= 0) votes[local]![speaker]! += forms ? 1 : unsureVote
+      }
+    }
+    return assignedSpeakers(votes)
+  })
+}
+
+/** The voices of a frame in which only one local voice speaks. The index is the local voice. */
+const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
+
+function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
+  const found = new Int16Array(localVoices).fill(-1)
+  const heard = votes.flatMap((own, local) => (own.some(count => count > 0) ? [{ own, local }] : []))
+  const assigned = assign(heard.map(({ own }) => [...own]))
+  for (const [index, { local }] of heard.entries()) found[local] = assigned[index] ?? -1
+  return found
+}
+
+/**
+ * Assigns a different column to each row of the matrix, so that the sum of the chosen values is maximal. If
+ * there are fewer columns than rows, each row gets the column with its highest value.
+ */
+export function assign(likeness: readonly (readonly number[])[]): number[] {
+  const columnCount = likeness[0]?.length ?? 0
+  const shared = columnCount < likeness.length
+  // With n rows, the optimum uses only the n best columns of each row.
+  const candidates = likeness.map(row =>
+    row
+      .map((value, column) => ({ value, column }))
+      .toSorted((one, other) => other.value - one.value)
+      .slice(0, shared ? 1 : likeness.length),
+  )
+  let best: number[] = []
+  let bestSum = Number.NEGATIVE_INFINITY
+  const choose = (row: number, chosen: number[], sum: number) => {
+    const columns = candidates[row]
+    if (!columns) {
+      if (sum > bestSum) {
+        best = chosen
+        bestSum = sum
+      }
+      return
+    }
+    for (const { value, column } of columns)
+      if (shared || !chosen.includes(column)) choose(row + 1, [...chosen, column], sum + value)
+  }
+  choose(0, [], 0)
+  return best
+}
