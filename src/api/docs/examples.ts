@@ -55,9 +55,12 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
   }
 }
 
+/** With -X HEAD, curl would wait for a body that never comes. */
+const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
+
 function curl({ method, url, headers, body }: Call): string {
   const parts = [
-    `curl -s${method === 'GET' ? '' : ` -X ${method}`} '${url}'`,
+    `curl -s${methodFlags[method] ?? ` -X ${method}`} '${url}'`,
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body === null ? [] : [`-d '${body}'`]),
   ]
