@@ -28,6 +28,9 @@ const declared = {
 } as const satisfies Record<string, ['counter' | 'gauge' | keyof typeof buckets, string]>
 
 type Name = keyof typeof declared
+
+/** The names of all metrics. */
+export const metricNames = Object.keys(declared) as Name[]
 type Labels = Record<string, string>
 
 export type Counter = { add(amount: number): void }
@@ -87,7 +90,7 @@ export function openMetrics(): Metrics {
       }
     },
     text() {
-      const lines = (Object.keys(declared) as Name[]).flatMap(name => {
+      const lines = metricNames.flatMap(name => {
         const [declaredKind, help] = declared[name]
         const kind = boundsOf(name).length > 0 ? 'histogram' : declaredKind
         const samples = kind === 'histogram' ? histogramLines(name, histograms) : valueLines(name, values)

@@ -30,6 +30,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'models verify': async () => (await models()).verify,
   'models remove': async () => (await models()).remove,
   'runtime pull': async () => (await import('./runtime.ts')).pull,
+  health: async () => (await import('./health.ts')).health,
   doctor: async () => (await import('./doctor.ts')).doctor,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,

@@ -363,3 +363,18 @@ function collect(stream: ReadableStream<Uint8Array>) {
   }
   return { text: () => text, until }
 }
+
+test('health tells whether a service answers on this machine', async () => {
+  const server = await serve(join(folder, 'health'))
+  const { port } = new URL(server.url)
+  const ask = (more: Record<string, string>) =>
+    Bun.spawnSync(selfCommand('health'), { env: { ...environment(join(folder, 'health')), ...more } })
+  expect(ask({ STENO_PORT: port }).exitCode).toBe(0)
+  expect(ask({ STENO_PORT: port, STENO_HOST: '0.0.0.0' }).exitCode).toBe(0)
+  await server.stop()
+  const down = ask({ STENO_PORT: port })
+  expect([down.exitCode, down.stderr.toString()]).toEqual([
+    1,
+    expect.stringMatching(/^steno: no steno answers at [^\n]+\n$/),
+  ])
+})

@@ -104,12 +104,12 @@ function writeSpeed(path: string): number {
   return (limits.diskProbeBytes * 1000) / (performance.now() - startedAt)
 }
 
-function localHost(host: string): string {
+export function localHost(host: string): string {
   return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
 }
 
 /** Asks for the health of a service. Returns `steno`, `refused`, or what else was found. */
-async function askHealth(baseUrl: string): Promise<string> {
+export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')
   if (allowNets === null) throw new Error('the networks cannot be parsed')
   const answer = await fetchGuarded(

@@ -1,0 +1,115 @@
+// Tests the files of deploy/, the Containerfile and the systemd unit, as far as tools for them are here.
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { metricNames } from '../src/base/metrics.ts'
+import { commands } from '../src/cli/commands.ts'
+import { unitText } from '../src/cli/unit.ts'
+import { settings } from '../src/config.ts'
+import { temporaryFolder } from './support/folder.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const settingNames: string[] = Object.values(settings).map(({ variable }) => variable)
+
+/** Returns the names of metrics in a text that the program does not have. */
+function unknownMetrics(text: string): string[] {
+  const named = text.match(/\b(?:steno|process)_[a-z_]+/g) ?? []
+  const known: string[] = metricNames
+  return [...new Set(named)].filter(
+    name => !known.includes(name.replace(/_(bucket|sum|count)$/, '')) && !known.includes(name),
+  )
+}
+
+test('alerts, dashboard and guide name only metrics that the program has', () => {
+  for (const path of ['deploy/prometheus-alerts.yml', 'deploy/grafana-dashboard.json', 'docs/admin.md'])
+    expect([path, unknownMetrics(read(path))]).toEqual([path, []])
+  expect(unknownMetrics('rate(steno_jobs_done_total[5m]) + steno_job_wait_seconds_bucket')).toEqual([
+    'steno_jobs_done_total',
+  ])
+})
+
+const promtool = Bun.which('promtool')
+test.skipIf(!promtool)(
+  `promtool accepts the alert rules${promtool ? '' : ' (SKIPPED: no promtool here)'}`,
+  () => {
+    const { exitCode, stdout } = Bun.spawnSync([
+      promtool!,
+      'check',
+      'rules',
+      join(root, 'deploy/prometheus-alerts.yml'),
+    ])
+    expect([exitCode, `${stdout}`]).toEqual([0, expect.stringContaining('SUCCESS')])
+  },
+)
+
+type Panel = {
+  id: number
+  title: string
+  type: string
+  gridPos: Record<'h' | 'w' | 'x' | 'y', number>
+  targets: { expr: string; refId: string }[]
+}
+
+test('the dashboard has panels that do not overlap, each with a query on the chosen data source', () => {
+  const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as {
+    title: string
+    schemaVersion: number
+    panels: Panel[]
+    templating: { list: { name: string }[] }
+  }
+  expect(dashboard).toMatchObject({ title: 'steno', schemaVersion: expect.any(Number) })
+  expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'instance'])
+  const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
+  expect(new Set(places).size).toBe(places.length)
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(places.length)
+  for (const { title, targets, gridPos } of dashboard.panels) {
+    expect(title).not.toBe('')
+    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
+    for (const { expr } of targets) expect(expr).toContain('$instance')
+  }
+})
+
+test('the container runs a user without rights, and its health check and settings exist', () => {
+  const file = read('Containerfile')
+  expect(file).toMatch(/^USER 10001:10001$/m)
+  const [, health = ''] = /^HEALTHCHECK .* CMD \["steno", "(\w+)"\]$/m.exec(file) ?? []
+  expect(Object.keys(commands)).toContain(health)
+  const named = [...`${file}\n${read('deploy/compose.yaml')}`.matchAll(/\b(STENO_[A-Z_]+)\b/g)].map(
+    ([, name]) => name!,
+  )
+  expect(named.filter(name => !settingNames.includes(name))).toEqual([])
+})
+
+test('both services of the compose file are read-only, without capabilities, and not root', () => {
+  const { services, volumes } = Bun.YAML.parse(read('deploy/compose.yaml')) as {
+    services: Record<string, Record<string, unknown>>
+    volumes: object
+  }
+  expect(Object.values(services).map(({ profiles }) => profiles)).toEqual([['cpu'], ['gpu']])
+  for (const service of Object.values(services))
+    expect(service).toMatchObject({
+      read_only: true,
+      user: '10001:10001',
+      cap_drop: ['ALL'],
+      volumes: ['steno:/data'],
+    })
+  expect(Object.keys(volumes)).toEqual(['steno'])
+})
+
+const analyze = Bun.which('systemd-analyze')
+test.skipIf(!analyze)(
+  `systemd rates the exposure of the unit at 2.0 or less${analyze ? '' : ' (SKIPPED: no systemd-analyze here)'}`,
+  async () => {
+    const unit = join(temporaryFolder(), 'steno.service')
+    await Bun.write(
+      unit,
+      unitText({ binary: process.execPath, dataDir: '/var/lib/steno', environmentFile: '/etc/steno.env' }),
+    )
+    const { stdout } = Bun.spawnSync([analyze!, 'security', '--offline=true', '--no-pager', unit])
+    const [, level] = /Overall exposure level for steno\.service: (\d+\.\d+)/.exec(`${stdout}`) ?? []
+    expect(Number(level)).toBeLessThanOrEqual(2)
+  },
+)
