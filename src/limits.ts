@@ -210,6 +210,14 @@ export const limits = {
   clientNameLengthMax: 100,
   redirectUrisMax: 10,
   stateLengthMax: 4096,
+
+  // Limits of the tools for assistants.
+  /** Longest time for which a tool waits for a job. MCP clients give up after 60 s. */
+  toolWaitMs: 45 * second,
+  /** Characters of one page of a transcript. An assistant reads about 10,000 tokens at once. */
+  toolPageCharacters: 30_000,
+  toolItemsMax: 50,
+  toolItemsDefault: 20,
   /** Time for which a mail is kept in the data folder. Mails are written there when no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
@@ -350,6 +358,7 @@ export const rates = {
   'oauth.authorize': 10,
   'oauth.token': 10,
   'oauth.revoke': 10,
+  mcp: 120,
 } as const
 
 export type RateName = keyof typeof rates

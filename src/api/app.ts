@@ -12,8 +12,9 @@ import { emptyState, Replay } from './gate.ts'
 import { grants } from './grants.ts'
 import { freeKey } from './idempotency.ts'
 import { introduction } from './introduction.ts'
+import { mcp } from './mcp/endpoint.ts'
 import { media } from './media.ts'
-import { isOAuthPath, oauthAnswer } from './oauth/answers.ts'
+import { isOAuthPath, oauthAnswer, openToAnyOrigin } from './oauth/answers.ts'
 import { oauth } from './oauth/routes.ts'
 import { audio } from './openai/audio.ts'
 import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
@@ -140,6 +141,7 @@ export function openApp(service: Service): AnyElysia {
     .use(models(service))
     .use(ops(service))
     .use(oauth(service))
+    .use(mcp(service))
     .use(page(service))
     // The calls of the web app.
     .use(config.dashboard ? dashboard(service, requestLog) : new Elysia())
@@ -151,7 +153,8 @@ export function openApp(service: Service): AnyElysia {
 function shaped(path: string, error: ApiError, baseUrl: string) {
   if (isOpenAiPath(path)) return openAiAnswer(error)
   if (isOAuthPath(path)) return oauthAnswer(path, error)
-  return { ...error, status: statusOf(error.code), body: envelope(error, baseUrl) }
+  const headers = path === '/mcp' ? { ...openToAnyOrigin, ...error.headers } : error.headers
+  return { status: statusOf(error.code), headers, body: envelope(error, baseUrl) }
 }
 
 /** The calls of the web app, which need the cookie of a session. */

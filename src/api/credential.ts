@@ -32,13 +32,14 @@ export function authenticate(service: Service, request: Request): Caller {
 }
 
 /** Returns the caller of a request, without a check of its scopes. */
-export function identify(service: Service, request: Request): Caller {
+function identify(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
   const session = text === '' ? readSessionToken(service, request) : null
   if (session !== null) return callerOfSession(service, request, session)
-  return text.startsWith(accessTokenStart)
-    ? callerOfToken(service, request, text)
-    : callerOfKey(service, request, text)
+  return findCaller(service, text, {
+    key: challenge(service, request),
+    token: challenge(service, request, 'error="invalid_token", '),
+  })
 }
 
 export function requireScope(service: Service, request: Request, caller: Caller, scope: Scope): void {
@@ -52,6 +53,19 @@ export function requireScope(service: Service, request: Request, caller: Caller,
   })
 }
 
+/**
+ * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookie. The challenge names
+ * the scopes to ask for, because MCP clients sign in by themselves.
+ */
+export function authenticateAssistant(service: Service, request: Request): Caller {
+  const text = readKey(request.headers)
+  const error = text === '' ? '' : 'error="invalid_token", '
+  const challenge = {
+    'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}/mcp", scope="${scopes.join(' ')}"`,
+  }
+  return findCaller(service, text, { key: challenge, token: challenge })
+}
+
 /** Returns the caller of a route below /app. Only the cookie of a session is accepted there. */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
@@ -59,21 +73,22 @@ export function authenticateSession(service: Service, request: Request): Caller 
   return callerOfSession(service, request, session)
 }
 
-function callerOfKey(service: Service, request: Request, text: string): Caller {
-  const key = findKey(service.db, text)
-  if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenge(service, request))
-  if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenge(service, request))
-  service.keyUses.note(key.id)
-  return { accountId: key.accountId, keyId: key.id, scopes, shownAs: key.prefix, countedAs: key.id }
-}
+/** The headers of a refusal, for a wrong key and for a wrong access token. */
+type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
-function callerOfToken(service: Service, request: Request, text: string): Caller {
-  const access = useAccessToken(service.db, text)
-  if (!access) {
-    throw new ApiError('INVALID_TOKEN', undefined, challenge(service, request, 'error="invalid_token", '))
+function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
+  if (text.startsWith(accessTokenStart)) {
+    const access = useAccessToken(db, text)
+    if (!access) throw new ApiError('INVALID_TOKEN', undefined, challenges.token)
+    const { accountId, grantId } = access
+    const shownAs = `grant ${grantId}`
+    return { accountId, keyId: null, scopes: access.scopes, shownAs, countedAs: grantId }
   }
-  const { accountId, grantId } = access
-  return { accountId, keyId: null, scopes: access.scopes, shownAs: `grant ${grantId}`, countedAs: grantId }
+  const key = findKey(db, text)
+  if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenges.key)
+  if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenges.key)
+  keyUses.note(key.id)
+  return { accountId: key.accountId, keyId: key.id, scopes, shownAs: key.prefix, countedAs: key.id }
 }
 
 function callerOfSession(service: Service, request: Request, token: string): Caller {
@@ -85,9 +100,12 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
 }
 
 /** Returns the header of an answer with status 401. It tells a client where it can ask for an access token. */
-function challenge({ baseUrl }: Service, request: Request, error = ''): Record<string, string> {
-  const metadata = `${baseUrl(request)}/.well-known/oauth-protected-resource`
-  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadata}"` }
+function challenge(service: Service, request: Request, error = ''): Record<string, string> {
+  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }
+}
+
+function metadataUrl({ baseUrl }: Service, request: Request): string {
+  return `${baseUrl(request)}/.well-known/oauth-protected-resource`
 }
 
 function readKey(headers: Headers): string {

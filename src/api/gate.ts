@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
 import { limits, type RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
-import { authenticate, authenticateSession, type Caller } from './credential.ts'
+import { authenticate, authenticateAssistant, authenticateSession, type Caller } from './credential.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import { quotaHeaders, refusal } from './rate-limit.ts'
 import { about } from './route.ts'
@@ -238,6 +238,13 @@ export const gate = (service: Service) => {
         admit({ request, set, requestState }, rate, authenticateSession)
         return takeBody(request, requestState)
       },
+      resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+    }),
+    /** For the MCP endpoint, which reads its body itself. The quota `rate` is counted per caller. */
+    assistant: (rate: RateName) => ({
+      detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
+      transform: ({ request, set, requestState }: GateContext) =>
+        admit({ request, set, requestState }, rate, authenticateAssistant),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /** For a route that needs a credential and a JSON body. The request may have an Idempotency-Key. */

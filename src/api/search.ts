@@ -13,36 +13,38 @@ export const search = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
     .use(gate(service))
 
-    .get(
-      '/search',
-      ({ caller: { accountId }, query: { q, order = 'newest', limit, cursor } }) => {
-        const { db, secrets } = service
-        const list = ['search', accountId, q, order]
-        const [top, skip] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
-        const { hits, next } = searchUtterances(db, accountId, {
-          query: q,
-          order,
-          ...(limit === undefined ? {} : { limit }),
-          after: top === undefined || skip === undefined ? null : { top, skip },
-        })
-        return {
-          items: hits.map(hitJson),
-          next_cursor: next && writeCursor(secrets, list, [next.top, next.skip]),
-        }
-      },
-      {
-        account: 'search',
-        query: requests.searchQuery,
-        response: { 200: answers.searchPage },
-        detail: about({
-          summary: 'Search what was said, in all transcripts',
-          description:
-            'Finds utterances that contain all words of `q`. Words in double quotes must follow each other. ' +
-            'Case, accents and punctuation make no difference.',
-          fails: ['INVALID_REQUEST'],
-        }),
-      },
-    )
+    .get('/search', ({ caller: { accountId }, query }) => hitsOf(service, accountId, query), {
+      account: 'search',
+      query: requests.searchQuery,
+      response: { 200: answers.searchPage },
+      detail: about({
+        summary: 'Search what was said, in all transcripts',
+        description:
+          'Finds utterances that contain all words of `q`. Words in double quotes must follow each other. ' +
+          'Case, accents and punctuation make no difference.',
+        fails: ['INVALID_REQUEST'],
+      }),
+    })
+
+/** Returns one page of the utterances that a query finds in the transcripts of an account. */
+export function hitsOf(
+  { db, secrets }: Service,
+  accountId: string,
+  { q, order = 'newest', limit, cursor }: Static<typeof requests.searchQuery>,
+): Static<typeof answers.searchPage> {
+  const list = ['search', accountId, q, order]
+  const [top, skip] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
+  const { hits, next } = searchUtterances(db, accountId, {
+    query: q,
+    order,
+    ...(limit === undefined ? {} : { limit }),
+    after: top === undefined || skip === undefined ? null : { top, skip },
+  })
+  return {
+    items: hits.map(hitJson),
+    next_cursor: next && writeCursor(secrets, list, [next.top, next.skip]),
+  }
+}
 
 function hitJson({
   jobId,

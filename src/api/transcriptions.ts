@@ -34,7 +34,8 @@ export const transcriptions = (service: Service) =>
       },
     )
 
-function pageOf(
+/** Returns one page of the jobs of an account. */
+export function pageOf(
   { db, secrets }: Service,
   accountId: string,
   filter: ListFilter,

@@ -1,0 +1,75 @@
+// The MCP endpoint: assistants call the tools of the service over streamable HTTP. Each request stands alone, so
+// there is no stream to open with GET and no session to end with DELETE.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors.ts'
+import { readBody } from '../body.ts'
+import { type Caller, requireScope } from '../credential.ts'
+import { gate } from '../gate.ts'
+import { openToAnyOrigin, preflightAnswer } from '../oauth/answers.ts'
+import { refuseForeignOrigin } from '../own-origin.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+
+const hidden = { detail: about({ hide: true }) }
+
+export const mcp = (service: Service) =>
+  new Elysia()
+    .use(gate(service))
+    .options('/mcp', () => preflightAnswer('POST'), { visitor: true, ...hidden })
+    .get('/mcp', postOnly, { assistant: 'mcp' })
+    .delete('/mcp', postOnly, { assistant: 'mcp', parse: 'none' })
+    .post(
+      '/mcp',
+      async ({ request, caller, server, set }) => {
+        if (!isLoopback(request.headers.get('origin'))) refuseForeignOrigin(service, request)
+        const message = await readMessage(request)
+        if (message === undefined) return unreadable()
+        requireScope(service, request, caller, 'read')
+        if (changesSomething(message)) requireScope(service, request, caller, 'write')
+        // Switches off Bun's timeout, because a tool may wait for a job. The stream sends comments meanwhile.
+        server?.timeout(request, 0)
+        // A proxy such as nginx must not collect the messages of the stream before it passes them on.
+        Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
+        return answerMessage(service, { request, caller, message })
+      },
+      { assistant: 'mcp', parse: 'none' },
+    )
+
+function postOnly(): never {
+  throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'POST' })
+}
+
+/** Returns true for a page on the caller's own machine, such as the inspector of MCP. */
+function isLoopback(origin: string | null): boolean {
+  return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin ?? '')
+}
+
+async function readMessage(request: Request): Promise<unknown> {
+  try {
+    return JSON.parse(new TextDecoder().decode(await readBody(request)))
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    return undefined
+  }
+}
+
+function unreadable(): Response {
+  const error = { code: -32_700, message: 'Parse error: the body is not valid JSON' }
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
+}
+
+/** Returns true if a message, or one of a list of messages, calls a tool that needs the scope write. */
+function changesSomething(message: unknown): boolean {
+  if (Array.isArray(message)) return message.some(changesSomething)
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
+  return method === 'tools/call' && params?.name === 'transcribe_url'
+}
+
+type Asked = { request: Request; caller: Caller; message: unknown }
+
+/** Answers a message. The library of MCP is loaded with the first message, because few servers need it. */
+async function answerMessage(service: Service, asked: Asked): Promise<Response> {
+  const { answer } = await import('./server.ts')
+  return answer(service, asked)
+}

@@ -1,0 +1,112 @@
+// Waits for a job and writes its transcript for an assistant, page by page.
+
+import type { Static } from '@sinclair/typebox'
+import { ApiError } from '../../errors.ts'
+import { errorOf } from '../../jobs/events.ts'
+import { findOwnJob, type Job } from '../../jobs/job.ts'
+import { isTerminal } from '../../jobs/states.ts'
+import { limits } from '../../limits.ts'
+import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
+import { findTranscript } from '../../transcripts/store.ts'
+import { exportOptions } from '../exports.ts'
+import type * as answers from '../shapes/answers.ts'
+import type { ToolContext } from './tool.ts'
+
+/**
+ * Waits until a job has ended, or for `toolWaitMs`. Reports the progress of the job meanwhile. The wait also ends
+ * when the assistant disconnects; the job goes on.
+ */
+export async function waitForEnd(
+  { service, caller, report, signal }: ToolContext,
+  id: string,
+): Promise<void> {
+  const job = ownJob(service.db, caller.accountId, id)
+  if (isTerminal(job.state)) return
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
+  let reported = -1
+  const tell = ({ progress, progressPercent }: Job) => {
+    // Each report must have a larger number than the report before.
+    reported = Math.max(progressPercent ?? 0, reported + 0.01)
+    report(reported, progress ?? '').catch(() => {})
+  }
+  tell(job)
+  const following = service.live.follow(id, () => following && tell(following.live.job))
+  await service.live.ended(id, stop)
+  following?.leave()
+}
+
+/** Writes one page of a transcript. Says how a job stands that has no transcript. */
+export function readTranscript(
+  { service, caller }: ToolContext,
+  id: string,
+  { page, format }: { page: number; format: ExportFormat },
+): string {
+  const job = ownJob(service.db, caller.accountId, id)
+  if (job.state === 'failed') {
+    const { code, message } = errorOf(job)
+    throw new ApiError('CONFLICT', `The transcription ${id} failed with ${code}: ${message}`)
+  }
+  const transcript = findTranscript(service.db, id)
+  if (!transcript) {
+    return `The transcription ${id} is ${job.state}: ${job.progress}. Call get_transcript with this id to wait for it.`
+  }
+  const options = { ...exportOptions({}), includeTimestamps: true }
+  const pages = cutPages(exporters[format].write(transcript, options))
+  const text = pages[page - 1]
+  if (text === undefined) {
+    throw new ApiError('INVALID_REQUEST', `There is no page ${page}; the last page is ${pages.length}.`)
+  }
+  const more =
+    page < pages.length
+      ? `\n(Page ${page} of ${pages.length}; call get_transcript with page ${page + 1}.)`
+      : ''
+  const length = clock((job.durationMs ?? 0) / 1000)
+  return `Transcription ${id}: language ${transcript.language}, length ${length}, page ${page} of ${pages.length}.\n\n${text}${more}`
+}
+
+/** Cuts a text at line ends into pages of at most `toolPageCharacters`. A line that is longer is cut as well. */
+export function cutPages(text: string): string[] {
+  const pages: string[] = []
+  let rest = text
+  while (rest.length > limits.toolPageCharacters) {
+    const lineEnd = rest.lastIndexOf('\n', limits.toolPageCharacters - 1) + 1
+    const space = rest.lastIndexOf(' ', limits.toolPageCharacters - 1) + 1
+    // Without a space the text is cut before a character of which only the first half would fit.
+    const half = /[\ud800-\udbff]/.test(rest[limits.toolPageCharacters - 1] ?? '') ? 1 : 0
+    const end = lineEnd || space || limits.toolPageCharacters - half
+    pages.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  return [...pages, rest || '(No speech was found.)\n']
+}
+
+/** Describes a job in one line. */
+export function describeJob(job: Static<typeof answers.listedJob>): string {
+  const facts = [
+    job.status,
+    job.progress_percent === null || job.status !== 'processing' ? null : `${job.progress_percent} %`,
+    job.error ? `${job.error.code}: ${job.error.message}` : null,
+    job.audio_duration_seconds === null ? null : `length ${clock(job.audio_duration_seconds)}`,
+    job.language === null ? null : `language ${job.language}`,
+    job.source_url === undefined ? null : `from ${job.source_url}`,
+    job.created_at,
+  ]
+  return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`
+}
+
+/** Returns for example `1:02:03` or `2:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+  const rest = String(whole % 60).padStart(2, '0')
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
+}
+
+function ownJob(db: Parameters<typeof findOwnJob>[0], accountId: string, id: string): Job {
+  const job = findOwnJob(db, accountId, id)
+  if (job) return job
+  throw new ApiError(
+    'TRANSCRIPTION_NOT_FOUND',
+    `There is no transcription ${id}; list_transcripts names all.`,
+  )
+}

@@ -1,0 +1,91 @@
+// Answers one MCP message with the official SDK: lists the tools, or calls one.
+
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { errorFields, log } from '../../base/log.ts'
+import { ApiError } from '../../errors.ts'
+import type { Caller } from '../credential.ts'
+import { apiVersion } from '../openapi.ts'
+import { refusal } from '../rate-limit.ts'
+import type { Service } from '../service.ts'
+import { readArguments } from './arguments.ts'
+import type { Report, ToolContext } from './tool.ts'
+import { tools } from './tools.ts'
+
+const instructions =
+  'steno transcribes recorded audio and video. Start with transcribe_url for a new recording, or with ' +
+  'list_transcripts and search_transcripts for what was transcribed before. Read a transcript with get_transcript; ' +
+  'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
+
+/** Options of the SDK's server. No tool asks the person for data, so nothing needs a validator. */
+const options = {
+  capabilities: { tools: {} },
+  instructions,
+  jsonSchemaValidator: {
+    getValidator(): never {
+      throw new Error('the server asked for data of a person')
+    },
+  },
+}
+
+type Asked = { request: Request; caller: Caller; message: unknown }
+
+/** Answers a message. A server and a transport serve one request only, so nothing is kept between requests. */
+export async function answer(service: Service, { request, caller, message }: Asked): Promise<Response> {
+  const server = new Server({ name: 'steno', title: 'steno', version: apiVersion }, options)
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: Object.entries(tools).map(([name, { title, description, input, changes }]) => ({
+      name,
+      title,
+      description,
+      inputSchema: { ...input, type: 'object' as const },
+      annotations: { readOnlyHint: !changes, destructiveHint: false, openWorldHint: changes },
+    })),
+  }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const token = params._meta?.progressToken
+    const report: Report = async (progress, sentence) => {
+      if (token === undefined) return
+      const told = { progressToken: token, progress, total: 100, message: sentence }
+      await extra.sendNotification({ method: 'notifications/progress', params: told })
+    }
+    return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
+  })
+  const transport = new WebStandardStreamableHTTPServerTransport()
+  await server.connect(transport)
+  return transport.handleRequest(request, { parsedBody: message })
+}
+
+/** Calls a tool. Every failure is a result that says what to do, so that the assistant can try again. */
+async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
+  try {
+    const tool = Object.entries(tools).find(([known]) => known === name)?.[1]
+    if (!tool) throw new ApiError('INVALID_REQUEST', `There is no tool ${name}.`)
+    takeQuota(context, tool.rate)
+    return said(await tool.run(context, readArguments(tool.input, given)))
+  } catch (error) {
+    if (error instanceof ApiError) return { ...said(`${error.message} (${error.code})`), isError: true }
+    log.error('tool failed', { tool: name, ...errorFields(error) })
+    return { ...said('Something went wrong here; it is safe to try again. (INTERNAL_ERROR)'), isError: true }
+  }
+}
+
+/** A tool counts towards the same quota as the endpoint that does the same. */
+function takeQuota(
+  { service, caller }: ToolContext,
+  rate: Parameters<Service['rateLimiter']['take']>[0],
+): void {
+  const quota = service.rateLimiter.take(rate, caller.countedAs)
+  if (!quota || quota.allowed) return
+  const { 'Retry-After': seconds } = refusal(quota).headers
+  throw new ApiError('RATE_LIMIT_EXCEEDED', `Too many calls; wait ${seconds} s before the next one.`)
+}
+
+function said(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] }
+}
