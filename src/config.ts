@@ -117,6 +117,12 @@ export const settings = {
     duration,
     'longest webhook delivery, redirect included',
   ),
+  webhookRetries: setting(
+    'STENO_WEBHOOK_RETRIES',
+    '0',
+    whole(0, 10),
+    'further attempts after a failed delivery: after 4 minutes, then each pause four times as long',
+  ),
   rateLimits: setting(
     'STENO_RATE_LIMITS',
     'on',

@@ -169,6 +169,14 @@ export const limits = {
   webhookSkippedMs: 1 * minute,
   /** Time after which the circuit breaker forgets the timeouts of a host. */
   webhookTimeoutsKeptMs: 1 * hour,
+  /**
+   * The pause after the first failed attempt. Each further pause is longer by the factor: five retries take 23
+   * hours.
+   */
+  webhookRetryMs: 4 * minute,
+  webhookRetryFactor: 4,
+  webhookRetryMsMax: 24 * hour,
+  deliveriesShownMax: 100,
 
   // Limits of accounts and money.
   activeKeysMax: 5,
@@ -345,6 +353,7 @@ export const rates = {
   'jobs.list': 60,
   events: 30,
   'events.open': 20,
+  deliveries: 60,
   'jobs.cancel': 30,
   'jobs.delete': 30,
   'jobs.edit': 60,

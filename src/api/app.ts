@@ -6,6 +6,7 @@ import { logAccess } from './access-log.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import { callerIp, networkOf } from './client-ip.ts'
+import { deliveries } from './deliveries.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { events } from './events.ts'
 import { emptyState, Replay } from './gate.ts'
@@ -135,6 +136,7 @@ export function openApp(service: Service): AnyElysia {
     .use(transcribe(service))
     .use(events(service))
     .use(media(service))
+    .use(deliveries(service))
     .use(transcriptions(service))
     .use(search(service))
     .use(audio(service))

@@ -275,7 +275,12 @@ function webhooks({ reference }: Components): object {
           description: `X-Service-Signature is the ${signatureRule}.`,
           parameters,
           requestBody: { required: true, content: json(reference(events[event as JobEvent])) },
-          responses: { 200: { description: 'Any answer: an event is tried once' } },
+          responses: {
+            200: {
+              description:
+                'Delivered. Another status, or none, is a failed delivery: see /v1/webhooks/deliveries',
+            },
+          },
         },
       },
     ]),

@@ -9,7 +9,7 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { LiveJobs } from '../jobs/live.ts'
 import type { Runner } from '../jobs/runner.ts'
-import type { Deliver } from '../jobs/webhook-sender.ts'
+import type { Deliver, WebhookSender } from '../jobs/webhook-sender.ts'
 import type { Indexer } from '../transcripts/indexer.ts'
 import type { UploadStore } from '../uploads/store.ts'
 import type { BaseUrl } from './base-url.ts'
@@ -25,6 +25,7 @@ export type Service = {
   engine: Engine
   live: LiveJobs
   runner: Runner
+  webhooks: WebhookSender
   indexer: Indexer
   mailer: Mailer
   rateLimiter: RateLimiter

@@ -57,6 +57,9 @@ function unopened(config: Config): Service {
     get runner() {
       return absent()
     },
+    get webhooks() {
+      return absent()
+    },
     get mailer() {
       return absent()
     },

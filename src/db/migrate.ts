@@ -17,6 +17,7 @@ import oauth from './migrations/012_oauth.sql' with { type: 'text' }
 import operators from './migrations/013_operators.sql' with { type: 'text' }
 import resumable from './migrations/014_resumable.sql' with { type: 'text' }
 import searchTombstones from './migrations/015_search_tombstones.sql' with { type: 'text' }
+import deliveries from './migrations/016_deliveries.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -37,6 +38,7 @@ const shipped: Migration[] = [
   { name: '013_operators', sql: operators },
   { name: '014_resumable', sql: resumable },
   { name: '015_search_tombstones', sql: searchTombstones },
+  { name: '016_deliveries', sql: deliveries },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -61,46 +61,8 @@ export function errorOf({ errorCode, errorMessage }: Outcome): JobError {
 /** Records an event, unless the job has no webhook. */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   db.run(
-    `insert into webhook_events (job_id, event, created_at)
-     select id, $event, $now from jobs where id = $jobId and webhook_url is not null`,
+    `insert into webhook_events (job_id, account_id, event, created_at)
+     select id, account_id, $event, $now from jobs where id = $jobId and webhook_url is not null`,
     { jobId, event, now: db.now() },
-  )
-}
-
-/**
- * An event that has not been sent. `sealedBody` is its encrypted body when the job was deleted before the
- * delivery. It is null otherwise: the body is then built from the job.
- */
-export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
-
-/** Lists the events of a job that have not been sent, oldest first. */
-export function listDueEvents(db: Db, jobId: string): DueEvent[] {
-  return db.list(
-    `select id, event, sealed_body as sealedBody from webhook_events
-     where job_id = $jobId and sent_at is null order by id`,
-    { jobId },
-  )
-}
-
-export function keepBody(db: Db, eventId: number, sealedBody: string): void {
-  db.run('update webhook_events set sealed_body = $sealedBody where id = $eventId', { eventId, sealedBody })
-}
-
-export function markAttempted(db: Db, eventId: number): void {
-  db.run('update webhook_events set attempted_at = $now where id = $eventId', { eventId, now: db.now() })
-}
-
-/** Marks an event as sent, so that the event is not sent again. The receiver may have refused the event. */
-export function markSent(db: Db, eventId: number): void {
-  db.run('update webhook_events set sent_at = $now, sealed_body = null where id = $eventId', {
-    eventId,
-    now: db.now(),
-  })
-}
-
-export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
-  return db.list(
-    `select distinct jobs.id, account_id as accountId from webhook_events join jobs on jobs.id = job_id
-     where sent_at is null`,
   )
 }

@@ -1,26 +1,27 @@
 // Sends events to webhooks in the background. The events of one job are sent in order.
 
 import { findSigningSecret } from '../accounts/key.ts'
-import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import { type Clock, type Db, refusalOf } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { findTranscript } from '../transcripts/store.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import {
+  type Delivery,
   type DueEvent,
-  type EventBody,
-  errorOf,
-  type JobEvent,
+  findDelivery,
   keepBody,
   listDueEvents,
   listJobsWithDueEvents,
+  listOpenEvents,
   markAttempted,
-  markSent,
-} from './events.ts'
+  markEnded,
+  reopenDelivery,
+} from './deliveries.ts'
+import { bodyOf } from './event-body.ts'
 import { findJob, type Job } from './job.ts'
 
 type JobOfAccount = Pick<Job, 'id' | 'accountId'>
@@ -36,14 +37,19 @@ type Parts = {
   secrets: Secrets
   deliver: Deliver
   monotonic: Clock
+  /** The number of further attempts after a failed delivery. */
+  retries: number
   onOutcome: (outcome: string) => void
 }
 
 export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
-  /** Ids of sent events that the database could not mark as sent. These events are not sent again. */
-  readonly #unrecorded = new Set<number>()
+  /**
+   * Outcomes that the database could not store, by the id of the event. These attempts are not made again. Null
+   * when there was nothing to send.
+   */
+  readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   readonly #breaker: Breaker
   readonly #closing = new AbortController()
@@ -82,14 +88,34 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the encrypted bodies of the due events of a job. Must be called before the transcript is deleted,
+   * Sends an event of this account again, with a full number of attempts. Throws an ApiError when the event is
+   * unknown, or when its body had a transcript that was deleted.
+   */
+  redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
+    const { db } = this.#parts
+    const reopened = db.tx(() => {
+      const delivery = findDelivery(db, accountId, id)
+      const job = delivery && findJob(db, delivery.jobId)
+      if (!delivery || !job) throw new ApiError('DELIVERY_NOT_FOUND')
+      const hasBody = listOpenEvents(db, job.id).some(({ event }) => event === delivery.event)
+      if (!hasBody && bodyOf(db, job, delivery.event) === null)
+        throw new ApiError('GONE', 'The transcript of this event was deleted.')
+      reopenDelivery(db, delivery)
+      return findDelivery(db, accountId, id) ?? delivery
+    })
+    this.send({ id: reopened.jobId, accountId })
+    return reopened
+  }
+
+  /**
+   * Stores the encrypted bodies of the events of a job that are still to be sent. Must be called before the transcript is deleted,
    * because the transcript is a part of a body.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
     const job = findJob(db, jobId)
     if (!job) return
-    for (const { id, event, sealedBody } of listDueEvents(db, jobId)) {
+    for (const { id, event, sealedBody } of listOpenEvents(db, jobId)) {
       const body = bodyOf(db, job, event)
       if (body !== null && sealedBody === null) keepBody(db, id, secrets.seal(body))
     }
@@ -110,26 +136,28 @@ export class WebhookSender {
       // its body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
+      const { retries } = this.#parts
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
-        await this.#attempt(jobId, due)
+        const outcome = await this.#attempt(jobId, due)
         // If the shutdown aborted the delivery, the event stays due and is sent at the next start.
         if (signal.aborted) return
-        this.#unrecorded.add(due.id)
+        this.#unrecorded.set(due.id, outcome)
       }
-      markSent(db, due.id)
+      markEnded(db, due.id, this.#unrecorded.get(due.id) ?? null, { retries })
       this.#unrecorded.delete(due.id)
     }
   }
 
-  async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<void> {
+  /** Tries to deliver an event. Returns null when there is nothing to send. */
+  async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
     const { db, secrets, deliver, onOutcome } = this.#parts
     const { signal } = this.#closing
     try {
       const job = findJob(db, jobId)
-      if (!job?.webhookUrl || job.keyId === null) return
+      if (!job?.webhookUrl || job.keyId === null) return null
       const body = sealedBody === null ? bodyOf(db, job, event) : secrets.open(sealedBody)
-      if (body === null) return
+      if (body === null) return null
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
       const { webhookUrl, accountId } = job
       const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
@@ -138,8 +166,10 @@ export class WebhookSender {
       onOutcome(outcome.kind)
       const write = outcome.kind === 'delivered' ? log.info : log.warn
       write('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
+      return outcome
     } catch (error) {
       if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
+      return { kind: 'broken' }
     }
   }
 }
@@ -150,25 +180,4 @@ export class WebhookSender {
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`
-}
-
-/** Returns the JSON of an event. Returns null when the JSON needs a transcript that was deleted. */
-function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
-  const body = eventBody(db, job, event)
-  return body && JSON.stringify(body)
-}
-
-function eventBody(db: Db, job: Job, event: JobEvent): EventBody | null {
-  const known = { transcription_id: job.id }
-  const measured = { duration_seconds: (job.durationMs ?? 0) / 1000, cost_cents: centsOf(job.costUnits ?? 0) }
-  switch (event) {
-    case 'transcription.processing':
-      return { event, ...known, status: 'processing', ...measured }
-    case 'transcription.completed': {
-      const result = findTranscript(db, job.id)
-      return result && { event, ...known, status: 'completed', ...measured, result }
-    }
-    case 'transcription.failed':
-      return { event, ...known, status: 'failed', error: errorOf(job) }
-  }
 }

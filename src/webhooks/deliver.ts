@@ -5,6 +5,18 @@ import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 import { signedHeaders } from './sign.ts'
 
+/** How a delivery can end. */
+export const outcomes = [
+  'delivered',
+  'refused',
+  'timeout',
+  'skipped',
+  'stopped',
+  'unreachable',
+  'forbidden-address',
+  'broken',
+] as const satisfies Outcome['kind'][]
+
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
@@ -14,6 +26,8 @@ export type Outcome =
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
+  /** The delivery failed because of a defect of this service. */
+  | { kind: 'broken' }
 
 export type DeliveryOptions = {
   signingSecret: string

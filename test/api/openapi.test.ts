@@ -76,6 +76,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/transcribe/{id}/events',
     'GET /v1/transcribe/{id}/peaks',
     'GET /v1/transcriptions',
+    'GET /v1/webhooks/deliveries',
     'HEAD /v1/upload/resumable/{id}',
     'OPTIONS /v1/upload/resumable',
     'PATCH /v1/transcribe/{id}',
@@ -87,6 +88,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'POST /v1/transcribe/{id}/cancel',
     'POST /v1/upload',
     'POST /v1/upload/resumable',
+    'POST /v1/webhooks/deliveries/{id}/redeliver',
     'PUT /v1/upload/{id}',
   ])
   const parameter = (path: string, method: string, name: string): Anything =>

@@ -173,6 +173,7 @@ class World {
         await this.#operation().catch(() => {})
         return { kind: 'delivered', status: 200 }
       },
+      retries: 0,
       onOutcome: () => {},
     })
     const runner = new Runner({

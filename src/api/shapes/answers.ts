@@ -5,9 +5,10 @@ import { t } from 'elysia'
 import { scopes } from '../../accounts/grant.ts'
 import { nullable, oneOf } from '../../base/schema.ts'
 import { engineState } from '../../engine/protocol.ts'
-import { jobError } from '../../jobs/events.ts'
+import { events, type JobEvent, jobError } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
+import { outcomes } from '../../webhooks/deliver.ts'
 
 export const instant = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -116,6 +117,33 @@ export const cancelled = answer(
     released_cents: Type.Number(),
   }),
 )
+
+const deliveryFields = Type.Object(
+  {
+    id: Type.String(),
+    transcription_id: Type.String(),
+    event: oneOf(Object.keys(events) as JobEvent[]),
+    url: Type.String(),
+    status: oneOf(['pending', 'delivered', 'failed'], {
+      description: 'pending: an attempt is still to come',
+    }),
+    attempts: Type.Integer({ description: 'Since the event, or since it was sent again' }),
+    last_outcome: nullable(
+      oneOf(outcomes, { description: 'How the last attempt ended; delivered is an answer of 200 to 299' }),
+    ),
+    response_status: nullable(Type.Integer({ description: 'The status of the last answer' })),
+    created_at: instant('When the event occurred'),
+    last_attempt_at: nullable(instant('When the last attempt began')),
+    next_attempt_at: nullable(
+      instant('When a failed delivery is tried again; null when it is due, or settled'),
+    ),
+  },
+  { $id: 'Delivery' },
+)
+
+export const delivery = t.NoValidate(deliveryFields, !areAnswersChecked)
+
+export const deliveries = answer('Deliveries', Type.Object({ items: Type.Array(deliveryFields) }))
 
 export const upload = answer(
   'Upload',

@@ -187,6 +187,8 @@ export const signIn = Type.Object(
 
 export const idParam = Type.Object({ id: Type.String({ description: 'The id of the transcription' }) })
 
+export const deliveryParam = Type.Object({ id: Type.String({ description: 'The id of the delivery' }) })
+
 export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })
 
 const tusVersion = Type.Optional(Type.String({ description: 'tus: 1.0.0' }))

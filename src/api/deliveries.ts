@@ -1,0 +1,69 @@
+import type { Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { type Delivery, listDeliveries } from '../jobs/deliveries.ts'
+import { gate } from './gate.ts'
+import { timestamp } from './job-json.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+import * as answers from './shapes/answers.ts'
+import * as requests from './shapes/requests.ts'
+
+/** The webhook deliveries of an account: what was sent, and sending it again. */
+export const deliveries = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Webhooks'] })
+    .use(gate(service))
+
+    .get(
+      '/webhooks/deliveries',
+      ({ caller }) => ({ items: listDeliveries(service.db, caller.accountId).map(deliveryJson) }),
+      {
+        account: 'deliveries',
+        response: { 200: answers.deliveries },
+        detail: about({ summary: 'List the last 100 webhook deliveries, newest first' }),
+      },
+    )
+
+    .post(
+      '/webhooks/deliveries/:id/redeliver',
+      ({ caller, params }) => deliveryJson(service.webhooks.redeliver(caller.accountId, readId(params.id))),
+      {
+        account: 'deliveries',
+        parse: 'none',
+        params: requests.deliveryParam,
+        response: { 200: answers.delivery },
+        detail: about({
+          summary: 'Send an event again',
+          fails: ['DELIVERY_NOT_FOUND', 'GONE'],
+        }),
+      },
+    )
+
+/** The id of a delivery is the id of its job and the last word of its event, because each event occurs once. */
+function idOf({ jobId, event }: Delivery): string {
+  return `${jobId}.${event.slice(eventStart.length)}`
+}
+
+function readId(id: string): { jobId: string; event: string } {
+  const [, jobId = '', word = ''] = /^([^.]+)\.([^.]+)$/.exec(id) ?? []
+  return { jobId, event: `${eventStart}${word}` }
+}
+
+const eventStart = 'transcription.'
+
+function deliveryJson(delivery: Delivery): Static<typeof answers.delivery> {
+  const { jobId, event, url, attempts, outcome, responseStatus, settledAt } = delivery
+  const instant = (ms: number | null) => (ms === null ? null : timestamp(ms))
+  return {
+    id: idOf(delivery),
+    transcription_id: jobId,
+    event,
+    url,
+    status: settledAt === null ? 'pending' : outcome === 'delivered' ? 'delivered' : 'failed',
+    attempts,
+    last_outcome: outcome,
+    response_status: responseStatus,
+    created_at: timestamp(delivery.createdAt),
+    last_attempt_at: instant(delivery.attemptedAt),
+    next_attempt_at: instant(delivery.nextAt),
+  }
+}

@@ -1,0 +1,9 @@
+-- What became of an event: how often it was tried, how the last attempt ended, and when the next one is due. An event
+-- that was sent before this migration is not listed: how it ended is not known.
+alter table webhook_events add column account_id text;
+alter table webhook_events add column attempts integer not null default 0;
+alter table webhook_events add column outcome text;
+alter table webhook_events add column response_status integer;
+alter table webhook_events add column next_at integer;
+update webhook_events set account_id = (select account_id from jobs where jobs.id = job_id) where sent_at is null;
+create index webhook_events_of_account on webhook_events (account_id, id);

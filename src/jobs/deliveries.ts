@@ -1,0 +1,138 @@
+// The deliveries of events in the database: which are due, how they ended, and when they are tried again.
+
+import type { Db, Params } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import type { Outcome } from '../webhooks/deliver.ts'
+import type { JobEvent } from './events.ts'
+
+/**
+ * An event that is not settled. `sealedBody` is its encrypted body when the job was deleted before the
+ * delivery. It is null otherwise: the body is then built from the job.
+ */
+export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
+
+/** An event as its account sees it. */
+export type Delivery = {
+  jobId: string
+  event: JobEvent
+  url: string
+  attempts: number
+  outcome: Outcome['kind'] | null
+  responseStatus: number | null
+  createdAt: number
+  attemptedAt: number | null
+  /** Null while the event waits for an attempt. */
+  settledAt: number | null
+  /** The time of the next attempt. Null when it is due immediately, or when no further attempt follows. */
+  nextAt: number | null
+}
+
+/** Lists the events of a job whose next attempt is due, oldest first. */
+export function listDueEvents(db: Db, jobId: string): DueEvent[] {
+  return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
+}
+
+/** Lists the events of a job for which an attempt is still to come, now or later. */
+export function listOpenEvents(db: Db, jobId: string): DueEvent[] {
+  return selectOpen(db, '', { jobId })
+}
+
+function selectOpen(db: Db, condition: string, params: Params): DueEvent[] {
+  return db.list(
+    `select id, event, sealed_body as sealedBody from webhook_events
+     where job_id = $jobId and sent_at is null ${condition} order by id`,
+    params,
+  )
+}
+
+export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
+  return db.list(
+    `select distinct jobs.id, jobs.account_id as accountId from webhook_events join jobs on jobs.id = job_id
+     where sent_at is null and (next_at is null or next_at <= $now)`,
+    { now: db.now() },
+  )
+}
+
+export function keepBody(db: Db, eventId: number, sealedBody: string): void {
+  db.run('update webhook_events set sealed_body = $sealedBody where id = $eventId', { eventId, sealedBody })
+}
+
+export function markAttempted(db: Db, eventId: number): void {
+  db.run('update webhook_events set attempted_at = $now, attempts = attempts + 1 where id = $eventId', {
+    eventId,
+    now: db.now(),
+  })
+}
+
+/**
+ * Stores how an attempt ended. The event is settled when the attempt succeeded, or when `retries` further attempts
+ * have failed. `outcome` is null when there was nothing to send.
+ */
+export function markEnded(
+  db: Db,
+  eventId: number,
+  outcome: Outcome | null,
+  { retries }: { retries: number },
+): void {
+  db.tx(() => {
+    const row = db.find<{ attempts: number }>('select attempts from webhook_events where id = $eventId', {
+      eventId,
+    })
+    const attempts = row?.attempts ?? 0
+    const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
+    db.run(
+      `update webhook_events set outcome = $kind, response_status = $status, next_at = $nextAt,
+         sent_at = case when $isSettled then $now end,
+         sealed_body = case when $isSettled then null else sealed_body end
+       where id = $eventId`,
+      {
+        eventId,
+        kind: outcome?.kind ?? null,
+        status: outcome && 'status' in outcome ? outcome.status : null,
+        nextAt: isSettled ? null : db.now() + retryPauseMs(attempts),
+        isSettled: Number(isSettled),
+        now: db.now(),
+      },
+    )
+  })
+}
+
+/** Returns the time after failed attempt number `attempts`: 4 minutes, then four times as long after each one. */
+export function retryPauseMs(attempts: number): number {
+  const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)
+  return Math.min(pauseMs, limits.webhookRetryMsMax)
+}
+
+const columns = `job_id as jobId, event, webhook_url as url, attempts, outcome, response_status as responseStatus,
+  webhook_events.created_at as createdAt, attempted_at as attemptedAt, sent_at as settledAt, next_at as nextAt`
+
+/** Lists the newest deliveries of an account, newest first. */
+export function listDeliveries(db: Db, accountId: string): Delivery[] {
+  return db.list(
+    `select ${columns} from webhook_events join jobs on jobs.id = job_id
+     where webhook_events.account_id = $accountId order by webhook_events.id desc limit $limit`,
+    { accountId, limit: limits.deliveriesShownMax },
+  )
+}
+
+export function findDelivery(
+  db: Db,
+  accountId: string,
+  { jobId, event }: { jobId: string; event: string },
+): Delivery | null {
+  return db.find(
+    `select ${columns} from webhook_events join jobs on jobs.id = job_id
+     where webhook_events.account_id = $accountId and job_id = $jobId and event = $event`,
+    { accountId, jobId, event },
+  )
+}
+
+/** Makes an event due again, as if it had never been tried. */
+export function reopenDelivery(db: Db, { jobId, event }: Pick<Delivery, 'jobId' | 'event'>): void {
+  db.run(
+    `update webhook_events set sent_at = null, next_at = null, attempted_at = null, attempts = 0,
+       outcome = null, response_status = null
+     where job_id = $jobId and event = $event`,
+    { jobId, event },
+  )
+}
