@@ -35,8 +35,8 @@ export function setNativeHome(folder: string): void {
 /** Returns the folder of the user for files that can be unpacked or downloaded again. */
 export function cacheDir(): string {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
-  const caches = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache')
-  return STENO_CACHE_DIR ? resolve(STENO_CACHE_DIR) : join(caches, 'steno')
+  if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
+  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'steno')
 }
 
 /**

@@ -1,7 +1,7 @@
 // Tests the built program in an empty folder, with an empty environment. The program has no network, if the
 // machine allows that.
 
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
+import { mediaFixtures } from '../media/fixtures.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { type WholeJob, wholeJob } from '../support/whole-job.ts'
@@ -155,7 +156,7 @@ test.skipIf(!mayLock)(
     copyFileSync(binary, join(place, 'steno'))
     const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
     const done = Bun.spawnSync(
-      ['unshare', '-rnm', 'sh', '-c', prison, 'sh', ...driver, join(place, 'steno'), job, clip],
+      ['unshare', '-rnm', 'sh', '-c', prison, 'sh', ...driver, job, clip, join(place, 'steno')],
       { env: { ...prisonPaths, PLACE: place, HOME: emptyFolder('read-only') } },
     )
     expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
@@ -164,30 +165,77 @@ test.skipIf(!mayLock)(
   180_000,
 )
 
-const mayChroot = works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'chroot', '/', 'true'])
-test.skipIf(!mayChroot)(
-  `doctor succeeds on a machine that has only glibc${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
+const enterBox =
+  'ip link set lo up && mount --rbind /proc "$BOX/proc" && mount --rbind /dev "$BOX/dev" && exec "$@"'
+const mayChroot =
+  works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'sh', '-c', 'ip link set lo up && chroot / true'])
+
+describe.skipIf(!mayChroot)(
+  `on a machine with glibc, without any other library and without a network${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
-    const box = emptyFolder('box')
-    for (const name of ['proc', 'dev', 'opt']) mkdirSync(join(box, name))
-    // The program is linked only with libraries of glibc. ONNX Runtime needs two more of them.
-    const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
-    const libc = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked)![1]!
-    const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
-    const loader = /\s(\/\S+ld-linux\S+)\s/.exec(linked)![1]!
-    for (const path of [loader, ...names.map(name => join(libc, name)).filter(existsSync)]) {
-      mkdirSync(join(box, dirname(path)), { recursive: true })
-      copyFileSync(path, join(box, path))
+    const box = join(folder, 'box')
+    /** Runs a command where the network is only loopback. The command may use chroot. */
+    const inBox = (...command: string[]) => {
+      const env = {
+        PATH: process.env.PATH ?? '',
+        BOX: box,
+        STENO_CACHE_DIR: '/opt/cache',
+        STENO_MODEL: 'pocket',
+      }
+      const { exitCode, stdout, stderr } = Bun.spawnSync(
+        ['unshare', '-rnm', 'sh', '-c', enterBox, 'sh', ...command],
+        { env },
+      )
+      return { exitCode, out: stdout.toString(), err: stderr.toString() }
     }
-    copyFileSync(binary, join(box, 'opt/steno'))
-    const enter = `mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /opt/steno doctor`
-    const doctor = Bun.spawnSync(['unshare', '-rnm', 'sh', '-c', enter, box], {
-      env: { PATH: process.env.PATH! },
-    })
-    expect([doctor.stdout.toString().match(/^BAD.*$/gm), doctor.exitCode]).toEqual([null, 0])
+    const steno = [Bun.which('chroot') ?? 'chroot', box, '/opt/steno']
+
+    beforeAll(() => makeBox(box))
+
+    test('doctor finds everything it needs', () => {
+      const { exitCode, out } = inBox(...steno, 'doctor')
+      expect([out.match(/^BAD.*$/gm), exitCode]).toEqual([null, 0])
+    }, 180_000)
+
+    test('every accepted format is transcribed', () => {
+      const names = mediaFixtures.map(({ name }) => name)
+      const { exitCode, err } = inBox(
+        ...steno,
+        'transcribe',
+        ...names.map(name => `/opt/media/${name}`),
+        '--out',
+        '/opt/out',
+      )
+      expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, ''])
+      expect(readdirSync(join(box, 'opt/out'))).toHaveLength(names.length)
+    }, 180_000)
+
+    test('a whole job returns a transcript with speakers, and subtitles', () => {
+      const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
+      const { exitCode, out, err } = inBox(...driver, box, clip, ...steno)
+      expect([exitCode, err]).toEqual([0, ''])
+      const { job, srt } = JSON.parse(out) as WholeJob
+      expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4, diarize: true })
+      expect(srt).toMatch(subtitles)
+    }, 180_000)
   },
-  180_000,
 )
+
+/** Makes a folder with the program, the libraries of glibc, and a file of every format. Nothing else is in it. */
+function makeBox(box: string): void {
+  for (const name of ['proc', 'dev', 'tmp', 'opt/media']) mkdirSync(join(box, name), { recursive: true })
+  const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
+  const [, libc = ''] = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked) ?? []
+  const [, loader = ''] = /\s(\/\S+ld-linux\S+)\s/.exec(linked) ?? []
+  const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
+  for (const path of [loader, ...names.map(name => join(libc, name)).filter(existsSync)]) {
+    mkdirSync(join(box, dirname(path)), { recursive: true })
+    copyFileSync(path, join(box, path))
+  }
+  copyFileSync(binary, join(box, 'opt/steno'))
+  for (const { name } of mediaFixtures)
+    copyFileSync(join(root, 'test/fixtures/media', name), join(box, 'opt/media', name))
+}
 
 const nobody = 65_534
 const mayBeNobody = process.getuid?.() === 0 && Bun.which('setpriv') !== null

@@ -1,6 +1,6 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and
 // stops the program. The program gets a folder of its own and none of the test's environment variables. As a
-// script, `whole-job.ts BINARY PLACE CLIP` does the same on a machine without a network.
+// script, `whole-job.ts PLACE CLIP COMMAND…` does the same on a machine without a network.
 
 import { join } from 'node:path'
 
@@ -75,6 +75,6 @@ export async function wholeJob(
 }
 
 if (import.meta.main) {
-  const [binary = '', place = '', clip = ''] = process.argv.slice(2)
-  console.log(JSON.stringify(await wholeJob([binary], place, clip)))
+  const [place = '', clip = '', ...command] = process.argv.slice(2)
+  console.log(JSON.stringify(await wholeJob(command, place, clip)))
 }
