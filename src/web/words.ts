@@ -193,7 +193,7 @@ export const words = {
     find: 'Find',
     export: 'Export',
     copy: 'Copy',
-    withTimes: 'with times',
+    copyWithTimes: 'Copy with times',
     copyMoment: 'Link to this moment',
     doubtful: 'Doubtful words',
     print: 'Print',

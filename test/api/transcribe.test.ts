@@ -36,6 +36,7 @@ steered('a job goes from created to completed and is charged by the second', asy
     status: 'completed',
     audio_duration_seconds: 11,
     file_size_bytes: speech(11.7).length,
+    filename: 'talk.mp3',
     language: 'en',
     diarize: false,
     speaker_count: null,
@@ -64,6 +65,7 @@ steered('a new job has every field, null while it is unknown', async () => {
   expect(await ana.job(body.id)).toMatchObject({
     audio_duration_seconds: null,
     file_size_bytes: null,
+    filename: null,
     language: null,
     speaker_count: null,
     cost_cents: null,

@@ -39,7 +39,7 @@ seen(
     })
 
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
-  task.options.onUtterances?.([heard], 0)
+    task.options.onUtterances?.([heard], 0)
     await page.getByText('Guten Morgen.').waitFor()
     service.engine.finish(task, 'Guten Morgen zusammen.')
     await page.getByRole('button', { name: 'Edit' }).waitFor()

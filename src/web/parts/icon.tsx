@@ -8,6 +8,7 @@ const paths = {
   pen: 'M4 16l1-4 8-8 3 3-8 8z',
   link: 'M8 12l4-4M7 9l-2 2a3 3 0 004 4l2-2M13 11l2-2a3 3 0 00-4-4L9 7',
   copy: 'M7 7h9v9H7zM4 13V4h9',
+  clock: 'M10 3a7 7 0 100 14 7 7 0 000-14zM10 6v4l3 2',
   print: 'M6 8V3h8v5M6 14H4V8h12v6h-2M6 12h8v5H6z',
   undo: 'M7 5L4 8l3 3M4 8h8a4 4 0 010 8H8',
   redo: 'M13 5l3 3-3 3M16 8H8a4 4 0 000 8h4',

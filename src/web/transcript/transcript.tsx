@@ -1,6 +1,5 @@
 // A finished transcript: the text, the player below it, and the tools around it.
 
-import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { fragment } from '../base/route.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -95,7 +94,8 @@ function Tools({ studio }: { studio: Studio }) {
         onUse={() => (studio.isFinding.value = !studio.isFinding.value)}
       />
       <Tool icon="download" label={text.export} onUse={() => (studio.dialog.value = 'export')} />
-      <CopyTool studio={studio} />
+      <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: false })} />
+      <Tool icon="clock" label={text.copyWithTimes} onUse={() => studio.copyText({ withTimes: true })} />
       <Tool icon="link" label={text.copyMoment} onUse={() => studio.copyLink(studio.player.position)} />
       <Tool
         icon="doubt"
@@ -105,23 +105,6 @@ function Tools({ studio }: { studio: Studio }) {
       />
       <Tool icon="print" label={text.print} onUse={() => print()} />
     </div>
-  )
-}
-
-function CopyTool({ studio }: { studio: Studio }) {
-  const withTimes = useSignal(false)
-  return (
-    <span class="pair">
-      <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: withTimes.value })} />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={withTimes.value}
-          onChange={event => (withTimes.value = event.currentTarget.checked)}
-        />
-        {text.withTimes}
-      </label>
-    </span>
   )
 }
 

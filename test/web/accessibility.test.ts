@@ -1,0 +1,112 @@
+// Tests each page with axe, in both themes, on a phone and on a wide screen. The policy of the page stays on.
+
+import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContext, Page } from 'playwright-core'
+import { setOperator } from '../../src/accounts/settings.ts'
+import { reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { conversation } from '../support/conversation.ts'
+import { startTestService } from '../support/service.ts'
+
+const browser = useBrowser()
+const service = await startTestService({
+  program: null,
+  settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
+})
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+const ana = await reader(service, 'ana', conversation({ words: 150, speakers: 3 }))
+setOperator(service.db, ana.id, true)
+await ana.post('/v1/transcribe', {
+  url: 'https://media.example/a.mp3',
+  webhook_url: 'https://hooks.example/x',
+})
+
+/** The pages, with something to wait for and something to open on each. */
+const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
+  ['/jobs', 'New transcript'],
+  [`/jobs/${ana.jobId}`, '3 speakers'],
+  [
+    `/jobs/${ana.jobId}#edit`,
+    '3 speakers',
+    async page => {
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByRole('button', { name: 'Find' }).click()
+      await page.getByRole('button', { name: 'Doubtful words' }).click()
+    },
+  ],
+  [
+    `/jobs/${ana.jobId}#export`,
+    '3 speakers',
+    async page => {
+      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByText('SPEAKER').or(page.getByText('Speaker 1:')).first().waitFor()
+    },
+  ],
+  ['/search?q=budget', 'Search'],
+  ['/keys', 'API keys'],
+  ['/balance', 'Statement'],
+  ['/webhooks', 'Deliveries'],
+  ['/apps', 'Connected apps'],
+  ['/account', 'Sessions'],
+  ['/operator', 'Latest requests', page => page.getByRole('button', { name: /Account|@/ }).click()],
+]
+
+type Look = ['light' | 'dark', number]
+const looks: Look[] = [
+  ['light', 390],
+  ['dark', 1440],
+]
+// The colours do not depend on the width, so the other two looks add seconds and little else.
+const moreLooks: Look[] = process.env.STENO_TEST_SLOW
+  ? [
+      ['light', 1440],
+      ['dark', 390],
+    ]
+  : []
+
+for (const [colorScheme, width] of [...looks, ...moreLooks])
+  seen(`no page has a fault that axe finds: ${colorScheme}, ${width} px`, async () => {
+    const viewport = { width, height: 900 }
+    const { page, context, expectNoFaults } = await browser.open(service, { colorScheme, viewport })
+    const faults: string[] = []
+    await page.goto('/register')
+    await page.getByRole('heading').first().waitFor()
+    faults.push(...(await check(context, page, '/register')))
+    await page.goto('/')
+    await page.getByLabel('Password').waitFor()
+    faults.push(...(await check(context, page, '/')))
+    await signIn(page, service, 'ana@example.org')
+    for (const [address, heading, open] of pages) {
+      await page.goto('about:blank')
+      await page.goto(address)
+      await page.getByRole('heading', { name: heading }).first().waitFor()
+      await open?.(page)
+      faults.push(...(await check(context, page, address)))
+    }
+    expect(faults).toEqual([])
+    expectNoFaults()
+    await context.close()
+  })
+
+/** Runs axe in a world of its own, so that the policy of the page need not allow it. */
+async function check(context: BrowserContext, page: Page, where: string): Promise<string[]> {
+  const session = await context.newCDPSession(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const world = { frameId: frameTree.frame.id, worldName: 'axe' }
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
+  await session.send('Runtime.evaluate', { expression: axe, contextId })
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, any }) => id + ': ' + target + ' ' + (any[0]?.message ?? ''))))`,
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await session.detach()
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+  const wide = overflow ? ['the page is wider than the window'] : []
+  return [...(result.value as string[]), ...wide].map(fault => `${where}: ${fault}`)
+}
