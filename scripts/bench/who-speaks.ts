@@ -110,13 +110,11 @@ async function readersIn(folder: string): Promise<Voice[]> {
 function hear(voices: Voices, samples: Float32Array): Segment[] {
   const diarization = new Diarization(voices)
   diarization.add(samples)
-  return diarization
-    .finish(null)
-    .turns.map(({ from, to, speaker }) => ({
-      from: from / sampleRate,
-      to: to / sampleRate,
-      speaker: `${speaker}`,
-    }))
+  return diarization.finish(null).turns.map(({ from, to, speaker }) => ({
+    from: from / sampleRate,
+    to: to / sampleRate,
+    speaker: `${speaker}`,
+  }))
 }
 
 function scored({ truth, said }: Heard): Rates {

@@ -39,9 +39,9 @@ export function htmlPage(
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · steno</title><style>${style}</style></head>
-<body><h1>${escapeHtml(title)}</h1>
+<body><main><h1>${escapeHtml(title)}</h1>
 ${body}
-</body></html>
+</main></body></html>
 `
   const noStore = cached ? {} : { 'Cache-Control': 'no-store' }
   return new Response(html, { status, headers: { ...headers, ...noStore } })

@@ -106,7 +106,7 @@ function operationId({ method, path }: Route): string {
 
 /** Returns the scope that an access token needs for a route. */
 function scopeOf({ method }: Route): Scope {
-  return method === 'GET' ? 'read' : 'write'
+  return ['GET', 'HEAD'].includes(method) ? 'read' : 'write'
 }
 
 const scopeMeanings: Record<Scope, string> = {

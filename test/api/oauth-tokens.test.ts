@@ -142,7 +142,7 @@ test('a scope allows its methods on every route, and no other ones', async () =>
   expect(routes.length).toBeGreaterThan(6)
   const [reader, writer] = [await getTokens({ scope: 'read' }), await getTokens({ scope: 'write' })]
   for (const [method, path] of routes) {
-    const needed = method === 'GET' ? 'read' : 'write'
+    const needed = ['GET', 'HEAD'].includes(method) ? 'read' : 'write'
     for (const { access_token, scope } of [reader, writer]) {
       const { status, headers } = await fetch(`${service.url}${path.replace(/\{\w+\}/g, 'x')}`, {
         method,

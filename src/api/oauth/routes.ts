@@ -27,15 +27,41 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 
 const hidden = { detail: about({ hide: true }) }
 
+/** The endpoints of OAuth. Those that a program calls may be called by pages of any origin. */
 export const oauth = (service: Service) => {
-  const { baseUrl } = service
-  const document = (body: object) => Response.json(body, { headers: openToAnyOrigin })
-  const getOnly = () => preflightAnswer('GET')
-  const postOnly = () => preflightAnswer('POST')
-
+  const { db, baseUrl } = service
+  const preflight = () => preflightAnswer('POST')
   return new Elysia()
     .use(gate(service))
+    .use(documents(service))
+    .post('/oauth/register', ({ body }) => registerClient(db, body as Record<string, unknown>), {
+      openBody: 'oauth.register',
+      ...hidden,
+    })
+    .get('/oauth/authorize', ({ request }) => showConsent(service, request), { visitor: true, ...hidden })
+    .post('/oauth/authorize', ({ request, form }) => decide(service, request, form), {
+      openForm: 'oauth.authorize',
+    })
+    .post(
+      '/oauth/token',
+      ({ request, form }) => tokenAnswer(db, { form, headers: request.headers, baseUrl: baseUrl(request) }),
+      { openForm: 'oauth.token' },
+    )
+    .post('/oauth/revoke', ({ request, form }) => revocationAnswer(db, { form, headers: request.headers }), {
+      openForm: 'oauth.revoke',
+    })
+    .options('/oauth/register', preflight, { visitor: true, ...hidden })
+    .options('/oauth/token', preflight, { visitor: true, ...hidden })
+    .options('/oauth/revoke', preflight, { visitor: true, ...hidden })
+}
 
+/** The documents in which a client reads where and how it may ask for access. */
+const documents = (service: Service) => {
+  const { baseUrl } = service
+  const document = (body: object) => Response.json(body, { headers: openToAnyOrigin })
+  const preflight = () => preflightAnswer('GET')
+  return new Elysia()
+    .use(gate(service))
     .get(
       '/.well-known/oauth-authorization-server',
       ({ request }) => document(serverMetadata(baseUrl(request))),
@@ -51,34 +77,9 @@ export const oauth = (service: Service) => {
       ({ request }) => document(resourceMetadata(mcpUrl(baseUrl(request)), baseUrl(request))),
       { visitor: true, ...hidden },
     )
-    .options('/.well-known/oauth-authorization-server', getOnly, { visitor: true, ...hidden })
-    .options('/.well-known/oauth-protected-resource', getOnly, { visitor: true, ...hidden })
-    .options('/.well-known/oauth-protected-resource/mcp', getOnly, { visitor: true, ...hidden })
-    .options('/oauth/register', postOnly, { visitor: true, ...hidden })
-    .options('/oauth/token', postOnly, { visitor: true, ...hidden })
-    .options('/oauth/revoke', postOnly, { visitor: true, ...hidden })
-
-    .post('/oauth/register', ({ body }) => registerClient(service.db, body as Record<string, unknown>), {
-      openBody: 'oauth.register',
-      ...hidden,
-    })
-    .get('/oauth/authorize', ({ request }) => showConsent(service, request), { visitor: true, ...hidden })
-    .post('/oauth/authorize', ({ request, form }) => decide(service, request, form), {
-      openForm: 'oauth.authorize',
-    })
-    .post(
-      '/oauth/token',
-      ({ request, form }) =>
-        tokenAnswer(service.db, { form, headers: request.headers, baseUrl: baseUrl(request) }),
-      { openForm: 'oauth.token' },
-    )
-    .post(
-      '/oauth/revoke',
-      ({ request, form }) => revocationAnswer(service.db, { form, headers: request.headers }),
-      {
-        openForm: 'oauth.revoke',
-      },
-    )
+    .options('/.well-known/oauth-authorization-server', preflight, { visitor: true, ...hidden })
+    .options('/.well-known/oauth-protected-resource', preflight, { visitor: true, ...hidden })
+    .options('/.well-known/oauth-protected-resource/mcp', preflight, { visitor: true, ...hidden })
 }
 
 function showConsent(service: Service, request: Request): Response {

@@ -1,0 +1,96 @@
+// The consent page as a person sees it: on the way from a program on another site, and back to it.
+
+import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { password, seen, setPassword, useBrowser } from '../support/browser-page.ts'
+import { flow, registerClient } from '../support/oauth.ts'
+import { startTestService } from '../support/service.ts'
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const browser = useBrowser()
+
+/** Returns the rules of accessibility that the page breaks. */
+async function violations(page: Page): Promise<string[]> {
+  const found = await page.evaluate(
+    `(() => { ${axe}; return axe.run() })().then(({ violations }) => violations.map(({ id }) => id))`,
+  )
+  return found as string[]
+}
+
+seen('a person comes from another site, signs in, allows the access, and is sent back', async () => {
+  const service = await startTestService()
+  service.account('ana')
+  await setPassword(service, 'ana@example.org')
+  let link = ''
+  using program = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(`<!doctype html><title>Program</title><a href="${link}">Connect</a>`, {
+        headers: { 'Content-Type': 'text/html' },
+      }),
+  })
+  // For the browser, localhost and 127.0.0.1 are two sites.
+  const home = `http://localhost:${program.port}/`
+  const back = `http://localhost:${program.port}/callback`
+  const { body } = await registerClient(service, { client_name: 'Notes', redirect_uris: [back] })
+  const { params } = flow(service, { cookie: '', clientId: body.client_id })
+  link = `${service.url}/oauth/authorize?${params({ redirect_uri: back })}`.replaceAll('&', '&amp;')
+
+  const { page, expectNoFaults } = await browser.open(service)
+  await page.goto(home)
+  await page.getByText('Connect').click()
+  await page.getByLabel('Email').fill('ana@example.org')
+  await page.getByLabel('Password').fill('a wrong password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Email').fill('ana@example.org')
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Deny' }).click()
+  await page.waitForURL(/\/callback\?error=access_denied&/)
+
+  // The second time the browser has a session, whose cookie it does not send on the way from another site.
+  await page.goto(home)
+  await page.getByText('Connect').click()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.waitForURL(/\/callback\?code=stc_/)
+  expect(new URL(page.url()).searchParams.get('iss')).toBe(service.url)
+  expectNoFaults()
+})
+
+seen('the pages are accessible in both themes, on a phone and on a wide screen', async () => {
+  const service = await startTestService()
+  const { key } = service.account('ana')
+  const { body } = await registerClient(service)
+  const { params } = flow(service, { cookie: '', clientId: body.client_id })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [390, 1440]) {
+      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
+      const { page, context } = await browser.open(service, options)
+      const state = [colorScheme, width]
+      await page.goto(`/oauth/authorize?${params()}`)
+      expect([...state, await violations(page)]).toEqual([...state, []])
+      await shoot(page, `sign-in-${state.join('-')}`)
+      await page.getByText('Sign in with an API key').click()
+      await page.getByLabel('API key').fill(key)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Allow' }).waitFor()
+      expect([...state, await violations(page)]).toEqual([...state, []])
+      await shoot(page, `consent-${state.join('-')}`)
+      await page.goto('/oauth/authorize')
+      expect([...state, await violations(page)]).toEqual([...state, []])
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect([...state, overflow]).toEqual([...state, 0])
+      await context.close()
+    }
+  }
+})
+
+/** Takes a picture for a person to look at, into the folder in STENO_TEST_PICTURES. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env.STENO_TEST_PICTURES
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png` })
+}
