@@ -64,6 +64,9 @@ export const limits = {
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
   vocabularyTermLengthMax: 80,
+  metadataFieldsMax: 16,
+  metadataNameLengthMax: 64,
+  metadataTextLengthMax: 500,
   /** Maximum number of fields of an object in the body of a request. */
   objectFieldsMax: 100,
   pageSizeMax: 200,

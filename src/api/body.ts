@@ -44,7 +44,7 @@ export function parseBody(bytes: Uint8Array): object {
 }
 
 /** The fields whose values are objects, or lists of objects. */
-const nestedFields = ['utterances', 'speakers']
+const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
  * Simplifies the value of a field before validation, because Elysia needed seconds to report 15,000 invalid

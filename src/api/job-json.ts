@@ -16,6 +16,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     diarize: job.diarize,
     speaker_count: job.speakerCount,
     align: job.align,
+    metadata: job.metadata,
     cost_cents: costCents(job),
     filename: job.filename,
     ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),

@@ -18,6 +18,7 @@ import operators from './migrations/013_operators.sql' with { type: 'text' }
 import resumable from './migrations/014_resumable.sql' with { type: 'text' }
 import searchTombstones from './migrations/015_search_tombstones.sql' with { type: 'text' }
 import deliveries from './migrations/016_deliveries.sql' with { type: 'text' }
+import metadata from './migrations/017_metadata.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -39,6 +40,7 @@ const shipped: Migration[] = [
   { name: '014_resumable', sql: resumable },
   { name: '015_search_tombstones', sql: searchTombstones },
   { name: '016_deliveries', sql: deliveries },
+  { name: '017_metadata', sql: metadata },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 import { countEdits, editTranscript } from '../transcripts/edit.ts'
 import { findUtterance } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
-import { findOwnJob, type Job, setEdited } from './job.ts'
+import { findOwnJob, type Job } from './job.ts'
 
 /** The body of PATCH /v1/transcribe/{id}. */
 type EditRequest = Static<typeof editRequest>
@@ -41,7 +41,9 @@ export function editJob(
       const utterance = findUtterance(db, job.seq, index)
       return utterance ? [{ index, ...utterance }] : []
     })
-    return { job: setEdited(db, job), edits: before + 1, utterances: edited }
+    const editedAt = db.now()
+    db.run('update jobs set edited_at = $editedAt where id = $jobId', { jobId, editedAt })
+    return { job: { ...job, editedAt }, edits: before + 1, utterances: edited }
   })
 }
 

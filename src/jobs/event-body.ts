@@ -13,7 +13,7 @@ export function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
 }
 
 function eventBody(db: Db, job: Job, event: JobEvent): EventBody | null {
-  const known = { transcription_id: job.id }
+  const known = { transcription_id: job.id, metadata: job.metadata }
   const measured = { duration_seconds: (job.durationMs ?? 0) / 1000, cost_cents: centsOf(job.costUnits ?? 0) }
   switch (event) {
     case 'transcription.processing':

@@ -13,6 +13,11 @@ export const jobError = Type.Object(
   { $id: 'JobError' },
 )
 
+/** What the caller stored with the job. */
+export const metadata = Type.Record(Type.String(), Type.String(), {
+  description: 'As it was given with the job; empty without',
+})
+
 const measured = { duration_seconds: Type.Number(), cost_cents: Type.Number() }
 
 /** The JSON schema of the webhook body for each event. */
@@ -21,6 +26,7 @@ export const events = {
     {
       event: Type.Literal('transcription.processing'),
       transcription_id: Type.String(),
+      metadata,
       status: Type.Literal('processing'),
       ...measured,
     },
@@ -30,6 +36,7 @@ export const events = {
     {
       event: Type.Literal('transcription.completed'),
       transcription_id: Type.String(),
+      metadata,
       status: Type.Literal('completed'),
       ...measured,
       result,
@@ -40,6 +47,7 @@ export const events = {
     {
       event: Type.Literal('transcription.failed'),
       transcription_id: Type.String(),
+      metadata,
       status: Type.Literal('failed'),
       error: jobError,
     },

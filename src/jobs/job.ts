@@ -15,6 +15,9 @@ import { recordEvent } from './events.ts'
 import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
+/** Texts that the caller stores with a job, to find them again. */
+export type Metadata = Record<string, string>
+
 export type Job = {
   seq: number
   id: string
@@ -34,6 +37,7 @@ export type Job = {
   vocabulary: string[]
   /** True if the transcript is an English translation. */
   translate: boolean
+  metadata: Metadata
   webhookUrl: string | null
   fileBytes: number | null
   durationMs: number | null
@@ -62,18 +66,20 @@ type JobRequest = {
   prompt: string | null
   vocabulary: readonly string[]
   translate?: boolean
+  metadata?: Metadata
   webhookUrl: string | null
 }
 
-type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate'> & {
+type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate' | 'metadata'> & {
   diarize: number
   align: number
   vocabulary: string | null
   translate: number
+  metadata: string | null
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, webhook_url as webhookUrl,
+  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`
@@ -83,9 +89,9 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, prompt, vocabulary, translate, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, translate, metadata, webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $prompt, $vocabulary, $translate, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,
@@ -93,6 +99,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
       diarize: Number(request.diarize),
       align: Number(request.align || request.diarize),
       translate: Number(request.translate ?? false),
+      metadata: request.metadata ? JSON.stringify(request.metadata) : null,
       vocabulary: request.vocabulary.length > 0 ? JSON.stringify(request.vocabulary) : null,
       progress: defaultProgress.created,
       now: db.now(),
@@ -120,9 +127,16 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-function fromRow({ diarize, align, vocabulary, translate, ...row }: JobRow): Job {
+function fromRow({ diarize, align, vocabulary, translate, metadata, ...row }: JobRow): Job {
   const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
-  return { ...row, diarize: diarize === 1, align: align === 1, translate: translate === 1, vocabulary: terms }
+  return {
+    ...row,
+    diarize: diarize === 1,
+    align: align === 1,
+    translate: translate === 1,
+    vocabulary: terms,
+    metadata: metadata === null ? {} : JSON.parse(metadata),
+  }
 }
 
 type Failure = { code: JobErrorCode; message?: string }
@@ -226,13 +240,6 @@ export function completeJob(db: Db, id: string, transcript: Transcript): Job | n
   })
 }
 
-/** Stores that the transcript of a job was edited. */
-export function setEdited(db: Db, job: Job): Job {
-  const editedAt = db.now()
-  db.run('update jobs set edited_at = $editedAt where id = $id', { id: job.id, editedAt })
-  return { ...job, editedAt }
-}
-
 /** Fails a job and releases its reserve. Returns null when the job has already ended. */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {
@@ -272,10 +279,13 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
     if (job.deletedAt !== null) return null
     if (!isTerminal(job.state)) throw new ApiError('CONFLICT', 'Cancel the transcription before deleting it.')
     deleteTranscript(db, job)
-    db.run('update jobs set deleted_at = $now, prompt = null, vocabulary = null where id = $id', {
-      id,
-      now: db.now(),
-    })
+    db.run(
+      'update jobs set deleted_at = $now, prompt = null, vocabulary = null, metadata = null where id = $id',
+      {
+        id,
+        now: db.now(),
+      },
+    )
     return job
   })
 }

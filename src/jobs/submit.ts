@@ -8,6 +8,7 @@ import type { transcribeRequest } from '../api/shapes/requests.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { findMeantLanguage, isLanguage } from '../languages.ts'
+import { limits } from '../limits.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
@@ -25,7 +26,7 @@ export async function checkSubmission(
   submission: Submission,
   checkWebhookUrl: (url: string) => Promise<string | null>,
 ): Promise<void> {
-  const { url, upload_id, language, diarize, speaker_count, webhook_url } = submission
+  const { url, upload_id, language, diarize, speaker_count, metadata, webhook_url } = submission
   if ((url == null) === (upload_id == null)) throw invalid('Give exactly one of url and upload_id.')
   if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
   if (language != null && !isLanguage(language)) {
@@ -33,6 +34,11 @@ export async function checkSubmission(
     throw invalid(`language is not a supported code${meant === null ? '' : `; use ${meant}`}.`)
   }
   if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
+  for (const name of Object.keys(metadata ?? {}))
+    if (name === '' || name.length > limits.metadataNameLengthMax)
+      throw invalid(
+        `metadata has a name that is empty or longer than ${limits.metadataNameLengthMax} characters.`,
+      )
   const refused = webhook_url == null ? null : await checkWebhookUrl(webhook_url)
   if (refused !== null) throw invalid(refused)
 }
@@ -67,6 +73,7 @@ export function submitJob(
       prompt: submission.prompt ?? null,
       vocabulary: submission.vocabulary ?? [],
       translate: submission.translate ?? false,
+      ...(submission.metadata == null ? {} : { metadata: submission.metadata }),
       webhookUrl:
         keyId === null ? null : (submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null),
     })

@@ -105,6 +105,7 @@ const fields = [
   'webhook_url',
   'utterances',
   'speakers',
+  'metadata',
   'email',
   'password',
 ]

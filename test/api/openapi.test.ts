@@ -193,6 +193,7 @@ test('the document has every event with its fields', async () => {
   expect(Object.keys(components.schemas.CompletedEvent.properties)).toEqual([
     'event',
     'transcription_id',
+    'metadata',
     'status',
     'duration_seconds',
     'cost_cents',

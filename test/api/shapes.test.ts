@@ -36,6 +36,7 @@ test('a response or event with a missing, wrong or undeclared field is detected'
   const failed = {
     event: 'transcription.failed',
     transcription_id: 'x',
+    metadata: {},
     status: 'failed',
     error: { code: 'CANCELLED', message: '' },
   }

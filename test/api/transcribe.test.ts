@@ -6,6 +6,7 @@ import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
@@ -35,12 +36,13 @@ steered('a job goes from created to completed and is charged by the second', asy
     id,
     status: 'completed',
     audio_duration_seconds: 11,
-    file_size_bytes: speech(11.7).length,
     filename: 'talk.mp3',
+    file_size_bytes: speech(11.7).length,
     language: 'en',
     diarize: false,
     speaker_count: null,
     align: true,
+    metadata: {},
     cost_cents: cost,
     progress: 'Done',
     progress_percent: 100,
@@ -210,6 +212,30 @@ const refusals: [string, object, string][] = [
     'speaker_count',
   ],
   ['a prompt of 1,001 characters', { url: 'https://a.example/x.mp3', prompt: 'a'.repeat(1001) }, 'prompt'],
+  ['metadata as a list', { url: 'https://a.example/x.mp3', metadata: ['a'] }, 'metadata'],
+  ['metadata as a text', { url: 'https://a.example/x.mp3', metadata: 'a' }, 'metadata'],
+  ['a number in metadata', { url: 'https://a.example/x.mp3', metadata: { a: 1 } }, 'metadata'],
+  ['an object in metadata', { url: 'https://a.example/x.mp3', metadata: { a: {} } }, 'metadata'],
+  ['null in metadata', { url: 'https://a.example/x.mp3', metadata: { a: null } }, 'metadata'],
+  [
+    '501 characters in metadata',
+    { url: 'https://a.example/x.mp3', metadata: { a: 'a'.repeat(501) } },
+    'metadata',
+  ],
+  [
+    '17 fields of metadata',
+    {
+      url: 'https://a.example/x.mp3',
+      metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`${at}`, ''])),
+    },
+    'metadata',
+  ],
+  [
+    'a long name in metadata',
+    { url: 'https://a.example/x.mp3', metadata: { ['a'.repeat(65)]: '' } },
+    'metadata',
+  ],
+  ['an empty name in metadata', { url: 'https://a.example/x.mp3', metadata: { '': 'a' } }, 'metadata'],
   ['101 terms', { url: 'https://a.example/x.mp3', vocabulary: Array(101).fill('a') }, 'vocabulary'],
   ['a term of 81 characters', { url: 'https://a.example/x.mp3', vocabulary: ['a'.repeat(81)] }, 'vocabulary'],
   ['a vocabulary as a string', { url: 'https://a.example/x.mp3', vocabulary: 'a' }, 'vocabulary'],
@@ -526,3 +552,21 @@ async function filesContaining(folder: string, text: string): Promise<string[]> 
   }
   return found
 }
+
+steered(
+  'metadata is in the job, in the list and in every webhook, and goes with the transcript',
+  async () => {
+    const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
+    const ana = service.account('ana')
+    const receiver = startReceiver()
+    const metadata = { call: '4711', 'Größe "x"': '\u2028 <b>', constructor: 'y', empty: '' }
+    const id = await ana.transcribe(undefined, { metadata, webhook_url: receiver.url })
+    service.engine.finish(await service.engine.given(1))
+    expect((await ana.until(id, 'completed')).metadata).toEqual(metadata)
+    expect((await ana.get('/v1/transcriptions')).body.items[0].metadata).toEqual(metadata)
+    await receiver.got(2)
+    expect(receiver.received.map(({ body }) => body.metadata)).toEqual([metadata, metadata])
+    await ana.delete(`/v1/transcribe/${id}`)
+    expect(service.db.find('select metadata from jobs where id = $id', { id })).toEqual({ metadata: null })
+  },
+)

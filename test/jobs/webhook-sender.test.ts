@@ -24,6 +24,7 @@ test('a job that completes sends processing, then completed with the same result
     {
       event: 'transcription.processing',
       transcription_id: id,
+      metadata: {},
       status: 'processing',
       duration_seconds: 11.7,
       cost_cents: job.cost_cents,
@@ -31,6 +32,7 @@ test('a job that completes sends processing, then completed with the same result
     {
       event: 'transcription.completed',
       transcription_id: id,
+      metadata: {},
       status: 'completed',
       duration_seconds: 11.7,
       cost_cents: job.cost_cents,
@@ -86,6 +88,7 @@ test('a job that fails before it reaches an engine sends only failed', async () 
   expect(receiver.received[0]!.body).toEqual({
     event: 'transcription.failed',
     transcription_id: id,
+    metadata: {},
     status: 'failed',
     error: { code: 'INVALID_MEDIA_FORMAT', message: expect.any(String) },
   })
@@ -205,6 +208,7 @@ test('a job that is deleted while its webhook is busy still sends completed, wit
   expect(receiver.received[1]?.body).toMatchObject({
     event: 'transcription.completed',
     transcription_id: id,
+    metadata: {},
     result: { full_transcript: 'Secret words.' },
   })
   await until(() => service.db.find('select 1 from webhook_events where sealed_body is not null') === null)

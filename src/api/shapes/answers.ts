@@ -5,7 +5,7 @@ import { t } from 'elysia'
 import { scopes } from '../../accounts/grant.ts'
 import { nullable, oneOf } from '../../base/schema.ts'
 import { engineState } from '../../engine/protocol.ts'
-import { events, type JobEvent, jobError } from '../../jobs/events.ts'
+import { events, type JobEvent, jobError, metadata } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
 import { outcomes } from '../../webhooks/deliver.ts'
@@ -27,6 +27,7 @@ const jobFields = {
   diarize: Type.Boolean(),
   speaker_count: nullable(Type.Integer()),
   align: Type.Boolean({ description: 'True whenever diarize is' }),
+  metadata,
   cost_cents: nullable(Type.Number({ description: 'Reserved, then charged; exact, so often a fraction' })),
   filename: nullable(Type.String({ description: 'Of the uploaded file; null for a job with an address' })),
   source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),

@@ -103,6 +103,21 @@ export const transcribeRequest = Type.Object(
         }),
       ),
     ),
+    metadata: Type.Optional(
+      nullable(
+        Type.Record(
+          Type.String(),
+          Type.String({
+            maxLength: limits.metadataTextLengthMax,
+            description: `a text of at most ${limits.metadataTextLengthMax} characters`,
+          }),
+          {
+            maxProperties: limits.metadataFieldsMax,
+            description: `texts of your own, at most ${limits.metadataFieldsMax}; jobs and webhooks show them`,
+          },
+        ),
+      ),
+    ),
     webhook_url: Type.Optional(
       nullable(
         Type.String({ maxLength: limits.urlLengthMax, description: 'the address that events are sent to' }),
