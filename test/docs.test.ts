@@ -1,17 +1,26 @@
-// Runs every command of README.md and docs/guide.md as a new user would, against the real program with the
-// built-in model. A new command that this file does not cover fails the test.
+// Runs every command of README.md and of the guides as a new user would, against the real program with the
+// pocket model. A new command that this file does not cover fails the test. If STENO_TEST_PROGRAM names a
+// built program, that program is tested instead of the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clips, pocket, unless } from './support/engine-room.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { type Received, startReceiver } from './support/receiver.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const guide = readFileSync(join(root, 'docs/guide.md'), 'utf8')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const readme = read('README.md')
+const guide = read('docs/guide.md')
+/** The guides whose blocks are run one after the other, each as one script. */
+const scripted = ['recipes', 'admin', 'privacy'].map(name => ({ name, text: read(`docs/${name}.md`) }))
+/** Guides whose commands are run one by one, as far as only ID and KEY stand in them. */
+const single = ['live', 'media'].map(name => read(`docs/${name}.md`))
+const program = process.env.STENO_TEST_PROGRAM
+  ? [resolve(process.env.STENO_TEST_PROGRAM)]
+  : [process.execPath, join(root, 'src/main.ts')]
 
 /**
  * Commands of the docs that this file does not run. Each entry has a pattern and the place where the command
@@ -22,6 +31,11 @@ const elsewhere: [RegExp, string][] = [
   [/^export KEY=/, 'the key of the test'],
   [/^STENO_MODELS_DIR=\S+ steno models pull/, 'test/cli/models.test.ts pulls from a hub of its own'],
   [/^steno runtime pull/, 'test/cli/runtime.test.ts'],
+  [/^steno watch/, 'test/cli/watch.test.ts; the command does not end by itself'],
+  [/journalctl|systemctl|^0 3 \* \* \*/, 'needs a machine with the installed service'],
+  [/^- name: /, 'a step of a GitHub workflow; its command is that of the folder recipe'],
+  [/^(STENO_\w+=\S+\n?)+$/, 'settings; test/config.test.ts'],
+  [/^retry: /, 'an answer, not a command'],
 ]
 
 /** Returns the indented code blocks of a Markdown text, without their indentation. */
@@ -51,18 +65,14 @@ beforeAll(async () => {
   // The commands in the docs use the name talk.mp3. The program detects the format from the content, so a
   // FLAC file with this name works.
   copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
+  mkdirSync(join(folder, 'bin'))
+  writeFileSync(
+    join(folder, 'bin/steno'),
+    `#!/bin/sh\nexec ${program.map(word => `'${word}'`).join(' ')} "$@"\n`,
+    { mode: 0o755 },
+  )
   const started = Bun.spawn(
-    [
-      process.execPath,
-      join(root, 'src/main.ts'),
-      'serve',
-      '--port',
-      '0',
-      '--data-dir',
-      'data',
-      '--allow-nets',
-      '127.0.0.0/8',
-    ],
+    [...program, 'serve', '--port', '0', '--data-dir', 'data', '--allow-nets', '127.0.0.0/8'],
     {
       cwd: folder,
       env: { PATH: process.env.PATH!, STENO_MODEL: 'pocket' },
@@ -88,7 +98,15 @@ afterAll(async () => {
 async function shell(command: string, environment: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', command], {
     cwd: folder,
-    env: { PATH: process.env.PATH!, HOME: folder, KEY: key, ...environment },
+    env: {
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      HOME: folder,
+      KEY: key,
+      STENO_MODEL: 'pocket',
+      STENO_ENV_FILE: join(folder, 'no.env'),
+      STENO_CACHE_DIR: join(folder, 'cache'),
+      ...environment,
+    },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -181,11 +199,8 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `a file is transcribed without a server, as in the README${skipped}`,
   async () => {
-    const [command] = /bun src\/main\.ts transcribe [^`]+/.exec(readme)!
-    const out = await shell(
-      command.replace('bun src/main.ts', `'${process.execPath}' '${root}src/main.ts'`),
-      { STENO_MODEL: 'pocket' },
-    )
+    const [command] = /\.\/steno transcribe [^`]+/.exec(readme)!
+    const out = await shell(command.replace('./steno', 'steno'))
     expect(out).toMatch(/^1\n00:00:0.* --> /)
   },
   30_000,
@@ -236,24 +251,81 @@ test.skipIf(missing)(
 test('every command that the documents name has a help text', async () => {
   const named = new Set(
     [
-      ...`${readme}\n${guide}`.matchAll(/`(?:bun src\/main\.ts|steno) ([a-z]+(?: [a-z]+(?:\\?\|[a-z]+)*)?)/g),
+      ...[readme, guide, ...scripted.map(({ text }) => text)]
+        .join('\n')
+        .matchAll(/`(?:\.\/steno|steno) ([a-z]+(?: [a-z]+(?:\\?\|[a-z]+)*)?)/g),
     ].map(([, words]) => words!),
   )
   expect(named.size).toBeGreaterThan(12)
   for (const words of named) {
     const [first, second] = words.split(' ')
     for (const each of second?.split(/\\?\|/) ?? ['']) {
-      const child = Bun.spawnSync([
-        process.execPath,
-        join(root, 'src/main.ts'),
-        first!,
-        ...(each ? [each] : []),
-        '--help',
-      ])
+      const child = Bun.spawnSync([...program, first!, ...(each ? [each] : []), '--help'])
       expect([words, child.exitCode]).toEqual([words, 0])
     }
   }
 }, 180_000)
+
+const jq = Bun.which('jq')
+test.skipIf(missing || !jq)(
+  `every block of the other guides runs as a script${jq ? '' : ' (SKIPPED: no jq here)'}${skipped}`,
+  async () => {
+    const talk = join(folder, 'talk.mp3')
+    for (const place of ['recordings', 'films']) {
+      mkdirSync(join(folder, place))
+      copyFileSync(talk, join(folder, place, 'one.mp3'))
+    }
+    const feed = (url: string): string =>
+      `<rss><item><enclosure type="audio/mpeg" url="${url}episodes/7.mp3"/></item></rss>`
+    using web: Bun.Server<undefined> = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) => new Response(url.endsWith('feed.xml') ? feed(web.url.href) : Bun.file(talk)),
+    })
+    const data = join(folder, 'data')
+    await shell(`steno accounts create ana@example.org --data-dir '${data}'`)
+    for (const { name, text } of scripted) {
+      for (const block of blocksOf(text)) {
+        if (elsewhere.some(([known]) => known.test(block))) continue
+        for (const each of upload()) await run(each)
+        await run(commandsOf(readme).find(each => each.includes('"diarize": true'))!)
+        await finished()
+        const script = block
+          .replaceAll('localhost:8080', address)
+          .replaceAll('https://example.org/', web.url.href)
+          .replace(/(?<!\$)\bID\b(?=["' ])/g, known.ID!)
+        const environment = {
+          ID: known.ID!,
+          DATA: data,
+          STENO_DATA_DIR: data,
+          EMPTY: join(folder, `empty of ${name}`),
+        }
+        if (block.includes('steno doctor'))
+          Object.assign(environment, { STENO_DISK_RESERVE: '1MB', STENO_MAX_FILE_SIZE: '1MB' })
+        await shell(script, environment)
+      }
+    }
+    for (const each of upload()) await run(each)
+    await run(commandsOf(readme).find(each => each.includes('"diarize": true'))!)
+    await finished()
+    const runnable = single
+      .flatMap(commandsOf)
+      .filter(each => !/(?<!\$)\b(?!ID\b|KEY\b)[A-Z]+_ID\b|\$(?!ID\b|KEY\b)[A-Z]/.test(each))
+    expect(runnable.length).toBeGreaterThan(3)
+    for (const each of runnable) {
+      const out = await shell(
+        each.replaceAll('localhost:8080', address).replace(/(?<!\$)\bID\b(?=["' ?/])/g, known.ID!),
+        { ID: known.ID! },
+      )
+      expect([each, out.includes('"error":{')]).toEqual([each, false])
+    }
+    expect(readdirSync(join(folder, 'transcripts')).sort()).toEqual(['one.srt', 'one.txt'])
+    expect(readdirSync(join(folder, 'episodes')).sort()).toEqual(['7.srt', '7.txt'])
+    expect(existsSync(join(folder, 'films/one.srt'))).toBe(true)
+    expect(await shell(`steno accounts list --data-dir '${data}'`)).not.toContain('ana@example.org')
+  },
+  300_000,
+)
 
 const nginx = Bun.which('nginx')
 test.skipIf(!nginx)(`nginx accepts the guide's lines${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
