@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# The first hour of a newcomer, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
+# scripts/first-hour.sh [PROGRAM] uses a built program; without one it runs the clone. Its last line has the seconds.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+place=$(mktemp -d)
+server= receiver=
+trap 'for process in $server $receiver; do kill "$process" 2>/dev/null || true; done; wait; rm -rf "$place"' EXIT
+step() { echo "$SECONDS s: $*"; }
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+step clone
+git clone -q "$root" "$place/steno"
+cd "$place/steno"
+ln -s "$root/node_modules" node_modules
+if [ $# -gt 0 ]; then cp "$1" "$place/steno-program"; program=$place/steno-program; else program=$place/steno/steno; fi
+bun=$(scripts/bun-path "$(sed -n 's/^BUN_VERSION := //p' Makefile)")
+unset "${!STENO_@}"
+export STENO_MODEL=pocket STENO_CACHE_DIR=$place/cache STENO_ENV_FILE=$place/none STENO_DISK_RESERVE=1MB
+# No request leaves the machine: a proxy that does not exist would refuse it.
+export HTTPS_PROXY=http://127.0.0.1:1 NO_PROXY=127.0.0.1,localhost
+cd "$place"
+sound=$place/steno/test/fixtures/speech/doctor.flac
+
+serve() { # serve FOLDER starts the service and sets url and key
+  rm -f "$place/out"
+  "$program" serve --port 0 --data-dir "$1" --allow-nets 127.0.0.0/8 --log json >"$place/out" 2>"$place/log" &
+  server=$!
+  for _ in $(seq 600); do grep -qs "API key" "$place/out" && break; sleep 0.1; done
+  url=$(sed -n 's/^steno listens on //p' "$place/out")
+  [ -n "$url" ] || fail "the service did not start: $(tail -n 3 "$place/log")"
+}
+stop() { kill -TERM "$server"; wait "$server" || fail "the service did not stop cleanly"; server=; }
+ask() { curl -sf -H "Authorization: Bearer $key" "$@"; }
+field() { "$bun" -e 'console.log(JSON.parse(await Bun.stdin.text())[process.argv[1]] ?? "")' "$1"; }
+
+step "first start, and its key"
+serve data
+key=$(grep -o 'sk_live_[^ ]*' out)
+"$program" accounts create ana@example.org --credit 10.00 --data-dir data >/dev/null
+key=$("$program" keys create ana@example.org --data-dir data)
+
+step "webhook receiver"
+cat >receiver.ts <<'TS'
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const { event } = await request.json()
+    await Bun.write('events', `${await Bun.file('events').text().catch(() => '')}${event} ${request.headers.get('x-service-signature')?.length}\n`)
+    return new Response('ok')
+  },
+})
+await Bun.write('receiver-port', String(server.port))
+TS
+"$bun" receiver.ts &
+receiver=$!
+for _ in $(seq 100); do [ -s receiver-port ] && break; sleep 0.1; done
+
+step "upload, job, three formats"
+upload=$(ask -X POST "$url/v1/upload" -H 'Content-Type: application/json' -d '{"filename": "talk.flac"}')
+curl -sf -X PUT "$(field upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary "@$sound" >/dev/null
+job=$(ask -X POST "$url/v1/transcribe" -H 'Content-Type: application/json' -d "{\"upload_id\": \"$(field upload_id <<<"$upload")\", \"webhook_url\": \"http://127.0.0.1:$(cat receiver-port)/\"}" | field id)
+for _ in 1 2 3 4; do [ "$(ask "$url/v1/transcribe/$job?wait=60" | field status)" = completed ] && break; done
+ask "$url/v1/transcribe/$job?format=text" | grep -q cloudy || fail "the text is not that of the recording"
+ask "$url/v1/transcribe/$job?format=srt" | grep -q -- '-->' || fail "no subtitles"
+ask "$url/v1/transcribe/$job?format=vtt" | grep -q WEBVTT || fail "no WebVTT"
+for _ in $(seq 100); do [ "$(grep -c ' 64$' events 2>/dev/null)" = 2 ] && break; sleep 0.1; done
+grep -q '^transcription.completed 64$' events || fail "no signed webhook came"
+
+step "the same at the terminal, in three formats"
+"$program" transcribe "$sound" --format text,srt,vtt --out here/ 2>/dev/null
+[ "$(ls here | wc -l)" = 3 ] || fail "three files were expected"
+
+step backup
+"$program" backup backup.db --data-dir data >/dev/null
+[ -s backup.db ] && [ -s backup.db.key ] || fail "no backup"
+
+step "stop, upgrade, start"
+stop
+"$program" version --json | field steno >/dev/null
+serve data
+grep -q 'keys create' out || fail "the second start does not tell how a key is made"
+ask "$url/v1/transcribe/$job?format=text" | grep -q cloudy || fail "the transcript is gone after the upgrade"
+stop
+
+step restore
+"$program" restore backup.db --data-dir restored >/dev/null
+serve restored
+ask "$url/v1/transcribe/$job?format=text" | grep -q cloudy || fail "the transcript is not in the backup"
+stop
+"$program" accounts delete ana@example.org --yes --data-dir restored >/dev/null
+
+[ ! -e steno-data ] || fail "a command left steno-data in the working folder"
+echo "good: the first hour took $SECONDS s"
