@@ -1,9 +1,12 @@
 import { render } from 'preact'
 import { loadSession } from './account/session.ts'
 import { App } from './app.tsx'
-import { startRouting } from './base/route.ts'
+import { path, startRouting } from './base/route.ts'
 import './base/theme.ts'
+import { readJobEarly } from './transcript/job-head.tsx'
 
 startRouting()
+const [, jobId] = /^\/jobs\/([^/]+)$/.exec(path.value) ?? []
+if (jobId) readJobEarly(jobId)
 render(<App />, document.body)
 await loadSession()

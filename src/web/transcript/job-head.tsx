@@ -9,8 +9,23 @@ import type { Result } from './document.ts'
 /** A job with its transcript. The tag changes with each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
+let early: { id: string; job: Promise<WholeJob | null> } | null = null
+
+/** Asks for a job before the page knows who is signed in. The answer is used once, by `readJob`. */
+export function readJobEarly(id: string): void {
+  early = { id, job: ask(id, false).catch(() => null) }
+}
+
 export async function readJob(id: string): Promise<WholeJob> {
-  const { answer, tag } = await askTagged<Omit<WholeJob, 'tag'>>('GET', `/v1/transcribe/${id}`)
+  const known = early?.id === id ? await early.job : null
+  early = null
+  return known ?? ask(id, true)
+}
+
+async function ask(id: string, waitsForSignIn: boolean): Promise<WholeJob> {
+  const { answer, tag } = await askTagged<Omit<WholeJob, 'tag'>>('GET', `/v1/transcribe/${id}`, {
+    waitsForSignIn,
+  })
   return { ...answer, tag }
 }
 
