@@ -31,7 +31,7 @@ type Context = {
 
 export const resumable = (service: Service) => {
   const { config } = service
-  /** `steno openapi` describes the routes without a store(). Therefore the store is read by requests only. */
+  /** `steno openapi` describes the routes without a store. Therefore the store is read by requests only. */
   const store = () => service.uploads.resumable
 
   /** Receives the body of a request. Switches off Bun's timeout: `Transfer` stops a body whose bytes stop coming. */
@@ -65,7 +65,8 @@ export const resumable = (service: Service) => {
     return new Response(null, {
       status: 201,
       headers: {
-        Location: `${service.baseUrl(request)}${path}/${upload.id}`,
+        // Without STENO_BASE_URL the address is relative: behind a proxy with TLS the service does not know its scheme.
+        Location: `${config.baseUrl ?? ''}${path}/${upload.id}`,
         'Upload-Id': upload.id,
         'Upload-Offset': `${offset}`,
         ...expiryOf(upload),

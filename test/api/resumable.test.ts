@@ -41,7 +41,7 @@ test('a file that arrives in three parts is the source of a job', async () => {
   expect(created.status).toBe(201)
   const id = created.headers.get('upload-id')!
   const address = created.headers.get('location')!
-  expect(address).toBe(`${service.url}/v1/upload/resumable/${id}`)
+  expect(address).toBe(`/v1/upload/resumable/${id}`)
   expect(Date.parse(created.headers.get('upload-expires')!)).toBeGreaterThan(Date.now())
   expect((await ana.post('/v1/transcribe', { upload_id: id })).body.error.code).toBe('FILE_NOT_UPLOADED')
   let sent = 0
@@ -56,6 +56,12 @@ test('a file that arrives in three parts is the source of a job', async () => {
   const { status, body } = await ana.post('/v1/transcribe', { upload_id: id })
   expect(status).toBe(200)
   expect((await ana.job(body.id)).file_size_bytes).toBe(file.length)
+})
+
+test('with a base URL the address of an upload is absolute', async () => {
+  const { tus } = await start({ STENO_BASE_URL: 'https://speech.example.org' })
+  const { headers } = await tus.create(10)
+  expect(headers.get('location')).toStartWith('https://speech.example.org/v1/upload/resumable/')
 })
 
 test('HEAD has the offset, the length and the expiry, and is not cached', async () => {

@@ -36,7 +36,7 @@ export function tusCaller(url: string, key: string) {
     async open(bytes: number): Promise<{ address: string; id: string }> {
       const { status, headers } = await this.create(bytes)
       if (status !== 201) throw new Error(`creation answered ${status}`)
-      return { address: headers.get('location')!, id: headers.get('upload-id')! }
+      return { address: `${url}${headers.get('location')}`, id: headers.get('upload-id')! }
     },
     patch: (
       address: string,
