@@ -48,8 +48,26 @@ export function nativeEnvironment(): Record<string, string> {
   return { [folderVariable]: nativeHome() }
 }
 
+/**
+ * Returns the folder of the unpacked files. Unpacks them if necessary, in a child process: the pages of the binary
+ * that are read would stay in the memory of this process.
+ */
 function unpackedFolder(files: Embedded): string {
-  return unpack(nativeHome(), files, folder => log.info('unpacking', { folder }))
+  const folder = join(nativeHome(), files.hash)
+  if (!existsSync(folder)) {
+    log.info('unpacking', { folder })
+    Bun.spawnSync([process.execPath, 'unpack'], {
+      env: { ...process.env, [folderVariable]: nativeHome() },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+  }
+  // If the child process failed, this call repeats its work and throws its error.
+  return unpack(nativeHome(), files)
+}
+
+/** The entry point of the child process that unpacks the files. */
+export async function unpackFiles(): Promise<void> {
+  if (carried !== null) unpack(nativeHome(), carried)
 }
 
 /** Returns the folder that holds the unpacked native files and the downloaded CUDA provider. */

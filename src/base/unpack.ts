@@ -8,16 +8,14 @@ import { Draft, removeOldDrafts } from './whole-file.ts'
 type Files = { hash: string; files: Record<string, string> }
 
 /**
- * Returns the folder below `home` that contains the files. If the folder does not exist yet, calls `onStart`
- * and then writes the files.
+ * Returns the folder below `home` that contains the files. Writes the files if the folder does not exist yet.
  */
-export function unpack(home: string, { hash, files }: Files, onStart: (folder: string) => void): string {
+export function unpack(home: string, { hash, files }: Files): string {
   const folder = join(home, hash)
   if (existsSync(folder)) {
     removeOldDrafts(home)
     return folder
   }
-  onStart(folder)
   try {
     write(folder, files)
   } catch (error) {

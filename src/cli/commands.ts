@@ -47,4 +47,5 @@ export const commands: Record<string, () => Promise<Command>> = {
 /** The entry points of the child processes. Users do not call them. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
+  unpack: async () => (await import('../base/carried.ts')).unpackFiles,
 }
