@@ -32,16 +32,18 @@ beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
   const place = emptyFolder('doctor')
-  const doctor = Bun.spawnSync([...cutOff, binary, 'doctor'], { cwd: place, env: {} })
+  const env = { HOME: emptyFolder('home-of-doctor') }
+  const doctor = Bun.spawnSync([...cutOff, binary, 'doctor'], { cwd: place, env })
   expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
   expect(doctor.stdout.toString()).toContain('If it is cloudy this evening')
-  expect(readdirSync(place)).toEqual(['steno-data'])
+  expect(readdirSync(place)).toEqual([])
+  expect(readdirSync(env.HOME)).toEqual(['.cache'])
 }, 180_000)
 
 const strace = Bun.which('strace')
 const unlessTraced = strace ? '' : ' (SKIPPED: there is no strace here)'
 test.skipIf(strace === null)(
-  `doctor makes no connection and writes only into its data folder${unlessTraced}`,
+  `doctor connects only to this machine and writes only into its cache${unlessTraced}`,
   () => {
     const place = emptyFolder('traced')
     const home = emptyFolder('home')
@@ -58,9 +60,9 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // Connections to a local socket are allowed: the C library asks a local cache service for the user's
-    // name.
-    expect(lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))).toEqual([])
+    // The C library asks a local cache service for the user's name, and the doctor looks whether the port is free.
+    const connects = lines.filter(line => line.includes('connect('))
+    expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
     const changes = lines.filter(line =>
       line.includes('open')
         ? /O_WRONLY|O_RDWR|O_CREAT/.test(line)
@@ -69,10 +71,11 @@ test.skipIf(strace === null)(
     const outside = changes
       .flatMap(line => /"([^"]*)"/.exec(line)?.[1] ?? [])
       .map(path => resolve(place, path))
-      .filter(path => !path.startsWith(join(place, 'steno-data')) && !path.startsWith('/dev/'))
+      .filter(path => !path.startsWith(join(home, '.cache')) && !path.startsWith('/dev/'))
     expect(outside).toEqual([])
     expect(changes.length).toBeGreaterThan(20)
-    expect(readdirSync(home)).toEqual([])
+    expect(readdirSync(home)).toEqual(['.cache'])
+    expect(readdirSync(place)).toEqual([])
   },
   180_000,
 )
