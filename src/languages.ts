@@ -14,7 +14,8 @@ const aliases: Record<string, string> = { jv: 'jw' }
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
 /** The codes that a caller may send: the codes in `languages`, and the aliases. */
-const accepted = new Set([...languages, ...Object.keys(aliases)])
+export const acceptedCodes: readonly string[] = [...languages, ...Object.keys(aliases)]
+const accepted = new Set(acceptedCodes)
 const knownToWhisper = new Set(whisper.split(' '))
 
 export function isLanguage(code: string): boolean {

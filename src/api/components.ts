@@ -2,6 +2,7 @@
 // `components`. Other schemas refer to it with $ref.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
+import { examples } from './shapes/examples.ts'
 
 export const version = '3.1.0'
 
@@ -18,13 +19,21 @@ export function openComponents(): Components {
     if (!schemas[name]) {
       // The empty object reserves the position, so that a schema comes before the schemas of its fields.
       schemas[name] = {}
-      schemas[name] = plain(schema)
+      const example = examples[name]
+      schemas[name] = { ...plain(schema), ...(example ? { examples: [example] } : {}) }
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
   function plain(schema: JsonSchema): JsonSchema {
-    const { $id: _name, noValidate: _unchecked, patternProperties, ...rest } = nullToOpenApi(schema, version)
+    const {
+      $id: _name,
+      noValidate: _unchecked,
+      documented,
+      patternProperties,
+      ...checked
+    } = nullToOpenApi(schema, version)
+    const rest = { ...checked, ...(documented as object | undefined) }
     if (rest.properties) rest.properties = mapValues(rest.properties, part => reference(part as JsonSchema))
     if (rest.items) rest.items = reference(rest.items as JsonSchema)
     if (Array.isArray(rest.anyOf)) rest.anyOf = rest.anyOf.map(reference)

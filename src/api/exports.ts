@@ -1,20 +1,20 @@
 // Exports a transcript as subtitles or text: reads the options from the query, and creates the response.
 
 import type { Static } from '@sinclair/typebox'
+import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
+import type { Job } from '../jobs/job.ts'
 import { limits } from '../limits.ts'
 import { type ExportFormat, type ExportOptions, exporters } from '../transcripts/exporters.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
-import type { exportQuery } from './shapes/requests.ts'
-
-type Wanted = ExportOptions & { format: 'json' | ExportFormat }
+import { findTranscript } from '../transcripts/store.ts'
+import type { exportQuery } from './shapes/exports.ts'
 
 type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>
 
 const cueParameters: Parameter[] = ['max_words', 'max_chars', 'max_duration', 'sentence_aware']
 const textParameters: Parameter[] = ['include_speakers', 'strip_chars']
 
-const parameters: Record<Wanted['format'], Parameter[]> = {
+const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   json: [],
   srt: [...cueParameters, ...textParameters],
   vtt: [...cueParameters, ...textParameters],
@@ -30,13 +30,12 @@ export function dropUnused(query: Record<string, unknown>): void {
 }
 
 /** Returns the export options of a query. A missing parameter has its default. */
-export function exportOptions(query: Static<typeof exportQuery>): Wanted {
+export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>): ExportOptions {
   const stripChars = query.strip_chars ?? ''
   if ([...stripChars].length > limits.stripCharsMax) {
     throw new ApiError('INVALID_REQUEST', `strip_chars has more than ${limits.stripCharsMax} characters.`)
   }
   return {
-    format: query.format ?? 'json',
     maxWords: query.max_words ?? limits.cueWords.default,
     maxChars: query.max_chars ?? limits.cueChars.default,
     maxDurationMs: (query.max_duration ?? limits.cueSeconds.default) * 1000,
@@ -47,11 +46,12 @@ export function exportOptions(query: Static<typeof exportQuery>): Wanted {
   }
 }
 
-export function exportTranscript(
-  transcript: Transcript,
-  format: ExportFormat,
-  options: ExportOptions,
-): Response {
-  const { type, write } = exporters[format]
+/** Exports the transcript of a job. Throws an ApiError when the job has none. */
+export function exportJob(db: Db, { id }: Job, query: Static<typeof exportQuery>): Response {
+  const options = exportOptions(query)
+  const transcript = findTranscript(db, id, query.version)
+  if (!transcript)
+    throw new ApiError('INVALID_REQUEST', `format ${query.format} needs a completed transcription.`)
+  const { type, write } = exporters[query.format]
   return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
 }

@@ -6,18 +6,15 @@ import type { AnyElysia } from 'elysia'
 import type { Scope } from '../accounts/grant.ts'
 import { keyStart } from '../accounts/key.ts'
 import { requestErrors } from '../errors.ts'
-import { events, type JobEvent } from '../jobs/events.ts'
 import { limits } from '../limits.ts'
 import { type Components, type JsonSchema, openComponents, version } from './components.ts'
 import { openAiFactsOf } from './openai/errors.ts'
 import { openAiError } from './openai/shapes.ts'
+import { webhooks } from './openapi-webhooks.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
 import { errorBody, segment } from './shapes/answers.ts'
 
 export const apiVersion = '1.0.0'
-
-export const signatureRule =
-  'hex HMAC-SHA256 of `timestamp.body`, keyed by the lowercase hex SHA-256 of the API key'
 
 export function describe(app: AnyElysia, baseUrl: string): object {
   const components = openComponents()
@@ -73,13 +70,14 @@ export function describe(app: AnyElysia, baseUrl: string): object {
 }
 
 /** The fields that this file uses of an operation. The plugin @elysiajs/openapi creates the operation. */
-type Operation = { parameters?: { name: string; in: string; required: boolean; schema: JsonSchema }[] }
+type Parameter = { name: string; in: string; required: boolean; schema: JsonSchema }
+type Operation = { parameters?: Parameter[] }
 type Collected = { paths: Record<string, Record<string, object>> }
 
 function operation(route: Route, collected: Operation, components: Components): object {
   const { detail } = route.hooks
   const parameters = [
-    ...(collected.parameters ?? []).map(withDescription),
+    ...parametersOf(detail, collected).map(parameter => withDescription(parameter, components)),
     ...(detail.idempotent ? [idempotencyParameter] : []),
   ]
   return {
@@ -114,9 +112,25 @@ const scopeMeanings: Record<Scope, string> = {
   write: 'Start, change, cancel and delete transcriptions',
 }
 
+/**
+ * Returns the parameters of a route. If the route has a `shownQuery`, its parameters replace those of the query
+ * that the route accepts.
+ */
+function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
+  if (!shownQuery) return parameters
+  const required = new Set(shownQuery.required)
+  const shown = Object.entries(shownQuery.properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.has(name),
+    schema,
+  }))
+  return [...parameters.filter(parameter => parameter.in !== 'query'), ...shown]
+}
+
 /** Moves the description of a parameter from its schema to the parameter itself. */
-function withDescription({ schema, ...parameter }: { schema: JsonSchema }): object {
-  const { description, ...plain } = schema
+function withDescription({ schema, ...parameter }: Parameter, { reference }: Components): object {
+  const { description, ...plain } = reference(schema)
   return { ...parameter, description, schema: plain }
 }
 
@@ -251,38 +265,4 @@ const idempotencyParameter = {
   required: false,
   description: 'The same key and body within the day are one request',
   schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyLengthMax, pattern: '^[ -~]+$' },
-}
-
-const eventSummaries: Record<JobEvent, string> = {
-  'transcription.processing': 'The file is good and goes to an engine',
-  'transcription.completed': 'The transcript is there',
-  'transcription.failed': 'The job ended without a transcript',
-}
-
-function webhooks({ reference }: Components): object {
-  const parameters = ['X-Service-Signature', 'X-Service-Timestamp'].map(name => ({
-    name,
-    in: 'header',
-    required: true,
-    schema: { type: 'string' },
-  }))
-  return Object.fromEntries(
-    Object.entries(eventSummaries).map(([event, summary]) => [
-      event,
-      {
-        post: {
-          summary,
-          description: `X-Service-Signature is the ${signatureRule}.`,
-          parameters,
-          requestBody: { required: true, content: json(reference(events[event as JobEvent])) },
-          responses: {
-            200: {
-              description:
-                'Delivered. Another status, or none, is a failed delivery: see /v1/webhooks/deliveries',
-            },
-          },
-        },
-      },
-    ]),
-  )
 }

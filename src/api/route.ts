@@ -1,7 +1,7 @@
 // The details of a route that the OpenAPI document needs in addition to the schemas, and the list of public
 // routes.
 
-import type { TSchema } from '@sinclair/typebox'
+import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
 import type { RateName } from '../limits.ts'
@@ -29,6 +29,8 @@ export type RouteDetail = {
   otherBodies?: Record<string, string>
   /** The content type of a request body that is a file. */
   requestBytes?: string
+  /** The query that the document shows, if the route accepts more than one operation of the document needs. */
+  shownQuery?: TObject
   /** The schema of a request body that is a multipart form. */
   form?: TSchema
   /** The interface whose form the errors of the route have. If it is missing, they have the form of steno. */

@@ -3,17 +3,19 @@ import { centsOf } from '../accounts/price.ts'
 import { ApiError } from '../errors.ts'
 import { editJob } from '../jobs/edit.ts'
 import { errorOf } from '../jobs/events.ts'
-import { findOwnJob } from '../jobs/job.ts'
+import { findOwnJob, type Job } from '../jobs/job.ts'
 import { checkSubmission, submitJob } from '../jobs/submit.ts'
 import { countEdits } from '../transcripts/edit.ts'
-import { findTranscript, findTranscriptJson } from '../transcripts/store.ts'
+import { findTranscriptJson } from '../transcripts/store.ts'
+import type { Caller } from './credential.ts'
 import { editsOf, tagOf } from './etag.ts'
-import { dropUnused, exportOptions, exportTranscript } from './exports.ts'
+import { dropUnused, exportJob } from './exports.ts'
 import { gate } from './gate.ts'
 import { jobJson, timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
+import * as exports from './shapes/exports.ts'
 import * as requests from './shapes/requests.ts'
 
 export const transcribe = (service: Service) =>
@@ -55,38 +57,56 @@ export const transcribe = (service: Service) =>
     .get(
       '/transcribe/:id',
       async ({ request, server, caller, params, query }) => {
-        const options = exportOptions(query)
-        const find = () => findOwnJob(service.db, caller.accountId, params.id)
-        if (query.wait && find()) {
-          // Switches off Bun's timeout, because no byte is sent while the request waits.
-          server?.timeout(request, 0)
-          const stop = AbortSignal.any([request.signal, AbortSignal.timeout(query.wait * 1000)])
-          await service.live.ended(params.id, stop)
-          server?.timeout(request, service.config.requestIdleMs / 1000)
-        }
-        const job = find()
-        if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-        const { format } = options
-        if (format === 'json') {
-          const edits = countEdits(service.db, job.id)
-          const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
-          const tag = edits === null ? null : { ETag: tagOf(edits) }
-          return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
-        }
-        const result = findTranscript(service.db, job.id, query.version)
-        if (!result)
-          throw new ApiError('INVALID_REQUEST', `format ${format} needs a completed transcription.`)
-        return exportTranscript(result, format, options)
+        const { format = 'json', ...options } = query
+        const job = await findAwaited(service, {
+          request,
+          server,
+          caller,
+          id: params.id,
+          seconds: query.wait,
+        })
+        if (format !== 'json') return exportJob(service.db, job, { ...options, format })
+        const edits = countEdits(service.db, job.id)
+        const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
+        const tag = edits === null ? null : { ETag: tagOf(edits) }
+        return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
       },
       {
         account: 'jobs.get',
         params: requests.idParam,
-        query: requests.exportQuery,
+        query: exports.jobQuery,
         transform: ({ query }) => dropUnused(query),
         detail: about({
           answer: answers.job,
           success: { status: 200, description: 'Success', headers: ['ETag'] },
-          summary: 'Read a transcription, as JSON or as subtitles or text',
+          summary: 'Read a transcription',
+          description:
+            'With `format` srt, vtt or text, the answer is that of GET /v1/transcribe/{id}/export, with its parameters.',
+          shownQuery: exports.jobJsonQuery,
+          fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
+        }),
+      },
+    )
+
+    .get(
+      '/transcribe/:id/export',
+      async ({ request, server, caller, params, query }) => {
+        const job = await findAwaited(service, {
+          request,
+          server,
+          caller,
+          id: params.id,
+          seconds: query.wait,
+        })
+        return exportJob(service.db, job, query)
+      },
+      {
+        account: 'jobs.get',
+        params: requests.idParam,
+        query: exports.exportQuery,
+        transform: ({ query }) => dropUnused(query),
+        detail: about({
+          summary: 'Read a transcript as subtitles or text',
           otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
           fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
         }),
@@ -156,3 +176,29 @@ export const transcribe = (service: Service) =>
         }),
       },
     )
+
+type Awaited = {
+  request: Request
+  server: { timeout(request: Request, seconds: number): void } | null
+  caller: Caller
+  id: string
+  /** The time for which the request waits for the end of the job. */
+  seconds: number | undefined
+}
+
+/** Returns a job of the caller, after it has ended or `seconds` have passed. */
+async function findAwaited(
+  service: Service,
+  { request, server, caller, id, seconds }: Awaited,
+): Promise<Job> {
+  const find = () => findOwnJob(service.db, caller.accountId, id)
+  if (seconds && find()) {
+    // Switches off Bun's timeout, because no byte is sent while the request waits.
+    server?.timeout(request, 0)
+    await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
+    server?.timeout(request, service.config.requestIdleMs / 1000)
+  }
+  const job = find()
+  if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+  return job
+}

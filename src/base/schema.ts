@@ -3,6 +3,17 @@
 
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
+/**
+ * Returns the option of a schema for keywords that only the OpenAPI document has. They are not checked: the check of
+ * the value belongs to the code of the room, which has an error of its own for it.
+ */
+export const documented = (keywords: {
+  format?: string
+  pattern?: string
+  maxLength?: number
+  enum?: readonly string[]
+}) => ({ documented: keywords })
+
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))

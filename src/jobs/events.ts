@@ -25,7 +25,7 @@ export const events = {
   'transcription.processing': Type.Object(
     {
       event: Type.Literal('transcription.processing'),
-      transcription_id: Type.String(),
+      transcription_id: Type.String({ format: 'uuid' }),
       metadata,
       status: Type.Literal('processing'),
       ...measured,
@@ -35,7 +35,7 @@ export const events = {
   'transcription.completed': Type.Object(
     {
       event: Type.Literal('transcription.completed'),
-      transcription_id: Type.String(),
+      transcription_id: Type.String({ format: 'uuid' }),
       metadata,
       status: Type.Literal('completed'),
       ...measured,
@@ -46,7 +46,7 @@ export const events = {
   'transcription.failed': Type.Object(
     {
       event: Type.Literal('transcription.failed'),
-      transcription_id: Type.String(),
+      transcription_id: Type.String({ format: 'uuid' }),
       metadata,
       status: Type.Literal('failed'),
       error: jobError,

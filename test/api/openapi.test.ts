@@ -2,8 +2,15 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import openapiTS, { astToString } from 'openapi-typescript'
+import * as shapes from '../../src/api/openai/shapes.ts'
+import * as answers from '../../src/api/shapes/answers.ts'
+import { examples } from '../../src/api/shapes/examples.ts'
+import * as requests from '../../src/api/shapes/requests.ts'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
+import { events } from '../../src/jobs/events.ts'
 import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -74,6 +81,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/transcribe/{id}',
     'GET /v1/transcribe/{id}/audio',
     'GET /v1/transcribe/{id}/events',
+    'GET /v1/transcribe/{id}/export',
     'GET /v1/transcribe/{id}/peaks',
     'GET /v1/transcriptions',
     'GET /v1/webhooks/deliveries',
@@ -93,18 +101,15 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   ])
   const parameter = (path: string, method: string, name: string): Anything =>
     paths[path][method].parameters.find((each: Anything) => each.name === name)
-  expect(parameter('/v1/transcribe/{id}', 'get', 'max_words').schema).toMatchObject({
+  expect(parameter('/v1/transcribe/{id}/export', 'get', 'max_words').schema).toMatchObject({
     type: 'integer',
     minimum: limits.cueWords.min,
     maximum: limits.cueWords.max,
     default: limits.cueWords.default,
   })
-  expect(parameter('/v1/transcribe/{id}', 'get', 'format').schema.enum).toEqual([
-    'json',
-    'srt',
-    'vtt',
-    'text',
-  ])
+  expect(parameter('/v1/transcribe/{id}', 'get', 'format').schema.enum).toEqual(['json'])
+  const exported = parameter('/v1/transcribe/{id}/export', 'get', 'format')
+  expect(exported).toMatchObject({ required: true, schema: { enum: ['srt', 'vtt', 'text'] } })
   expect(parameter('/v1/transcriptions', 'get', 'limit').schema).toMatchObject({
     minimum: 1,
     maximum: 200,
@@ -118,6 +123,11 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     )
   expect(defaults('/v1/transcribe/{id}')).toEqual({
     format: ['string', 'json'],
+    version: ['string', 'current'],
+    wait: ['integer', 0],
+  })
+  expect(defaults('/v1/transcribe/{id}/export')).toEqual({
+    format: ['string', undefined],
     max_words: ['integer', limits.cueWords.default],
     max_chars: ['integer', limits.cueChars.default],
     max_duration: ['integer', limits.cueSeconds.default],
@@ -199,6 +209,44 @@ test('the document has every event with its fields', async () => {
     'cost_cents',
     'result',
   ])
+})
+
+test('an example is shown for each answer and each JSON body, and has the shape of its schema', async () => {
+  const { paths, webhooks, components } = await readDocument()
+  const operations: Anything[] = [paths, webhooks].flatMap(each =>
+    Object.values(each as Anything).flatMap(methods => Object.values(methods as Anything)),
+  )
+  const bodies = operations.flatMap(({ requestBody, responses }) =>
+    [requestBody, ...Object.values(responses as Anything)].map(
+      (each: Anything) => each?.content?.['application/json'],
+    ),
+  )
+  const names = bodies.flatMap(body => body?.schema.$ref?.split('/').at(-1) ?? [])
+  expect(names).toContain('CompletedEvent')
+  const shown = new Set(names.filter(name => !['Introduction', 'OpenAiError'].includes(name)))
+  for (const name of shown) expect([name, components.schemas[name].examples?.length]).toEqual([name, 1])
+
+  const known = [answers, requests, shapes, events].flatMap(each => Object.values(each) as TSchema[])
+  for (const [name, example] of Object.entries(examples)) {
+    const schema = known.find(({ $id }) => $id === name)
+    expect([name, schema ? [...Value.Errors(schema, example)] : 'unknown']).toEqual([name, []])
+  }
+})
+
+test('formats and patterns tell what an id, an address, a file name and a time look like', async () => {
+  const { components, paths, webhooks } = await readDocument()
+  const { UploadRequest, TranscribeRequest, AccountRequest, Transcription } = components.schemas
+  const filename = new RegExp(UploadRequest.properties.filename.pattern)
+  for (const good of ['talk.mp3', 'My talk (1).FLAC', 'a.b.wav']) expect(good).toMatch(filename)
+  for (const bad of ['talk', '.mp3', 'a..mp3', 'a/b.mp3', "it's.mp3", 'a.exe', 'müll.mp3', 'a\n.mp3'])
+    expect(bad).not.toMatch(filename)
+  expect(JSON.stringify(TranscribeRequest.properties.url)).toContain('"format":"uri"')
+  expect(JSON.stringify(TranscribeRequest.properties.language)).toContain('"yue"')
+  expect(AccountRequest.properties.email.format).toBe('email')
+  expect(Transcription.properties.id.format).toBe('uuid')
+  const [from] = paths['/v1/transcriptions'].get.parameters.filter(({ name }: Anything) => name === 'from')
+  expect(from.schema).toEqual({ type: 'string', format: 'date-time' })
+  expect(webhooks['transcription.completed'].post.operationId).toBe('onTranscriptionCompleted')
 })
 
 test('a client generated from the document needs no hand-written type', async () => {

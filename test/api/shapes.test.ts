@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { exportQuery, listQuery } from '../../src/api/shapes/requests.ts'
+import { jobQuery } from '../../src/api/shapes/exports.ts'
+import { listQuery } from '../../src/api/shapes/requests.ts'
 import type { Inspection } from '../../src/media/media.ts'
 import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
@@ -35,7 +36,7 @@ steered('a transcription has its declared shape in every state', async () => {
 test('a response or event with a missing, wrong or undeclared field is detected', () => {
   const failed = {
     event: 'transcription.failed',
-    transcription_id: 'x',
+    transcription_id: '0199a0c5-5a0e-7cc2-8d7e-6f5f0a3c2b11',
     metadata: {},
     status: 'failed',
     error: { code: 'CANCELLED', message: '' },
@@ -58,6 +59,6 @@ test('a query out of range fails validation before it is decoded', () => {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])
   }
   expect(Value.Decode(listQuery, { limit: '200' })).toEqual({ limit: 200 })
-  expect(Value.Check(exportQuery, { sentence_aware: 'yes' })).toBe(false)
-  expect(Value.Decode(exportQuery, { sentence_aware: 'false' })).toEqual({ sentence_aware: false })
+  expect(Value.Check(jobQuery, { sentence_aware: 'yes' })).toBe(false)
+  expect(Value.Decode(jobQuery, { sentence_aware: 'false' })).toEqual({ sentence_aware: false })
 })

@@ -13,7 +13,8 @@ const bodies: Record<string, object> = {
 
 /** Query parameters that an endpoint needs to answer, and those that show what it can do. */
 const queries: Record<string, string> = {
-  'GET /v1/transcribe/{id}': '?format=srt&max_words=8',
+  'GET /v1/transcribe/{id}': '?wait=30',
+  'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
   'GET /v1/transcriptions': '?status=completed&limit=20',
   'GET /v1/search': '?q=monday',
 }

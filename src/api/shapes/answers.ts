@@ -10,6 +10,8 @@ import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
 import { outcomes } from '../../webhooks/deliver.ts'
 
+const uuid = Type.String({ format: 'uuid' })
+const address = Type.String({ format: 'uri' })
 export const instant = (description: string) => Type.String({ format: 'date-time', description })
 
 const areAnswersChecked = process.env.NODE_ENV === 'test'
@@ -17,7 +19,7 @@ export const answer = <Schema extends TSchema>(name: string, schema: Schema): Sc
   t.NoValidate({ ...schema, $id: name }, !areAnswersChecked)
 
 const jobFields = {
-  id: Type.String(),
+  id: uuid,
   status: oneOf(jobStates, { description: 'Where the job stands' }),
   audio_duration_seconds: nullable(
     Type.Integer({ description: 'Whole seconds, rounded down: what is charged' }),
@@ -60,7 +62,7 @@ export const segment = Type.Composite(
 
 export const accepted = answer(
   'Accepted',
-  Type.Object({ id: Type.String(), status: Type.Literal('created'), message: Type.String() }),
+  Type.Object({ id: uuid, status: Type.Literal('created'), message: Type.String() }),
 )
 
 export const page = answer(
@@ -71,7 +73,7 @@ export const page = answer(
 export const edited = answer(
   'EditedTranscription',
   Type.Object({
-    id: Type.String(),
+    id: uuid,
     edited_at: instant('When the transcript was edited'),
     utterances: Type.Array(
       Type.Object({ ...utterance.properties, index: Type.Integer() }, { $id: 'EditedUtterance' }),
@@ -82,7 +84,7 @@ export const edited = answer(
 
 export const searchHit = Type.Object(
   {
-    transcription_id: Type.String(),
+    transcription_id: uuid,
     filename: nullable(Type.String({ description: 'Of the upload; null for a job that was given a url' })),
     source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
     created_at: instant('When the job was accepted'),
@@ -112,7 +114,7 @@ export const searchPage = answer(
 export const cancelled = answer(
   'Cancelled',
   Type.Object({
-    id: Type.String(),
+    id: uuid,
     status: Type.Literal('failed'),
     error: jobError,
     released_cents: Type.Number(),
@@ -122,7 +124,7 @@ export const cancelled = answer(
 const deliveryFields = Type.Object(
   {
     id: Type.String(),
-    transcription_id: Type.String(),
+    transcription_id: uuid,
     event: oneOf(Object.keys(events) as JobEvent[]),
     url: Type.String(),
     status: oneOf(['pending', 'delivered', 'failed'], {
@@ -149,18 +151,18 @@ export const deliveries = answer('Deliveries', Type.Object({ items: Type.Array(d
 export const upload = answer(
   'Upload',
   Type.Object({
-    upload_id: Type.String(),
-    upload_url: Type.String({ description: 'Where to send the bytes; no key is needed there' }),
+    upload_id: uuid,
+    upload_url: Type.String({
+      format: 'uri',
+      description: 'Where to send the bytes; no key is needed there',
+    }),
     expires_in: Type.Integer({ description: 'Seconds' }),
     method: Type.Literal('PUT'),
     headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent with the PUT' }),
   }),
 )
 
-export const stored = answer(
-  'Stored',
-  Type.Object({ upload_id: Type.String(), file_size_bytes: Type.Integer() }),
-)
+export const stored = answer('Stored', Type.Object({ upload_id: uuid, file_size_bytes: Type.Integer() }))
 
 export const balance = answer(
   'Balance',
@@ -170,7 +172,7 @@ export const balance = answer(
     available_cents: Type.Number(),
     price_per_hour_cents: Type.Integer(),
     estimated_hours_available: nullable(Type.Number({ description: 'Null when nothing is charged' })),
-    deposit_url: Type.String(),
+    deposit_url: address,
     updated_at: instant('When money last moved'),
   }),
 )
@@ -196,7 +198,7 @@ export const grants = answer(
   Type.Object({
     items: Type.Array(
       Type.Object({
-        id: Type.String(),
+        id: uuid,
         client_name: Type.String({ description: 'As the program calls itself' }),
         scopes: Type.Array(oneOf(scopes, { description: 'read or write' })),
         created_at: instant('When access was allowed'),
@@ -211,9 +213,9 @@ export const introduction = answer(
   Type.Object({
     name: Type.String(),
     version: Type.String(),
-    base_url: Type.String(),
-    description_url: Type.String(),
-    docs_url: Type.String(),
+    base_url: address,
+    description_url: address,
+    docs_url: address,
     endpoints: Type.Array(
       Type.Object({
         method: Type.String(),
@@ -269,7 +271,7 @@ export const readiness = answer(
 export const errorBody = Type.Object(
   {
     error: Type.Object(
-      { code: Type.String(), message: Type.String(), docs_url: Type.Optional(Type.String()) },
+      { code: Type.String(), message: Type.String(), docs_url: Type.Optional(address) },
       { description: 'Other keys may be added' },
     ),
   },

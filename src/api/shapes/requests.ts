@@ -1,53 +1,31 @@
 // The schemas of requests. Elysia validates requests with these schemas, and the OpenAPI document contains
 // them. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
 
-import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
-import { nullable, oneOf } from '../../base/schema.ts'
+import { Type } from '@sinclair/typebox'
+import { documented, nullable, oneOf } from '../../base/schema.ts'
 import { jobStates } from '../../jobs/states.ts'
+import { acceptedCodes } from '../../languages.ts'
 import { limits } from '../../limits.ts'
-
-type Range = { min: number; max: number; default: number }
-
-const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
-
-// Every value in a query is a string. Only a default value is a number. Elysia inserts the defaults before
-// validation.
-TypeRegistry.Set<{ minimum: number; maximum: number }>(
-  'QueryInteger',
-  ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
-)
-TypeRegistry.Set('QueryBoolean', (_, value) => ['true', 'false'].includes(String(value)))
-
-const queryInteger = (description: string, range: Range) =>
-  Type.Transform(
-    Type.Unsafe<number>({
-      [Kind]: 'QueryInteger',
-      type: 'integer',
-      minimum: range.min,
-      maximum: range.max,
-      default: range.default,
-      description: `${description}, ${range.min} to ${range.max}`,
-    }),
-  )
-    .Decode(Number)
-    .Encode(Number)
-
-const queryBoolean = (description: string, fallback: boolean) =>
-  Type.Transform(
-    Type.Unsafe<boolean>({
-      [Kind]: 'QueryBoolean',
-      type: 'boolean',
-      default: fallback,
-      description: `true or false: ${description}`,
-    }),
-  )
-    .Decode(value => String(value) === 'true')
-    .Encode(Boolean)
+import { contentTypes } from '../../media/formats.ts'
+import { open, queryInteger } from './query-values.ts'
 
 /** For bodies: a body with unknown fields is refused. */
 export const closed = { additionalProperties: false }
-/** For queries: unknown parameters are ignored. */
-const open = { additionalProperties: true }
+
+/** The characters of a filename except the dot: printable ASCII without / \\ < > " ' and the backtick. */
+const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
+const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')
+const filenamePattern = `^[.${inFilename}]*[${inFilename}]\\.(${extensions})$`
+
+/** Returns a pattern that matches a text in upper and lower case: `[mM][pP]3` for `mp3`. */
+function inAnyCase(text: string): string {
+  return text.replace(/[a-z]/g, letter => `[${letter}${letter.toUpperCase()}]`)
+}
+
+const instant = documented({ format: 'date-time' })
+/** An id in a request. An id of another form is unknown, but not invalid. */
+const uuid = documented({ format: 'uuid' })
+const httpUrl = documented({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' })
 
 export const uploadRequest = Type.Object(
   {
@@ -55,6 +33,7 @@ export const uploadRequest = Type.Object(
       minLength: 1,
       maxLength: limits.filenameLengthMax,
       description: 'an ASCII file name with one of the supported extensions',
+      ...documented({ pattern: filenamePattern }),
     }),
   },
   { ...closed, $id: 'UploadRequest' },
@@ -67,12 +46,18 @@ export const transcribeRequest = Type.Object(
         Type.String({
           maxLength: limits.urlLengthMax,
           description: 'an http or https address of a media file',
+          ...httpUrl,
         }),
       ),
     ),
-    upload_id: Type.Optional(nullable(Type.String({ description: 'the id of an upload' }))),
+    upload_id: Type.Optional(nullable(Type.String({ description: 'the id of an upload', ...uuid }))),
     language: Type.Optional(
-      nullable(Type.String({ description: 'a language code; detected when it is not given' })),
+      nullable(
+        Type.String({
+          description: 'a language code; detected when it is not given',
+          ...documented({ enum: acceptedCodes }),
+        }),
+      ),
     ),
     diarize: Type.Optional(nullable(Type.Boolean({ description: 'tell speakers apart' }))),
     speaker_count: Type.Optional(
@@ -120,7 +105,11 @@ export const transcribeRequest = Type.Object(
     ),
     webhook_url: Type.Optional(
       nullable(
-        Type.String({ maxLength: limits.urlLengthMax, description: 'the address that events are sent to' }),
+        Type.String({
+          maxLength: limits.urlLengthMax,
+          description: 'the address that events are sent to',
+          ...httpUrl,
+        }),
       ),
     ),
   },
@@ -179,7 +168,11 @@ export const editHeaders = Type.Object(
 
 export const accountRequest = Type.Object(
   {
-    email: Type.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' }),
+    email: Type.String({
+      maxLength: limits.emailLengthMax,
+      description: 'an e-mail address',
+      ...documented({ format: 'email' }),
+    }),
     password: Type.String({
       minLength: limits.passwordLengthMin,
       maxLength: limits.passwordLengthMax,
@@ -200,11 +193,13 @@ export const signIn = Type.Object(
   { ...closed, $id: 'SignIn', description: 'Either email and password, or key' },
 )
 
-export const idParam = Type.Object({ id: Type.String({ description: 'The id of the transcription' }) })
+export const idParam = Type.Object({
+  id: Type.String({ description: 'The id of the transcription', ...uuid }),
+})
 
 export const deliveryParam = Type.Object({ id: Type.String({ description: 'The id of the delivery' }) })
 
-export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })
+export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload', ...uuid }) })
 
 const tusVersion = Type.Optional(Type.String({ description: 'tus: 1.0.0' }))
 
@@ -237,41 +232,13 @@ export const signedQuery = Type.Object(
   open,
 )
 
-export const exportQuery = Type.Object(
-  {
-    format: Type.Optional(
-      oneOf(['json', 'srt', 'vtt', 'text'], { description: 'json, srt, vtt or text', default: 'json' }),
-    ),
-    version: Type.Optional(
-      oneOf(['current', 'original'], {
-        description: 'current, or original: as the engine made it, without edits',
-        default: 'current',
-      }),
-    ),
-    max_words: Type.Optional(queryInteger('most words of a cue', limits.cueWords)),
-    max_chars: Type.Optional(queryInteger('most characters of a cue', limits.cueChars)),
-    max_duration: Type.Optional(queryInteger('longest cue in seconds', limits.cueSeconds)),
-    sentence_aware: Type.Optional(queryBoolean('end a cue where a sentence ends', true)),
-    include_speakers: Type.Optional(
-      oneOf(['true', 'false', 'auto'], {
-        description: 'true, false or auto: name the speakers',
-        default: 'auto',
-      }),
-    ),
-    strip_chars: Type.Optional(
-      Type.String({ description: `up to ${limits.stripCharsMax} characters to leave out` }),
-    ),
-    include_timestamps: Type.Optional(queryBoolean('start paragraphs with their time', false)),
-    wait: Type.Optional(queryInteger('seconds to wait for the end of the job', limits.waitSeconds)),
-  },
-  open,
-)
-
 export const listQuery = Type.Object(
   {
     status: Type.Optional(oneOf(jobStates, { description: `one of ${jobStates.join(', ')}` })),
-    from: Type.Optional(Type.String({ description: 'an ISO 8601 time; jobs created then or later' })),
-    to: Type.Optional(Type.String({ description: 'an ISO 8601 time; jobs created before' })),
+    from: Type.Optional(
+      Type.String({ description: 'an ISO 8601 time; jobs created then or later', ...instant }),
+    ),
+    to: Type.Optional(Type.String({ description: 'an ISO 8601 time; jobs created before', ...instant })),
     limit: Type.Optional(
       queryInteger('page size', { min: 1, max: limits.pageSizeMax, default: limits.pageSizeDefault }),
     ),

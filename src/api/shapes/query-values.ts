@@ -1,0 +1,46 @@
+// The schemas of values in a query. Every value of a query is a string.
+
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+
+type Range = { min: number; max: number; default: number }
+
+const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
+
+// Every value in a query is a string. Only a default value is a number. Elysia inserts the defaults before
+// validation.
+TypeRegistry.Set<{ minimum: number; maximum: number }>(
+  'QueryInteger',
+  ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
+)
+TypeRegistry.Set('QueryBoolean', (_, value) => ['true', 'false'].includes(String(value)))
+
+/** A schema for an integer in a query. */
+export const queryInteger = (description: string, range: Range) =>
+  Type.Transform(
+    Type.Unsafe<number>({
+      [Kind]: 'QueryInteger',
+      type: 'integer',
+      minimum: range.min,
+      maximum: range.max,
+      default: range.default,
+      description: `${description}, ${range.min} to ${range.max}`,
+    }),
+  )
+    .Decode(Number)
+    .Encode(Number)
+
+/** A schema for true or false in a query. */
+export const queryBoolean = (description: string, fallback: boolean) =>
+  Type.Transform(
+    Type.Unsafe<boolean>({
+      [Kind]: 'QueryBoolean',
+      type: 'boolean',
+      default: fallback,
+      description: `true or false: ${description}`,
+    }),
+  )
+    .Decode(value => String(value) === 'true')
+    .Encode(Boolean)
+
+/** For queries: unknown parameters are ignored. */
+export const open = { additionalProperties: true }
