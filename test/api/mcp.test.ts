@@ -6,7 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { revokeKey } from '../../src/accounts/key.ts'
-import { cutPages } from '../../src/api/mcp/reading.ts'
+import { cutPages, readTranscript, waitForEnd } from '../../src/api/mcp/reading.ts'
+import { LiveJobs } from '../../src/jobs/live.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { redirectUri, signIn, startOAuth } from '../support/oauth.ts'
@@ -156,6 +157,24 @@ steered('a tool waits for a job that runs, and tells why a job failed', async ()
   await ana.until(broken, 'failed')
   const failed = await call('get_transcript', { id: broken })
   expect([failed.isError, failed.text]).toEqual([true, expect.stringContaining('INVALID_MEDIA_FORMAT')])
+})
+
+steered('a wait that ends before the job names the tool that waits on', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(30))
+  await service.engine.given(1)
+  const { db } = service
+  const context = {
+    service: { db, live: new LiveJobs(db) },
+    caller: { accountId: ana.id },
+    report: async () => {},
+    signal: AbortSignal.abort(),
+  }
+  await waitForEnd(context, id)
+  const text = readTranscript(context, id, { page: 1, format: 'text' })
+  expect(text).toContain(`The transcription ${id} is processing: `)
+  expect(text).toEndWith('Call get_transcript with this id to wait for it.')
 })
 
 steered('a long transcript comes in pages', async () => {

@@ -89,7 +89,7 @@ test('a person who is not signed in signs in on the page, with a password or a k
   }
 })
 
-test('a wrong sign-in shows the form again, and signs nobody in', async () => {
+test('a wrong sign-in shows the form again, and opens no session', async () => {
   const { service, submit } = await startOAuth()
   for (const wrong of [{ key: 'sk_live_x' }, { email: 'ana@example.org', password: 'x' }, {}]) {
     const page = await submit({ decision: 'sign-in', ...wrong }, { Origin: service.url })

@@ -9,17 +9,21 @@ import { limits } from '../../limits.ts'
 import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
 import { findTranscript } from '../../transcripts/store.ts'
 import { exportOptions } from '../exports.ts'
+import type { Service } from '../service.ts'
 import type * as answers from '../shapes/answers.ts'
 import type { ToolContext } from './tool.ts'
+
+/** The part of a tool's context that a wait needs. */
+type Reading = Pick<ToolContext, 'report' | 'signal'> & {
+  service: Pick<Service, 'db' | 'live'>
+  caller: { accountId: string }
+}
 
 /**
  * Waits until a job has ended, or for `toolWaitMs`. Reports the progress of the job meanwhile. The wait also ends
  * when the assistant disconnects; the job goes on.
  */
-export async function waitForEnd(
-  { service, caller, report, signal }: ToolContext,
-  id: string,
-): Promise<void> {
+export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
   if (isTerminal(job.state)) return
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
@@ -37,7 +41,7 @@ export async function waitForEnd(
 
 /** Writes one page of a transcript. Says how a job stands that has no transcript. */
 export function readTranscript(
-  { service, caller }: ToolContext,
+  { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,
   { page, format }: { page: number; format: ExportFormat },
 ): string {

@@ -57,7 +57,7 @@ function areRedirectUris(uris: unknown): uris is string[] {
   )
 }
 
-/** Returns a name to show. It has no invisible characters, which could turn the text on the consent page round. */
+/** Returns a name to show. It has no invisible characters, which could reverse the text on the consent page. */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''
   const visible = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
