@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
+// No file is longer than this: 8 TB. A damaged length may ask for a seek beyond it. FFmpeg then goes on where it is.
+static const int64_t offset_max = (int64_t)1 << 43;
 
 static int read_next(void *user, uint8_t *bytes, int length)
 {
@@ -24,7 +26,7 @@ static int64_t seek_to(void *user, int64_t offset, int whence)
     if ((whence & ~AVSEEK_FORCE) == AVSEEK_SIZE)
         return size;
     int64_t from = (whence & ~AVSEEK_FORCE) == SEEK_SET ? 0 : (whence & ~AVSEEK_FORCE) == SEEK_CUR ? *position : size;
-    if (from + offset < 0)
+    if (offset > offset_max || from + offset < 0 || from + offset > offset_max)
         return AVERROR(EINVAL);
     return *position = from + offset;
 }
