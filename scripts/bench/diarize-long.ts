@@ -5,14 +5,14 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { clips, pocket, voices } from '../../test/support/engine-room.ts'
+import { dirname, join } from 'node:path'
+import { clips, firstOf } from '../../test/support/engine-room.ts'
 import { ask } from './support/children.ts'
 import { twoVoices } from './support/clips.ts'
 import type { DiarizeAnswer, DiarizeOrder } from './support/diarize-sound.ts'
 import type { Heard, HearOrder } from './support/hear.ts'
 
-export const bench = { name: 'diarization: long files, pocket models', run }
+export const bench = { name: 'diarization: long files, built-in models', run }
 
 const minutes = (process.env.STENO_BENCH_MINUTES ?? '10,120,600').split(',').map(Number)
 
@@ -22,8 +22,8 @@ async function run(): Promise<string[][]> {
   ]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   try {
-    if (!pocket || !voices || !clips)
-      return [...rows, ['-', 'skipped: the pocket models or their clips are not here']]
+    const weights = firstOf('models/whisper-base/compact.safetensors')
+    if (!weights || !clips) return [...rows, ['-', 'skipped: the built-in model or the clips are not here']]
     const sound = join(folder, 'sound.f32')
     const samples = await twoVoices(clips)
     await Bun.write(sound, samples)
@@ -43,8 +43,8 @@ async function run(): Promise<string[][]> {
       ])
     }
     const base: HearOrder = {
-      folder: pocket,
-      variant: '',
+      folder: dirname(weights),
+      variant: 'compact',
       sound,
       repeat: rounds(minutes[0]!),
       threads: 2,

@@ -15,7 +15,10 @@ if (import.meta.main)
   console.log(JSON.stringify(await diarize(JSON.parse(process.argv[2] ?? '') as DiarizeOrder)))
 
 async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<DiarizeAnswer> {
-  const voices = openVoices(openRuntime(runtimeLibrary(), threads), voicesFor('pocket', '') as VoiceFiles)
+  const voices = openVoices(
+    openRuntime(runtimeLibrary(), threads),
+    voicesFor('base', '/nowhere') as VoiceFiles,
+  )
   const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
   const diarization = new Diarization(voices)
   const before = process.cpuUsage()

@@ -42,7 +42,7 @@ async function hear(order: HearOrder): Promise<Heard> {
   const runtime = openRuntime(runtimeLibrary(), order.threads)
   const whisper = await openWhisper(runtime, order.folder, { device: 'cpu', variant: order.variant })
   const voices = order.diarize
-    ? openVoices(runtime, voicesFor('pocket', '') as VoiceFiles)
+    ? openVoices(runtime, voicesFor('base', '/nowhere') as VoiceFiles)
     : { problem: 'not asked for' }
   const models = openModels(
     runtime,

@@ -23,8 +23,13 @@ const batchViews = 8
 const blockFrames = 60 * stepFrames
 /** A shorter piece cannot form a speaker. It can only be assigned to a speaker that exists. */
 const formingSeconds = 0.8
-/** A voice with less speech in such pieces is not a speaker. */
-const speakerSecondsMin = 4
+/** A piece shorter than this many seconds gets no embedding. */
+const embeddedSeconds = 0.25
+/**
+ * A voice with less speech in pieces that form speakers is not a speaker. The limit holds for `of` seconds of such speech
+ * and grows with the square root of it, because odd pieces meet more like them in a longer recording.
+ */
+const speakerSecondsMin = { seconds: 4, of: 100 }
 /** The distance between neighbouring pieces of a voice that is assumed, and its weight in measured distances. */
 const usualScatter = { distance: 0.22, weight: 10 }
 /** The limits of the adapted threshold, and its multiple of the distance between neighbouring pieces of a voice. */
@@ -133,7 +138,8 @@ export class Diarization {
         const sample = (frame - from) * frameStep + frameCentre - frameStep / 2
         return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame))
       }) as [number, number]
-      return repeated(features.subarray(first * embedder.width, last * embedder.width), embedder.sizeMin)
+      const own = features.subarray(first * embedder.width, last * embedder.width)
+      return secondsOf(piece) < embeddedSeconds ? own.subarray(0, 0) : repeated(own, embedder.sizeMin)
     })
     for (const [index, vector] of embedder.embed(parts).entries())
       this.pieces.push({ ...pieces[index]!, vector })
@@ -148,11 +154,12 @@ export class Diarization {
       vector ? [{ vector, weight: secondsOf(span) }] : [],
     )
     const forming = all.filter(({ weight }) => weight >= formingSeconds)
+    const total = forming.reduce((sum, { weight }) => sum + weight, 0)
     return findVoices(forming.length > 1 ? forming : all, {
       threshold: likeness === null ? threshold : this.adaptedThreshold(),
       likeness,
       expected,
-      weightMin: speakerSecondsMin,
+      weightMin: speakerSecondsMin.seconds * Math.sqrt(Math.max(1, total / speakerSecondsMin.of)),
     })
   }
 

@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Segment, score } from '../../../scripts/bench/support/der.ts'
+import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { Diarization } from '../../../src/engine/who/diarize.ts'
 import type { Turn } from '../../../src/engine/who/turns.ts'
 import { openVoices, type Voices } from '../../../src/engine/who/voices.ts'
 import { decode } from '../../../src/media/decode.ts'
-import { clips, runtime, unless, voices } from '../../support/engine-room.ts'
+import { clips, firstOf, runtime, unless, voices } from '../../support/engine-room.ts'
+import { noise } from '../../support/sound.ts'
 
 const missing = !voices || !clips
 const skipped = unless(voices && clips, 'pocket models with their clips')
@@ -29,8 +31,11 @@ async function samplesOf(path: string): Promise<Float32Array> {
  * Returns the turns of a sound that arrives in pieces of `piece` samples. `expected` is the expected number
  * of speakers; null means unknown.
  */
-function diarize(samples: Float32Array, { piece = 50_000, expected = null as number | null } = {}) {
-  const diarization = new Diarization(openedVoices())
+function diarize(
+  samples: Float32Array,
+  { piece = 50_000, expected = null as number | null, models = openedVoices() } = {},
+) {
+  const diarization = new Diarization(models)
   for (let at = 0; at < samples.length; at += piece) diarization.add(samples.subarray(at, at + piece))
   return diarization.finish(expected)
 }
@@ -103,3 +108,33 @@ function telephone(samples: Float32Array): Float32Array {
     return index % 2 === 0 ? before : (before + (narrow[(index >> 1) + 1] ?? 0)) / 2
   })
 }
+
+const encoder = firstOf('models/voice-encoder')
+const builtIn = () => openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles)
+
+test.skipIf(missing || !encoder)(
+  `the built-in models find three voices, and one voice although 50 are expected${unless(encoder, 'voice encoder')}`,
+  async () => {
+    const models = builtIn()
+    const { spoken, samples } = await truthOf('conversation')
+    const { turns } = diarize(samples, { models })
+    expect(countOf(turns)).toBe(3)
+    expect(score(spoken, segments(turns), 0).rate).toBeLessThanOrEqual(0.05)
+    const alone = (await truthOf('en-20s')).samples
+    expect(countOf(diarize(alone, { models }).turns)).toBe(1)
+    const many = countOf(diarize(alone, { models, expected: 50 }).turns)
+    expect(many).toBeGreaterThanOrEqual(1)
+    expect(many).toBeLessThanOrEqual(3)
+  },
+  60_000,
+)
+
+test.skipIf(missing || !encoder)(
+  `the built-in models find no speaker in silence and noise${unless(encoder, 'voice encoder')}`,
+  () => {
+    const models = builtIn()
+    for (const sound of [new Float32Array(200_000), noise(12, 0.1, 4)])
+      expect(diarize(sound, { models }).turns).toEqual([])
+  },
+  30_000,
+)
