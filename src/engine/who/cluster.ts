@@ -28,7 +28,7 @@ export type ClusterOptions = {
    * Null means that voices are not merged.
    */
   likeness: number | null
-  /** A cluster with a smaller weight than this does not count as a voice. */
+  /** A cluster with a smaller weight does not count as a voice. In a short recording the limit is down to half of it. */
   weightMin: number
   /** The number of voices that the caller expects, or null when it is unknown. */
   expected: number | null
@@ -46,7 +46,7 @@ const thresholdRange = { low: 0.8, high: 1.5 }
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
   const total = embeddings.reduce((sum, { weight }) => sum + weight, 0)
-  const weightMin = Math.min(options.weightMin, total / 5)
+  const weightMin = Math.min(options.weightMin, Math.max(options.weightMin / 2, total / 5))
   const isVoice = ({ weight }: Cluster) => weight >= weightMin
   const clusters = largestFirst(findClusters(embeddings, isVoice, options))
   const found = clusters.filter(isVoice)

@@ -12,6 +12,8 @@ const quietBackground = 40
 const backgroundSeconds = 5
 /** A shorter pause belongs to the turn, in seconds. */
 const pauseSeconds = 0.25
+/** A shorter sound between two pauses is no speech, in seconds. */
+const soundSeconds = 0.06
 /** The number of values before and after a value with which its mean is taken. */
 const smoothing = 2
 const perSecond = sampleRate / samplesPerMelFrame
@@ -60,7 +62,8 @@ function partsOf(turn: Turn, smooth: Float32Array): Turn[] {
     from = (first + next) * samplesPerMelFrame
   }
   parts.push({ ...turn, from, to: turn.to })
-  return parts.filter(part => part.to > part.from)
+  const spoken = parts.filter(part => part.to - part.from >= soundSeconds * sampleRate)
+  return spoken.length > 0 ? spoken : [turn]
 }
 
 function smoothed(values: readonly number[]): Float32Array {

@@ -120,6 +120,8 @@ test.skipIf(missing || !encoder)(
     const { turns } = diarize(samples, { models })
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns), 0).rate).toBeLessThanOrEqual(0.05)
+    const short = (await truthOf('doctor')).samples
+    expect(countOf(diarize(short, { models }).turns)).toBe(1)
     const alone = (await truthOf('en-20s')).samples
     expect(countOf(diarize(alone, { models }).turns)).toBe(1)
     const many = countOf(diarize(alone, { models, expected: 50 }).turns)
