@@ -61,6 +61,8 @@ export const limits = {
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
+  /** Maximum number of channels that are heard on their own. Each takes as long as the whole recording. */
+  splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
   vocabularyTermLengthMax: 80,

@@ -61,7 +61,7 @@ const engineLine: string[][] = [
   ['models'],
   ['hear', 'who'],
   ['framewise'],
-  ['assemble'],
+  ['assemble', 'channels'],
   ['transcribe'],
   ['load'],
   ['child'],

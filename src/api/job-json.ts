@@ -16,6 +16,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     diarize: job.diarize,
     speaker_count: job.speakerCount,
     align: job.align,
+    channels: job.splitChannels ? 'split' : 'mix',
     metadata: job.metadata,
     cost_cents: costCents(job),
     filename: job.filename,

@@ -19,6 +19,7 @@ import resumable from './migrations/014_resumable.sql' with { type: 'text' }
 import searchTombstones from './migrations/015_search_tombstones.sql' with { type: 'text' }
 import deliveries from './migrations/016_deliveries.sql' with { type: 'text' }
 import metadata from './migrations/017_metadata.sql' with { type: 'text' }
+import channels from './migrations/018_channels.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -41,6 +42,7 @@ const shipped: Migration[] = [
   { name: '015_search_tombstones', sql: searchTombstones },
   { name: '016_deliveries', sql: deliveries },
   { name: '017_metadata', sql: metadata },
+  { name: '018_channels', sql: channels },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

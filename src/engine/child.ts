@@ -9,12 +9,13 @@ import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
-import { cutSection, seconds } from './audio.ts'
+import { cutSection, sampleRate, seconds } from './audio.ts'
+import { mergeChannels, mergePeaks } from './channels.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
 import { Peaks } from './peaks.ts'
 import type { Order, Report } from './protocol.ts'
-import { type LoadedModels, transcribe } from './transcribe.ts'
+import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
 
 const lowestPriority = 19
 
@@ -52,10 +53,14 @@ async function work(
   { id, input }: Order & { kind: 'job' },
   reading: Reading,
 ): Promise<void> {
+  const channels = input.channels ?? null
+  /** The number of channels that are transcribed. */
+  let done = 0
   let reached = 0
   let reportedAt = 0
   const onSamples = async (samples: number) => {
-    reached = Math.max(reached, samples)
+    const ended = done * Math.max(samples, (input.durationMs / 1000) * sampleRate)
+    reached = Math.max(reached, (ended + samples) / (channels ?? 1))
     const now = performance.now()
     if (now - reportedAt < limits.engineReportEveryMs) return
     reportedAt = now
@@ -68,16 +73,28 @@ async function work(
     send({ kind: 'utterances', id, first: utterancesSent, utterances })
     utterancesSent += utterances.length
   }
-  try {
-    const stop = new AbortController()
-    const sound = cutSection(decode(input.path, { ...reading, signal: stop.signal }), input.section)
-    const peaks = new Peaks()
-    const transcript = await transcribe(models, peaks.of(sound), input, {
-      onSamples,
-      onUtterances,
-      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
+  const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
+    const sound = decode(input.path, {
+      ...reading,
+      signal: new AbortController().signal,
+      ...(channel === undefined ? {} : { channel }),
     })
-    send({ kind: 'peaks', id, peaks: peaks.bytes() })
+    const peaks = new Peaks()
+    const transcript = await transcribe(models, peaks.of(cutSection(sound, input.section)), input, {
+      onSamples,
+      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
+      ...listener,
+    })
+    return { transcript, peaks: peaks.bytes() }
+  }
+  try {
+    const first = await hear(channels === null ? { onUtterances } : {}, channels === null ? undefined : 1)
+    const heard: [typeof first, ...(typeof first)[]] = [first]
+    for (done = 1; done < (channels ?? 1); done++) heard.push(await hear({}, done + 1))
+    const [whole, ...others] = heard.map(({ transcript }) => transcript)
+    const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
+    if (channels !== null) onUtterances(transcript.utterances)
+    send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     send({ kind: 'done', id, transcript })
   } catch (error) {
     // An error of another class is a defect of the program or of the machine. It ends this process, and the

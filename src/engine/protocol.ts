@@ -27,6 +27,11 @@ export type TranscribeInput = {
   vocabulary: readonly string[]
   /** True if the text is to be an English translation of what is said. Missing means false. */
   translate?: boolean
+  /**
+   * The number of channels, if each channel is heard on its own as one speaker. Missing or null for the mix of
+   * all channels.
+   */
+  channels?: number | null
   /** The part of the recording that is transcribed. Its times begin at zero. Undefined means all of it. */
   section?: { fromMs: number; toMs: number } | undefined
 }

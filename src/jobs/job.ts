@@ -38,6 +38,10 @@ export type Job = {
   /** True if the transcript is an English translation. */
   translate: boolean
   metadata: Metadata
+  /** True if each channel of the recording is heard on its own. */
+  splitChannels: boolean
+  /** The number of channels of the recording. Null until its media is inspected. */
+  channelCount: number | null
   webhookUrl: string | null
   fileBytes: number | null
   durationMs: number | null
@@ -67,19 +71,22 @@ type JobRequest = {
   vocabulary: readonly string[]
   translate?: boolean
   metadata?: Metadata
+  splitChannels?: boolean
   webhookUrl: string | null
 }
 
-type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate' | 'metadata'> & {
+type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate' | 'metadata' | 'splitChannels'> & {
   diarize: number
   align: number
   vocabulary: string | null
   translate: number
   metadata: string | null
+  splitChannels: number
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata, webhook_url as webhookUrl,
+  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata,
+  split_channels as splitChannels, channel_count as channelCount, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`
@@ -89,9 +96,9 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, prompt, vocabulary, translate, metadata, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, translate, metadata, split_channels, webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $splitChannels, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,
@@ -99,6 +106,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
       diarize: Number(request.diarize),
       align: Number(request.align || request.diarize),
       translate: Number(request.translate ?? false),
+      splitChannels: Number(request.splitChannels ?? false),
       metadata: request.metadata ? JSON.stringify(request.metadata) : null,
       vocabulary: request.vocabulary.length > 0 ? JSON.stringify(request.vocabulary) : null,
       progress: defaultProgress.created,
@@ -127,13 +135,14 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-function fromRow({ diarize, align, vocabulary, translate, metadata, ...row }: JobRow): Job {
+function fromRow({ diarize, align, vocabulary, translate, splitChannels, metadata, ...row }: JobRow): Job {
   const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
   return {
     ...row,
     diarize: diarize === 1,
     align: align === 1,
     translate: translate === 1,
+    splitChannels: splitChannels === 1,
     vocabulary: terms,
     metadata: metadata === null ? {} : JSON.parse(metadata),
   }
@@ -190,18 +199,22 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
 export function queueJob(
   db: Db,
   id: string,
-  { durationMs, pricePerHourCents }: { durationMs: number; pricePerHourCents: number },
+  {
+    durationMs,
+    channels,
+    pricePerHourCents,
+  }: { durationMs: number; channels: number; pricePerHourCents: number },
 ): boolean {
   return db.tx(() => {
     const job = moveJob(db, id, 'pending')
     if (!job) return false
     const costUnits = priceOf(durationMs, pricePerHourCents)
     if (!reserve(db, job.accountId, id, costUnits)) throw new JobFailure('INSUFFICIENT_BALANCE')
-    db.run('update jobs set duration_ms = $durationMs, cost_units = $costUnits where id = $id', {
-      id,
-      durationMs,
-      costUnits,
-    })
+    db.run(
+      `update jobs set duration_ms = $durationMs, channel_count = $channels, cost_units = $costUnits
+       where id = $id`,
+      { id, durationMs, channels, costUnits },
+    )
     return true
   })
 }

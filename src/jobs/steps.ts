@@ -5,6 +5,8 @@ import { log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
 import type { Ingest } from './ingest.ts'
 import { completeJob, type Job, queueJob } from './job.ts'
 import type { LiveJobs } from './live.ts'
@@ -34,9 +36,13 @@ export async function prepare({ job, signal, db, config, live, ingest }: Work): 
   signal.throwIfAborted()
   return () => {
     if (!inspection) return null
-    const { durationMs, codec } = inspection
+    const { durationMs, channels, codec } = inspection
+    if (job.splitChannels && channels > limits.splitChannelsMax) {
+      const message = `The recording has ${channels} channels; at most ${limits.splitChannelsMax} can be split.`
+      throw new JobFailure('INVALID_MEDIA_FORMAT', message)
+    }
     const { pricePerHourCents } = config
-    if (queueJob(db, job.id, { durationMs, pricePerHourCents })) {
+    if (queueJob(db, job.id, { durationMs, channels, pricePerHourCents })) {
       live.changed(job.id)
       log.info('job queued', { job_id: job.id, duration_ms: durationMs, codec })
     }
@@ -63,6 +69,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
       prompt: job.prompt,
       vocabulary: job.vocabulary,
       translate: job.translate,
+      channels: job.splitChannels ? job.channelCount : null,
     },
     {
       signal,

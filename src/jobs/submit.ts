@@ -26,7 +26,7 @@ export async function checkSubmission(
   submission: Submission,
   checkWebhookUrl: (url: string) => Promise<string | null>,
 ): Promise<void> {
-  const { url, upload_id, language, diarize, speaker_count, metadata, webhook_url } = submission
+  const { url, upload_id, language, diarize, speaker_count, metadata, channels, webhook_url } = submission
   if ((url == null) === (upload_id == null)) throw invalid('Give exactly one of url and upload_id.')
   if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
   if (language != null && !isLanguage(language)) {
@@ -39,6 +39,8 @@ export async function checkSubmission(
       throw invalid(
         `metadata has a name that is empty or longer than ${limits.metadataNameLengthMax} characters.`,
       )
+  if (channels === 'split' && diarize)
+    throw invalid('channels split makes each channel a speaker; leave diarize out.')
   const refused = webhook_url == null ? null : await checkWebhookUrl(webhook_url)
   if (refused !== null) throw invalid(refused)
 }
@@ -73,6 +75,7 @@ export function submitJob(
       prompt: submission.prompt ?? null,
       vocabulary: submission.vocabulary ?? [],
       translate: submission.translate ?? false,
+      splitChannels: submission.channels === 'split',
       ...(submission.metadata == null ? {} : { metadata: submission.metadata }),
       webhookUrl:
         keyId === null ? null : (submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null),

@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
+import type { Media } from '../../src/media/media.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
-import { speech } from '../support/media.ts'
+import { speech, statedMedia } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -42,6 +43,7 @@ steered('a job goes from created to completed and is charged by the second', asy
     diarize: false,
     speaker_count: null,
     align: true,
+    channels: 'mix',
     metadata: {},
     cost_cents: cost,
     progress: 'Done',
@@ -236,6 +238,12 @@ const refusals: [string, object, string][] = [
     'metadata',
   ],
   ['an empty name in metadata', { url: 'https://a.example/x.mp3', metadata: { '': 'a' } }, 'metadata'],
+  [
+    'channels split with diarize',
+    { url: 'https://a.example/x.mp3', channels: 'split', diarize: true },
+    'channels',
+  ],
+  ['unknown channels', { url: 'https://a.example/x.mp3', channels: 'left' }, 'channels'],
   ['101 terms', { url: 'https://a.example/x.mp3', vocabulary: Array(101).fill('a') }, 'vocabulary'],
   ['a term of 81 characters', { url: 'https://a.example/x.mp3', vocabulary: ['a'.repeat(81)] }, 'vocabulary'],
   ['a vocabulary as a string', { url: 'https://a.example/x.mp3', vocabulary: 'a' }, 'vocabulary'],
@@ -570,3 +578,26 @@ steered(
     expect(service.db.find('select metadata from jobs where id = $id', { id })).toEqual({ metadata: null })
   },
 )
+
+steered('with channels split, the engine hears as many channels as the recording has', async () => {
+  const media = (channels: number): Media => ({
+    inspect: async (path, options) => ({ ...(await statedMedia.inspect(path, options)), channels }),
+  })
+  const service = await startTestService({ parts: { media: media(2) } })
+  const ana = service.account('ana')
+  const split = await ana.transcribe(speech(60), { channels: 'split' })
+  const task = await service.engine.given(1)
+  expect(task.input.channels).toBe(2)
+  service.engine.finish(task)
+  expect(await ana.until(split, 'completed')).toMatchObject({ channels: 'split', audio_duration_seconds: 60 })
+  await ana.transcribe(speech(60), { channels: 'mix' })
+  expect((await service.engine.given(2)).input.channels).toBeNull()
+
+  const many = await startTestService({ parts: { media: media(limits.splitChannelsMax + 1) } })
+  const ben = many.account('ben')
+  const { error } = await ben.until(await ben.transcribe(speech(60), { channels: 'split' }), 'failed')
+  expect(error).toMatchObject({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: expect.stringContaining('9 channels'),
+  })
+})

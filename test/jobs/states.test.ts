@@ -26,7 +26,7 @@ afterAll(() => db.close())
 /** The function that moves a job into each state. It returns true if it moved the job. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
-  pending: id => queueJob(db, id, { durationMs: 5000, pricePerHourCents: 20 }),
+  pending: id => queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 }),
   processing: id => startNextJob(db)?.id === id,
   completed: id => completeJob(db, id, heard) !== null,
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,

@@ -29,6 +29,7 @@ const jobFields = {
   diarize: Type.Boolean(),
   speaker_count: nullable(Type.Integer()),
   align: Type.Boolean({ description: 'True whenever diarize is' }),
+  channels: oneOf(['mix', 'split'], { description: 'split: each channel is one speaker' }),
   metadata,
   cost_cents: nullable(Type.Number({ description: 'Reserved, then charged; exact, so often a fraction' })),
   filename: nullable(Type.String({ description: 'Of the uploaded file; null for a job with an address' })),

@@ -88,6 +88,13 @@ export const transcribeRequest = Type.Object(
         }),
       ),
     ),
+    channels: Type.Optional(
+      nullable(
+        oneOf(['mix', 'split'], {
+          description: `mix, or split: each of up to ${limits.splitChannelsMax} channels is one speaker; without diarize`,
+        }),
+      ),
+    ),
     metadata: Type.Optional(
       nullable(
         Type.Record(

@@ -5,6 +5,7 @@ import { reasonOf } from '../../base/reason.ts'
 import type { Config } from '../../config.ts'
 import { type OneShotEngine, openOnce } from '../../engine/once.ts'
 import { JobFailure } from '../../errors.ts'
+import { limits } from '../../limits.ts'
 import { openMedia } from '../../media/inspect.ts'
 import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { Interrupted } from '../command.ts'
@@ -89,13 +90,17 @@ export class Batch {
     }
     const path = await this.#fetcher.bring(source, screen)
     screen.status('reading the file')
-    const { durationMs } = await openMedia(config).inspect(path, { signal })
+    const { durationMs, channels } = await openMedia(config).inspect(path, { signal })
+    if (task.splitChannels && channels > limits.splitChannelsMax)
+      throw new Error(
+        `the recording has ${channels} channels; at most ${limits.splitChannelsMax} can be split`,
+      )
     const part = partOf(task.section, durationMs)
     const engine = await this.#openEngine(screen)
     work.startedAt = performance.now()
     const total = part.durationMs / 1000
     const transcript = await engine.transcribe(
-      { ...task.input, path, ...part },
+      { ...task.input, path, ...part, channels: task.splitChannels ? channels : null },
       {
         signal,
         onSeconds: seconds => screen.progress(seconds, total),

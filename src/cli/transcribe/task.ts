@@ -16,6 +16,7 @@ export const taskOptions = {
   language: { type: 'string', short: 'l' },
   diarize: { type: 'boolean', default: false },
   speakers: { type: 'string' },
+  channels: { type: 'string', default: 'mix' },
   prompt: { type: 'string' },
   vocabulary: { type: 'string' },
   from: { type: 'string' },
@@ -45,6 +46,7 @@ export const taskHelp = {
   language: 'the spoken language, such as de; detected by default',
   diarize: 'tell speakers apart',
   speakers: `how many speakers to expect, 1 to ${limits.speakerCountMax}; needs --diarize`,
+  channels: 'mix, or split: each channel is one speaker (mix)',
   prompt: 'text as it could stand before the recording: names, style, punctuation',
   vocabulary: 'terms that may be said, with commas between them',
   from: 'where to begin, such as 90, 1:30 or 1:02:03.5',
@@ -66,6 +68,7 @@ export const taskHelp = {
 export const taskChoices = {
   format: formatNames,
   device: ['auto', 'cpu', 'cuda', 'webgpu'],
+  channels: ['mix', 'split'],
   'include-speakers': ['auto', 'true', 'false'],
 }
 
@@ -76,6 +79,8 @@ export type Section = { fromMs: number; toMs: number | null }
 
 export type Task = {
   input: Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align' | 'prompt' | 'vocabulary'>
+  /** True if each channel is heard on its own, as one speaker. */
+  splitChannels: boolean
   section: Section
   exports: ExportOptions
   existing: 'refuse' | 'skip' | 'overwrite'
@@ -94,6 +99,7 @@ export function readTask(values: TaskValues, { skipExisting }: { skipExisting: b
       prompt: values.prompt ?? null,
       vocabulary: values.vocabulary?.split(',').map(term => term.trim()) ?? [],
     },
+    splitChannels: splitsChannels(values),
     section: sectionOf(values),
     exports: exportsOf(values),
     existing: skipExisting ? 'skip' : overwrite ? 'overwrite' : 'refuse',
@@ -106,6 +112,13 @@ function languageOf({ language }: TaskValues): string | null {
   if (isLanguage(language)) return language
   const meant = findMeantLanguage(language)
   throw new UsageError(`${language} is not a language code${meant === null ? '' : `; use ${meant}`}`)
+}
+
+function splitsChannels({ channels, diarize }: TaskValues): boolean {
+  if (channels !== 'mix' && channels !== 'split') throw new UsageError('--channels is mix or split')
+  if (channels === 'split' && diarize)
+    throw new UsageError('--channels split and --diarize exclude each other')
+  return channels === 'split'
 }
 
 function speakersOf({ speakers, diarize }: TaskValues): number | null {

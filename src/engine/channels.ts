@@ -1,0 +1,37 @@
+// Puts together what was heard on the single channels of a recording. Each channel is one speaker. Speech that
+// overlaps with speech of another channel stays.
+
+import { writtenWithoutSpaces } from '../languages.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+
+/**
+ * Returns one transcript of all channels, ordered by time. The speakers have the numbers of their channels;
+ * a channel without speech has no speaker. The language is that of the channel with the most text.
+ */
+export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
+  const main = transcripts.reduce((longest, each) =>
+    each.full_transcript.length > longest.full_transcript.length ? each : longest,
+  )
+  const heard = transcripts.map(({ utterances }, index) =>
+    utterances.map(utterance => spokenBy(`SPEAKER ${index + 1}`, utterance)),
+  )
+  const utterances = heard.flat().toSorted((one, other) => one.start - other.start)
+  return {
+    ...main,
+    full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(main.language) ? '' : ' '),
+    duration_seconds: Math.max(...transcripts.map(each => each.duration_seconds)),
+    speakers: heard.flatMap(([first]) => (first?.speaker ? [first.speaker] : [])),
+    utterances,
+    warnings: [...new Set(transcripts.flatMap(({ warnings = [] }) => warnings))],
+  }
+}
+
+function spokenBy(speaker: string, utterance: Utterance): Utterance {
+  return { ...utterance, speaker, words: utterance.words.map(word => ({ ...word, speaker })) }
+}
+
+/** Returns the highest peak of all channels at each time. */
+export function mergePeaks(channels: readonly Uint8Array[]): Uint8Array {
+  const length = Math.max(...channels.map(peaks => peaks.length))
+  return Uint8Array.from({ length }, (_, at) => Math.max(...channels.map(peaks => peaks[at] ?? 0)))
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { decode } from '../../src/media/decode.ts'
+import { clips, pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { steno } from '../support/program.ts'
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+
+async function samplesOf(name: string): Promise<Float32Array> {
+  const parts: number[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
+  for await (const part of decode(join(clips ?? '', name), options)) parts.push(...part)
+  return Float32Array.from(parts)
+}
+
+/** Returns a WAV file of 16 kHz with these channels. */
+function wavOf(channels: readonly Float32Array[]): Uint8Array {
+  const frames = Math.max(...channels.map(({ length }) => length))
+  const sound = new Int16Array(frames * channels.length)
+  for (const [at, channel] of channels.entries())
+    for (const [frame, sample] of channel.entries()) sound[frame * channels.length + at] = sample * 32767
+  const header = Buffer.alloc(44)
+  header.write('RIFF', 0)
+  header.writeUInt32LE(36 + sound.byteLength, 4)
+  header.write('WAVEfmt ', 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(channels.length, 22)
+  header.writeUInt32LE(16_000, 24)
+  header.writeUInt32LE(16_000 * 2 * channels.length, 28)
+  header.writeUInt16LE(2 * channels.length, 32)
+  header.writeUInt16LE(16, 34)
+  header.write('data', 36)
+  header.writeUInt32LE(sound.byteLength, 40)
+  return Buffer.concat([header, new Uint8Array(sound.buffer)])
+}
+
+test.skipIf(missing)(
+  `two people who speak at the same time on two channels are both heard${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'call.wav')
+    const clip = await samplesOf('doctor.flac')
+    const late = new Float32Array(clip.length + 16_000)
+    late.set(clip, 16_000)
+    await Bun.write(file, wavOf([clip, late]))
+    const run = (...args: string[]) =>
+      steno(['transcribe', file, '--language', 'en', ...args], {
+        STENO_MODEL: pocket ?? '',
+        STENO_DATA_DIR: join(folder, 'data'),
+      })
+    const { code, out } = await run('--channels', 'split', '--format', 'json')
+    expect(code).toBe(0)
+    const { speakers, utterances } = JSON.parse(out)
+    expect(speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+    const text = 'If it is cloudy this evening, we will stay at home.'
+    expect(utterances.map((each: { speaker: string; text: string }) => [each.speaker, each.text])).toEqual([
+      ['SPEAKER 1', text],
+      ['SPEAKER 2', text],
+    ])
+    expect(utterances[1].start - utterances[0].start).toBeCloseTo(1, 1)
+    expect((await run('--channels', 'left')).err).toContain('--channels is mix or split')
+  },
+  60_000,
+)

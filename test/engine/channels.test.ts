@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { mergeChannels, mergePeaks } from '../../src/engine/channels.ts'
+import { transcriptWith, utteranceOf } from '../support/transcripts.ts'
+
+test('utterances of all channels are in the order of time, and overlapping speech stays', () => {
+  const left = transcriptWith(['Hello.', 'Yes, fine.'])
+  const right = { ...transcriptWith(['']), utterances: [utteranceOf('How are you today?', 0.25)] }
+  const merged = mergeChannels([left, { ...right, full_transcript: 'How are you today?' }])
+  expect(merged.full_transcript).toBe('Hello. How are you today? Yes, fine.')
+  expect(merged.speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+  expect(merged.utterances.map(({ speaker, start }) => [speaker, start])).toEqual([
+    ['SPEAKER 1', 0],
+    ['SPEAKER 2', 0.25],
+    ['SPEAKER 1', 10],
+  ])
+  for (const { speaker, words } of merged.utterances)
+    expect(words.every(word => word.speaker === speaker)).toBe(true)
+})
+
+test('a speaker has the number of its channel, and a silent channel has no speaker', () => {
+  const silent = transcriptWith([])
+  const merged = mergeChannels([silent, { ...transcriptWith(['Guten Tag.']), language: 'de' }, silent])
+  expect([merged.speakers, merged.language]).toEqual([['SPEAKER 2'], 'de'])
+  expect(mergeChannels([silent]).speakers).toEqual([])
+})
+
+test('a warning of two channels is given once', () => {
+  const warned = { ...transcriptWith(['a']), warnings: ['made by a model for tests'] }
+  expect(mergeChannels([warned, warned]).warnings).toEqual(['made by a model for tests'])
+})
+
+test('the peaks of all channels are the highest of them', () => {
+  expect(mergePeaks([Uint8Array.of(1, 9, 3), Uint8Array.of(4, 2)])).toEqual(Uint8Array.of(4, 9, 3))
+})
