@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
 import { docsPage } from './docs/page.ts'
 import { gate } from './gate.ts'
-import { apiVersion, describe } from './openapi.ts'
+import { apiVersion, describe, policy } from './openapi.ts'
 import { signatureRule } from './openapi-webhooks.ts'
 import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
@@ -92,11 +92,10 @@ function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia
     },
     versioning: {
       current: 'v1',
-      policy:
-        'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',
+      policy: policy.versioning,
     },
     deprecation: {
-      notice: 'At least six months before an endpoint, parameter or field goes.',
+      notice: policy.deprecation,
       headers: ['Deprecation', 'Sunset', 'Link'],
     },
     errors: {

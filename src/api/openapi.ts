@@ -16,6 +16,13 @@ import { errorBody, segment } from './shapes/answers.ts'
 
 export const apiVersion = '1.0.0'
 
+/** The promises to callers. GET /v1 and the docs page show them. */
+export const policy = {
+  versioning:
+    'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',
+  deprecation: 'At least six months before an endpoint, parameter or field goes.',
+}
+
 export function describe(app: AnyElysia, baseUrl: string): object {
   const components = openComponents()
   const { paths } = toOpenAPISchema(app, {}, undefined, undefined, version) as unknown as Collected

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
 import { hasGpu } from '../engine/models/choose.ts'
 import {
@@ -66,8 +68,15 @@ export const verify = command({
     const dir = modelsDir(localConfig(values))
     const here = listModels(dir).filter(({ bytes }) => bytes !== null)
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
+    if (ids.length === 0) say('no model is installed; the built-in one is a part of the program')
     let broken = 0
     for (const id of ids) {
+      const known = listModels(dir).find(model => model.id === id)
+      if (known?.builtIn) {
+        say(`${id}: built in`)
+        continue
+      }
+      if (!existsSync(join(dir, id))) throw new Error(`${id} is not here; steno models list shows what is`)
       const wrong = await verifyModel(dir, id)
       if (wrong === null) say(`${id}: installed by hand, without hashes to check`)
       else if (wrong.length === 0) say(`${id}: good`)

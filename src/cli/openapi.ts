@@ -23,9 +23,6 @@ export const openapi = command({
  * Creates a service without a data folder and without an engine. The service can only describe its routes.
  */
 function unopened(config: Config): Service {
-  const absent = (): never => {
-    throw new Error('steno openapi describes routes and runs none')
-  }
   return {
     config,
     metrics: openMetrics(),
@@ -33,35 +30,24 @@ function unopened(config: Config): Service {
     baseUrl: absent,
     checkWebhookUrl: absent,
     deliver: absent,
-    get keyUses() {
-      return absent()
-    },
-    get db() {
-      return absent()
-    },
-    get secrets() {
-      return absent()
-    },
-    get uploads() {
-      return absent()
-    },
-    get engine() {
-      return absent()
-    },
-    get live() {
-      return absent()
-    },
-    get indexer() {
-      return absent()
-    },
-    get runner() {
-      return absent()
-    },
-    get webhooks() {
-      return absent()
-    },
-    get mailer() {
-      return absent()
-    },
+    keyUses: unopenedPart(),
+    db: unopenedPart(),
+    secrets: unopenedPart(),
+    uploads: unopenedPart(),
+    engine: unopenedPart(),
+    live: unopenedPart(),
+    indexer: unopenedPart(),
+    runner: unopenedPart(),
+    webhooks: unopenedPart(),
+    mailer: unopenedPart(),
   }
+}
+
+/** Stands for a part of the service. A route may keep the part, but an access to one of its fields throws. */
+function unopenedPart<Part extends object>(): Part {
+  return new Proxy({} as Part, { get: absent })
+}
+
+function absent(): never {
+  throw new Error('steno openapi describes routes and runs none')
 }

@@ -37,6 +37,12 @@ test('a model is pulled, listed, verified and removed', async () => {
   const broken = await run('verify', 'tiny')
   expect(broken).toMatchObject({ code: 1, out: 'tiny: not as published: tokenizer.json\n' })
 
+  expect(await run('verify', 'base')).toMatchObject({ code: 0, out: 'base: built in\n' })
+  expect(await run('verify', 'small')).toMatchObject({
+    code: 1,
+    err: 'steno: small is not here; steno models list shows what is\n',
+  })
+
   expect((await run('remove', 'tiny')).out).toBe('tiny removed\n')
   expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: 'steno: there is no model tiny here\n' })
 })

@@ -5,6 +5,7 @@ import { keyStart } from '../../accounts/key.ts'
 import { jobErrors, requestErrors } from '../../errors.ts'
 import { languages } from '../../languages.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
+import { policy } from '../openapi.ts'
 import { signatureRule } from '../openapi-webhooks.ts'
 import { type Document, type Endpoint, endpointsOf, type Schema } from './document.ts'
 import { type Example, examplesOf } from './examples.ts'
@@ -34,6 +35,7 @@ export function docsPage(description: object): Response {
     '<h2 id="shapes">Shapes</h2>',
     ...Object.entries(document.components.schemas).map(([name, schema]) => shapeHtml(document, name, schema)),
     errorsHtml(),
+    versionsHtml(),
     '<h2 id="deposits">Adding funds</h2>',
     '<p>The operator of this service adds funds: <code>steno accounts credit EMAIL 5.00</code></p>',
     '</main></div>',
@@ -54,7 +56,7 @@ function contents(groups: [string, Endpoint[]][]): string {
     )
     return `<li><a href="#${slug(tag)}">${escapeHtml(tag)}</a><ul>${items.join('')}</ul></li>`
   })
-  const others = ['webhooks', 'languages', 'shapes', 'errors', 'deposits'].map(
+  const others = ['webhooks', 'languages', 'shapes', 'errors', 'versions', 'deposits'].map(
     id =>
       `<li><a href="#${id}">${id === 'deposits' ? 'Adding funds' : `${id[0]?.toUpperCase()}${id.slice(1)}`}</a></li>`,
   )
@@ -191,6 +193,10 @@ function errorsHtml(): string {
       ]),
     ),
   ].join('')
+}
+
+function versionsHtml(): string {
+  return `<h2 id="versions">Versions</h2><p>${escapeHtml(policy.versioning)}</p><p>Notice of a deprecation: ${escapeHtml(policy.deprecation)} The answers then carry the headers <code>Deprecation</code>, <code>Sunset</code> and <code>Link</code>.</p>`
 }
 
 function anchor(code: string): string {
