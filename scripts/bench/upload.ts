@@ -1,43 +1,48 @@
 // Uploads 5 GB to a signed address, or less if the disk is too small. Then uploads four files at once, each a
-// tenth of that size. Measures the speed, and the growth of the server's memory.
+// tenth of that size. Then sends 5 GB to a resumable upload. Measures the speed, the server's CPU time, and the
+// growth of its memory.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { formatSize } from '../../src/base/units.ts'
 import { readConfig } from '../../src/config.ts'
 import { pour } from '../../test/support/pour.ts'
-import { memory, prepareData, serve } from '../../test/support/server.ts'
+import { cpuSeconds, memory, prepareData, serve } from '../../test/support/server.ts'
 
 export const bench = { name: 'Uploads: memory and speed', run }
 
 const chunkBytes = 4 * 1024 ** 2
 
 async function run(): Promise<string[][]> {
-  const rows = [['upload', 'seconds', 'MB per second', 'idle MB', 'peak MB', 'growth MB']]
+  const rows = [['upload', 'seconds', 'MB per second', 'CPU s', 'idle MB', 'peak MB', 'growth MB']]
   const { bavail, bsize } = statfsSync(tmpdir())
   const room = Math.floor((bavail * bsize * 0.8) / chunkBytes) * chunkBytes
   const bytes = Math.min(readConfig({}).fileBytesMax, room)
   rows.push(await measure(formatSize(bytes), [bytes]))
   rows.push(await measure('4 at once of a tenth each', Array(4).fill(Math.floor(bytes / 10))))
+  rows.push(await measure(`${formatSize(bytes)}, resumable`, [bytes], true))
   return rows
 }
 
-async function measure(name: string, sizes: number[]): Promise<string[]> {
+async function measure(name: string, sizes: number[], resumable = false): Promise<string[]> {
   const data = prepareData()
   const server = await serve(data)
   try {
     // One small upload comes first, so that the cost of the first request is not measured.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
+    const cpuBefore = cpuSeconds(server.pid)
     const start = performance.now()
-    await Promise.all(sizes.map(bytes => pour({ port: server.port, key: data.key, bytes })))
+    await Promise.all(sizes.map(bytes => pour({ port: server.port, key: data.key, bytes, resumable })))
     const seconds = (performance.now() - start) / 1000
+    const cpu = cpuSeconds(server.pid) - cpuBefore
     const megabytes = sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024 ** 2
     const peakMb = memory(server.pid, 'VmHWM')
     return [
       name,
       seconds.toFixed(1),
       (megabytes / seconds).toFixed(0),
+      cpu.toFixed(1),
       idleMb.toFixed(0),
       peakMb.toFixed(0),
       (peakMb - idleMb).toFixed(0),

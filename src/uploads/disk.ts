@@ -1,6 +1,5 @@
 // Writes the bytes of an upload to the disk.
 
-import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../limits.ts'
@@ -54,7 +53,7 @@ export async function receive(
 }
 
 /**
- * Writes the chunks into a file from byte `from` on, and creates the file when it is missing. Returns false when
+ * Appends the chunks to a file of `from` bytes, and creates the file when it is missing. Returns false when
  * the file would get more than `bytesMax` bytes. What arrived before an error, or before too many bytes, is on
  * the disk when this function ends.
  */
@@ -63,30 +62,20 @@ export async function append(
   path: string,
   { from, bytesMax }: { from: number; bytesMax: number },
 ): Promise<boolean> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-  const waiting: Uint8Array[] = []
-  let waitingBytes = 0
+  const file = await open(path, 'a', 0o600)
+  // The sink continues at the end of the file, because the file is open for appending.
+  const sink = Bun.file(file.fd).writer({ highWaterMark: limits.uploadBufferBytes })
   let end = from
-  const write = async () => {
-    const bytes = waiting.length === 1 ? waiting[0] : Buffer.concat(waiting)
-    waiting.length = 0
-    waitingBytes = 0
-    for (let at = 0; bytes && at < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, at, bytes.length - at, end)
-      at += bytesWritten
-      end += bytesWritten
-    }
-  }
   try {
     for await (const chunk of chunks) {
-      if (end + waitingBytes + chunk.byteLength > bytesMax) return false
-      waiting.push(chunk)
-      waitingBytes += chunk.byteLength
-      if (waitingBytes >= limits.uploadBufferBytes) await write()
+      end += chunk.byteLength
+      if (end > bytesMax) return false
+      await sink.write(chunk)
+      await sink.flush()
     }
     return true
   } finally {
-    await write()
+    await sink.end()
     await file.datasync()
     await file.close()
   }

@@ -44,6 +44,14 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(kb) / 1024
 }
 
+/** Returns the CPU time of a process in seconds. */
+export function cpuSeconds(pid: number): number {
+  // The name of the process, in parentheses, may contain spaces. utime and stime are fields 14 and 15.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  const ticksPerSecond = 100
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
 /** Creates a data folder with one account and its API key. `fill` may add rows to the database. */

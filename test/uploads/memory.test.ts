@@ -6,16 +6,23 @@ const MB = 1024 ** 2
 const uploadBytes = 300 * MB
 const growthMbMax = 64
 
-test("a large upload does not grow the server's memory", async () => {
-  const data = prepareData()
-  const server = await serve(data)
-  try {
-    await pour({ port: server.port, key: data.key, bytes: MB })
-    const idle = server.rssMb()
-    await pour({ port: server.port, key: data.key, bytes: uploadBytes })
-    expect(memory(server.pid, 'VmHWM') - idle).toBeLessThan(growthMbMax)
-  } finally {
-    await server.stop()
-    data.remove()
-  }
-}, 60_000)
+test.each([
+  ['', false],
+  ['resumable ', true],
+])(
+  "a large %supload does not grow the server's memory",
+  async (_, resumable) => {
+    const data = prepareData()
+    const server = await serve(data)
+    try {
+      await pour({ port: server.port, key: data.key, bytes: MB })
+      const idle = server.rssMb()
+      await pour({ port: server.port, key: data.key, bytes: uploadBytes, resumable })
+      expect(memory(server.pid, 'VmHWM') - idle).toBeLessThan(growthMbMax)
+    } finally {
+      await server.stop()
+      data.remove()
+    }
+  },
+  60_000,
+)
