@@ -206,7 +206,7 @@ export const idParam = Type.Object({
 
 export const deliveryParam = Type.Object({ id: Type.String({ description: 'The id of the delivery' }) })
 
-export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload', ...uuid }) })
+export const uploadParam = Type.Object({ id: Type.String({ description: 'The id of the upload' }) })
 
 const tusVersion = Type.Optional(Type.String({ description: 'tus: 1.0.0' }))
 
