@@ -75,7 +75,7 @@ beforeAll(async () => {
     [...program, 'serve', '--port', '0', '--data-dir', 'data', '--allow-nets', '127.0.0.0/8'],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH!, STENO_MODEL: 'pocket' },
+      env: { PATH: process.env.PATH!, STENO_MODEL: 'pocket', STENO_RATE_LIMITS: 'off' },
       stdout: 'pipe',
       stderr: 'ignore',
     },
