@@ -109,7 +109,7 @@ function shown(times: number[]): string[] {
 }
 
 /** Returns a transcript of utterances of 8 to 21 words. Its words have no times, which a search does not need. */
-export function spoken(words: number): Transcript {
+function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []
   for (let count = 0; count < words; ) {
     const length = 8 + random.below(14)
@@ -134,7 +134,7 @@ function pick(): number {
 
 const syllables = 'ka lo mi ten ra so ver un pe dri gal os in ter mo ne shi bu el ca'.split(' ')
 
-export function wordOf(rank: number): string {
+function wordOf(rank: number): string {
   let word = ''
   for (let left = rank + 7; left > 0; left = Math.floor(left / syllables.length))
     word += syllables[left % syllables.length]
