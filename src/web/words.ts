@@ -369,7 +369,7 @@ export const words = {
     deliveries: 'Deliveries',
     empty: 'Nothing was delivered yet. Each job with an address shows its events here.',
     again: 'Send again',
-    againFor: (event: string) => `Send ${event} again`,
+    againFor: (event: string) => `Send again: ${event}`,
     redelivered: 'It is sent again.',
     events: {
       'transcription.processing': 'Processing',

@@ -27,12 +27,16 @@ seen(
     await page.getByText('Your transcripts will be listed here.').waitFor()
     await page.getByLabel('Language').selectOption('de')
     await page.getByLabel('How many speakers').fill('2')
-    await page.getByLabel('Choose recordings').setInputFiles(file('board meeting.mp3', speech(60)))
-    await page.getByRole('link', { name: 'board meeting.mp3' }).click()
+    await page.getByLabel('Choose recordings').setInputFiles({
+      name: 'Überblick 会议.mp3',
+      mimeType: 'audio/mpeg',
+      buffer: Buffer.from(speech(60)),
+    })
+    await page.getByRole('link', { name: 'Überblick 会议.mp3' }).click()
     const task = await service.engine.given(1)
     const [job] = (await ana.get('/v1/transcriptions')).body.items
     expect(job).toMatchObject({
-      filename: 'board meeting.mp3',
+      metadata: { name: 'Überblick 会议.mp3' },
       language: 'de',
       diarize: true,
       speaker_count: 2,

@@ -9,7 +9,7 @@ import { FaultText } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { droppedFiles } from './dropped.ts'
-import { submitJob } from './job.ts'
+import { nameInUrl, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { chosenOptions, Options } from './options.tsx'
 import { addFiles } from './uploads.ts'
@@ -120,7 +120,7 @@ function AddressForm({ onFault }: { onFault: (message: string) => void }) {
 }
 
 async function addAddress(address: string): Promise<void> {
-  await submitJob({ url: address }, chosenOptions())
+  await submitJob({ url: address }, chosenOptions(), nameInUrl(address))
   await refreshJobs()
 }
 

@@ -13,6 +13,8 @@ export type Job = {
   language: string | null
   diarize: boolean
   cost_cents: number | null
+  /** Texts of the caller. The web app keeps the name of the recording there, as it is on the person's disk. */
+  metadata: Record<string, string> | null
   filename: string | null
   source_url?: string
   progress: string | null
@@ -22,6 +24,8 @@ export type Job = {
   completed_at: string | null
   error?: { code: string; message: string }
 }
+
+const longestName = 255
 
 /** What the API is asked to make of a recording. */
 export type JobOptions = {
@@ -34,8 +38,9 @@ export type JobOptions = {
 
 export type JobSource = { upload_id: string } | { url: string }
 
-export function submitJob(source: JobSource, options: JobOptions): Promise<{ id: string }> {
-  return ask('POST', '/v1/transcribe', { body: { ...source, ...options } })
+export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
+  const metadata = { name: name.slice(0, longestName) }
+  return ask('POST', '/v1/transcribe', { body: { ...source, ...options, metadata } })
 }
 
 export function isEnded({ status }: Pick<Job, 'status'>): boolean {
@@ -43,8 +48,8 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /** Returns the name of a job: the file's name, else the end of its address, else its date. */
-export function nameOf({ filename, source_url: url, created_at: at }: Job): string {
-  return filename ?? ((url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at)))
+export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
+  return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
 }
 
 export function nameInUrl(address: string): string {

@@ -31,6 +31,8 @@ export const uploads = signal<Upload[]>(storedUploads())
 const files = new Map<string, File>()
 const stops = new Map<string, AbortController>()
 
+addEventListener('pagehide', keep)
+
 /** Adds files. A file that was being sent before a reload goes on where it stopped. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
   for (const file of added) {
@@ -93,7 +95,7 @@ async function send(id: string): Promise<void> {
     const upload = findUpload(id)
     if (upload?.started) {
       change(id, { state: 'starting' })
-      await submitJob({ upload_id: upload.started.uploadId }, upload.options)
+      await submitJob({ upload_id: upload.started.uploadId }, upload.options, upload.name)
       remove(id)
       await refreshJobs().catch(() => null)
     }

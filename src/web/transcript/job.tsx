@@ -44,7 +44,7 @@ function Failed({ job }: { job: WholeJob }) {
     if (!url) return
     isBusy.value = true
     const options = { diarize: job.diarize, ...(job.language ? { language: job.language } : {}) }
-    await submitJob({ url }, options).then(({ id }) => go(`/jobs/${id}`), tellFault)
+    await submitJob({ url }, options, nameOf(job)).then(({ id }) => go(`/jobs/${id}`), tellFault)
     isBusy.value = false
   }
   return (
