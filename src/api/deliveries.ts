@@ -10,7 +10,7 @@ import * as requests from './shapes/requests.ts'
 
 /** The webhook deliveries of an account: what was sent, and sending it again. */
 export const deliveries = (service: Service) =>
-  new Elysia({ prefix: '/v1', tags: ['Webhooks'] })
+  new Elysia({ prefix: '/v1', tags: ['Webhook deliveries'] })
     .use(gate(service))
 
     .get(

@@ -29,7 +29,9 @@ export function billOf(root: string, target: BuildTarget): string {
     const licenses = licensesOf(about.license ?? 'NOASSERTION')
     return { type: 'library', 'bom-ref': purl, name: about.name, version: about.version, licenses, purl }
   })
-  const components = [...parts, ...packages]
+  // The package manager may install the same version of a package in several folders.
+  const distinct = new Map(packages.map(each => [each.purl, each]))
+  const components = [...parts, ...distinct.values()]
   const own = {
     type: 'application',
     'bom-ref': 'steno',

@@ -39,6 +39,7 @@ const job = {
   diarize: true,
   speaker_count: null,
   align: true,
+  channels: 'mix',
   cost_cents: 0.5,
   progress: 'Done',
   progress_percent: 100,
