@@ -1,4 +1,5 @@
-// The deliveries of events in the database: which are due, how they ended, and when they are tried again.
+// The deliveries of webhook events in the database: which deliveries are due, their outcomes, and the times of their
+// next attempts.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -6,12 +7,12 @@ import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
 
 /**
- * An event that is not settled. `sealedBody` is its encrypted body when the job was deleted before the
- * delivery. It is null otherwise: the body is then built from the job.
+ * An event that still needs an attempt. `sealedBody` is the encrypted body of the event, if the job was deleted
+ * before the delivery. Otherwise `sealedBody` is null, and the sender builds the body from the job.
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
-/** An event as its account sees it. */
+/** A delivery as the API shows it to the account. */
 export type Delivery = {
   jobId: string
   event: JobEvent
@@ -21,9 +22,11 @@ export type Delivery = {
   responseStatus: number | null
   createdAt: number
   attemptedAt: number | null
-  /** Null while the event waits for an attempt. */
+  /** The time at which the event was settled. Null while a further attempt follows. */
   settledAt: number | null
-  /** The time of the next attempt. Null when it is due immediately, or when no further attempt follows. */
+  /**
+   * The time of the next attempt. Null when the next attempt is due immediately, and when no further attempt follows.
+   */
   nextAt: number | null
 }
 
@@ -32,7 +35,7 @@ export function listDueEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
 }
 
-/** Lists the events of a job for which an attempt is still to come, now or later. */
+/** Lists the events of a job that are not settled: at least one more attempt follows, immediately or later. */
 export function listOpenEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, '', { jobId })
 }
@@ -65,8 +68,8 @@ export function markAttempted(db: Db, eventId: number): void {
 }
 
 /**
- * Stores how an attempt ended. The event is settled when the attempt succeeded, or when `retries` further attempts
- * have failed. `outcome` is null when there was nothing to send.
+ * Stores the outcome of an attempt. Settles the event when the attempt succeeded, or when `retries` retries have
+ * failed too. `outcome` is null when the event has no body or no address to send to; the event is then settled.
  */
 export function markEnded(
   db: Db,
@@ -97,7 +100,10 @@ export function markEnded(
   })
 }
 
-/** Returns the time after failed attempt number `attempts`: 4 minutes, then four times as long after each one. */
+/**
+ * Returns the pause after failed attempt number `attempts`. The pause is 4 minutes after the first attempt. Each
+ * further attempt multiplies it by four, up to `webhookRetryMsMax`.
+ */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)
   return Math.min(pauseMs, limits.webhookRetryMsMax)
@@ -127,7 +133,7 @@ export function findDelivery(
   )
 }
 
-/** Makes an event due again, as if it had never been tried. */
+/** Resets an event to its state before the first attempt, so that the event is due again. */
 export function reopenDelivery(db: Db, { jobId, event }: Pick<Delivery, 'jobId' | 'event'>): void {
   db.run(
     `update webhook_events set sent_at = null, next_at = null, attempted_at = null, attempts = 0,

@@ -1,5 +1,5 @@
-// Erases an account: its jobs, transcripts, media, keys and everything else that refers to it. Only the
-// ledger stays, with an account that has no name. The erasure may be interrupted and repeated.
+// Erases an account: its jobs, transcripts, media, keys and all other rows that refer to it. The ledger entries stay,
+// and the row of the account stays without personal data. An interrupted erasure is completed by a second call.
 
 import { rmSync } from 'node:fs'
 import { forgetAccount } from '../accounts/account.ts'
@@ -61,7 +61,8 @@ function jobsOf(db: Db, accountId: string): Job[] {
 
 function eraseJob(db: Db, dataDir: string, job: Job): void {
   failJob(db, job.id, { code: 'CANCELLED' })
-  // A call removes only a part of a long transcript, so that no transaction blocks the server for long.
+  // Each call of `deleteTranscript` removes a limited number of utterances. A long transcript in one transaction
+  // would block the server.
   while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
     db.tx(() => deleteTranscript(db, job))
   removeMedia(db, dataDir, job)
@@ -69,8 +70,8 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Returns the tables whose rows belong to an account, except for the ledger and the jobs. A table that refers
- * to another one comes first.
+ * Returns the tables with rows of an account, except for the ledger and the jobs. The tables are in the order of
+ * deletion: a table that refers to another table comes before that table.
  */
 function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

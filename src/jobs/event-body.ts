@@ -6,7 +6,7 @@ import { findTranscript } from '../transcripts/store.ts'
 import { type EventBody, errorOf, type JobEvent } from './events.ts'
 import type { Job } from './job.ts'
 
-/** Returns the JSON of an event. Returns null when the JSON needs a transcript that was deleted. */
+/** Returns the webhook body of an event as JSON. Returns null when the body needs a transcript that was deleted. */
 export function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
   const body = eventBody(db, job, event)
   return body && JSON.stringify(body)

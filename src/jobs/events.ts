@@ -1,5 +1,5 @@
-// The events of jobs and their webhook bodies. An event is recorded once, in the transaction that changes the state
-// of the job.
+// The events of jobs and the schemas of their webhook bodies. The transaction that changes the state of a job also
+// records the event, so each event is recorded once.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../base/schema.ts'
@@ -13,7 +13,7 @@ export const jobError = Type.Object(
   { $id: 'JobError' },
 )
 
-/** What the caller stored with the job. */
+/** The texts that the caller stored with the job. */
 export const metadata = Type.Record(Type.String(), Type.String(), {
   description: 'As it was given with the job; empty without',
 })

@@ -15,7 +15,7 @@ import { recordEvent } from './events.ts'
 import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
-/** Texts that the caller stores with a job, to find them again. */
+/** Texts that the caller stores with a job, so that the caller can find the job again. */
 export type Metadata = Record<string, string>
 
 export type Job = {
@@ -27,7 +27,7 @@ export type Job = {
   state: JobState
   sourceUrl: string | null
   uploadId: string | null
-  /** The name of the uploaded file. Null for a job that was given an address. */
+  /** The name of the uploaded file. Null for a job whose source is an address. */
   filename: string | null
   language: string | null
   diarize: boolean
@@ -38,7 +38,7 @@ export type Job = {
   /** True if the transcript is an English translation. */
   translate: boolean
   metadata: Metadata
-  /** True if each channel of the recording is heard on its own. */
+  /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
   /** The number of channels of the recording. Null until its media is inspected. */
   channelCount: number | null
@@ -47,7 +47,7 @@ export type Job = {
   durationMs: number | null
   costUnits: number | null
   progress: string | null
-  /** Percent of the recording that is transcribed. Null before the state `processing`. */
+  /** The transcribed part of the recording in percent. Null before the state `processing`. */
   progressPercent: number | null
   errorCode: JobErrorCode | null
   errorMessage: string | null
@@ -267,8 +267,8 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 export type Cancelled = { job: Job; releasedUnits: number }
 
 /**
- * Cancels a job of this account. `ended` is true when this call ended the job, and false when the job was
- * cancelled before. The other fields are the same in both cases.
+ * Cancels a job of this account. `ended` is true when this call ended the job, and false when an earlier call had
+ * cancelled the job. The other fields are equal in both cases.
  */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
@@ -304,8 +304,8 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes jobs from the database that were deleted at least `keptMs` ago. Removes their uploads too. A job
- * stays until its transcript is removed from the search index, which needs the job.
+ * Removes the rows of jobs that were deleted at least `keptMs` ago, and the rows of their uploads. The row of a job
+ * stays until the search index no longer contains the transcript, because the indexer needs the row.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

@@ -92,8 +92,8 @@ export function listNewestJobs(
 }
 
 /**
- * Lists ended jobs whose media can be removed: jobs that ended at `endedBefore` or earlier, and deleted jobs.
- * A deleted job still has media only after a crash.
+ * Lists ended jobs whose media can be removed: jobs that ended at `endedBefore` or earlier, and deleted jobs. A
+ * deleted job has media only if the server crashed while it deleted the job.
  */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(

@@ -1,5 +1,5 @@
-// The changes of jobs, for listeners in this process. A listener sees the latest state of a job and the
-// utterances that are complete. The database keeps the state; the utterances are only in memory.
+// Notifies listeners in this process of the changes of jobs. A listener gets the latest state of a job and the
+// complete utterances. The state comes from the database; the utterances are only in memory.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -9,8 +9,8 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A job as its listeners see it. Both fields change while the job runs. `utterances` has the utterances from
- * the start of the recording, without speakers. The list stays after the end of the job.
+ * A running job for its listeners. Both fields change while the job runs. `utterances` contains the utterances from
+ * the start of the recording, without speakers. The array keeps its content after the end of the job.
  */
 export type LiveJob = { readonly job: Job; readonly utterances: readonly Utterance[] }
 
@@ -18,7 +18,7 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /** The job as the listeners were told. Null before the first call. */
+  /** The job at the last notification of the listeners. Null before the first notification. */
   told: Job | null
   utterances: Utterance[]
   followers: Set<() => void>
@@ -29,7 +29,7 @@ type Entry = {
 export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
-  /** The jobs that have followers, utterances, or a change that is not told yet. */
+  /** The jobs that have listeners, utterances, or a change whose notification is pending. */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
   #isClosed = false
@@ -40,8 +40,8 @@ export class LiveJobs {
   }
 
   /**
-   * Tells the listeners that a job changed. A job is told at most once per `everyMs`, with its latest state;
-   * its end is told immediately.
+   * Notifies the listeners of a change of a job. Each job causes at most one notification per `everyMs`, with the
+   * latest state of the job. The end of a job is notified immediately.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -58,8 +58,8 @@ export class LiveJobs {
   }
 
   /**
-   * Adds utterances of a running job. `first` is the index of the first of them. A job that runs again begins
-   * with 0.
+   * Adds utterances of a running job. `first` is the index of the first utterance in the array. When the engine runs
+   * a job again, `first` is 0, so the new utterances replace all earlier utterances.
    */
   heard(job: Job, utterances: readonly Utterance[], first: number): void {
     const entry = this.#entryOf(job)
@@ -69,8 +69,8 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` after each change of the job, until `leave` is called. For a job that has ended there are no
-   * calls. Returns null when there is no such job.
+   * Calls `onChange` after each change of the job, until the caller calls `leave`. A job that has ended does not
+   * change, so `onChange` is never called for it. Returns null when no job has this id.
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -93,7 +93,7 @@ export class LiveJobs {
     }
   }
 
-  /** Calls `onChange` with each job of the account that changes. Returns a function that stops the calls. */
+  /** Calls `onChange` with each job of the account after its change. Returns a function that stops the calls. */
   followAccount(accountId: string, onChange: (job: Job) => void): () => void {
     const followers = this.#accounts.get(accountId) ?? new Set()
     this.#accounts.set(accountId, followers.add(onChange))
@@ -116,8 +116,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the jobs that have followers again, because a command in another process may have changed them. Calls
-   * all followers, also those of a job that did not change.
+   * Reads all jobs that have listeners from the database, because a command in another process may have changed the
+   * jobs. Then calls every listener, even if its job did not change.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -130,7 +130,7 @@ export class LiveJobs {
     return this.#isClosed
   }
 
-  /** Calls all followers for the last time, before the server stops. */
+  /** Calls the listeners of all jobs for the last time, before the server stops. */
   close(): void {
     this.#isClosed = true
     for (const { timer, followers } of this.#entries.values()) {
@@ -166,7 +166,7 @@ export class LiveJobs {
     if (isTerminal(job.state)) this.#entries.delete(job.id)
   }
 
-  /** Reads a job. Returns null when the database cannot be read, because listeners must not fail a job. */
+  /** Reads a job. Returns null when the database is locked or full, so that the failed read does not fail the job. */
   #read(jobId: string): Job | null {
     try {
       return findJob(this.#db, jobId)
@@ -179,7 +179,7 @@ export class LiveJobs {
   }
 }
 
-/** Replaces the job only when it differs: streams send each job object once. */
+/** Replaces `entry.job` only by a different job. A stream compares job objects, so an equal job would be sent twice. */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
 }

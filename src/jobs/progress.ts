@@ -46,7 +46,9 @@ export function setProgress(db: Db, id: string, { sentence, percent }: Progress)
   }
 }
 
-/** Returns a function that calls `tell` at most once per `progressEveryMs`. Calls in between are dropped. */
+/**
+ * Returns a function that calls `tell` at most once per `progressEveryMs`. The function ignores its calls in between.
+ */
 export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return progress => {

@@ -36,7 +36,7 @@ type Parts = {
   live: LiveJobs
   download: Download
   webhooks: WebhookSender
-  /** A function that is called once for each job that ends. */
+  /** Called once for each job that ends. */
   onEnd: (job: Job) => void
 }
 
@@ -49,10 +49,7 @@ export class Runner {
    * pending jobs.
    */
   readonly #interrupted = new Map<string, Job>()
-  /**
-   * Results of steps that were not written, because the database was locked or full. The map key is the job
-   * id.
-   */
+  /** Results of steps that are not stored yet, because the database was locked or full. The map key is the job id. */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
@@ -63,7 +60,7 @@ export class Runner {
     parts.engine.onReady(() => this.pump())
   }
 
-  /** Starts the first step of a job that was just accepted. */
+  /** Starts the first step of a new job. */
   start(jobId: string): void {
     const job = findJob(this.#parts.db, jobId)
     if (job) this.#prepare(job)
@@ -113,7 +110,7 @@ export class Runner {
     }
   }
 
-  /** Deletes the jobs that ended at least `keptMs` ago, as their accounts could do. */
+  /** Deletes the jobs that ended at least `keptMs` ago. The effect is the same as a DELETE request of the account. */
   deleteOldJobs({ keptMs }: { keptMs: number }): void {
     const { db } = this.#parts
     for (const { accountId, id } of listOldJobs(db, { endedBefore: db.now() - keptMs }))
@@ -130,7 +127,7 @@ export class Runner {
   }
 
   /**
-   * Writes the results that were not written while the database was locked or full. Then sends the due
+   * Stores the results of steps that could not be stored while the database was locked or full. Then sends the due
    * events.
    */
   writeEnds(): void {
@@ -197,8 +194,8 @@ export class Runner {
   }
 
   /**
-   * Writes the result of a step. When the database is locked or full, keeps the result; a sweep writes it
-   * later.
+   * Stores the result of a step. When the database is locked or full, keeps the result in `#unwritten`; a sweep
+   * stores it later.
    */
   #write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
@@ -231,7 +228,7 @@ export class Runner {
   }
 }
 
-/** The errors of a job that its caller cannot mend. An operator should look at them. */
+/** The error codes of failures that a caller cannot correct. An operator must look at these failures. */
 const ownFaults = new Set<JobErrorCode>([
   'PROCESSING_ERROR',
   'CREATED_TIMEOUT',
@@ -252,7 +249,8 @@ function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job)
 }
 
 /**
- * Converts an error to the failure that the account sees. After a `LedgerError` the account is not charged.
+ * Converts an error to the failure that the account sees. After a LedgerError, the account is not charged for the
+ * job.
  */
 function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error

@@ -13,13 +13,13 @@ import {
 import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
-/** A stretch of the text of an utterance that the query found. Its times are in seconds. */
+/** A part of the text of an utterance that matches the query. `start` and `end` are its times in seconds. */
 export type Match = Stretch & { start: number; end: number }
 
 /** An utterance that contains all phrases of a query. */
 export type Hit = {
   jobId: string
-  /** The name of the uploaded file. Null for a job that was given an address. */
+  /** The name of the uploaded file. Null for a job whose source is an address. */
   filename: string | null
   sourceUrl: string | null
   createdAt: number
@@ -32,8 +32,8 @@ export type Hit = {
 export type SearchOrder = 'newest' | 'best'
 
 /**
- * The place of the next page. Only row ids below `top` are searched. `skip` is the number of hits on the
- * previous pages; it is used only by the order `best`.
+ * The start of the next page. The next page contains only row ids below `top`. `skip` is the number of hits on the
+ * previous pages. Only the order `best` uses `skip`.
  */
 export type SearchPlace = { top: number; skip: number }
 
@@ -41,7 +41,7 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { rowId: number; body: string }
 
-/** What the order functions need of a query. `match` is the query in the language of FTS5. */
+/** The input of `newest` and `best`. `match` is the query in the query language of FTS5. */
 type Query = { match: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
 
 /** Returns one page of the utterances that contain all phrases of `query`. */
@@ -69,7 +69,7 @@ type Page = { rows: HitRow[]; next: SearchPlace | null }
 const details = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
 
-/** Joins utterances with their jobs. The joins are `cross`, so that SQLite reads the utterances first. */
+/** Joins utterances with their jobs. A cross join makes SQLite read the table `utterances` before the table `jobs`. */
 const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 
@@ -80,7 +80,7 @@ const newestTop = Number.MAX_SAFE_INTEGER
 
 function newest(db: Db, { match, limit, after }: Query): Page {
   const top = after?.top ?? newestTop
-  // One hit more than the page holds shows that there is a next page.
+  // One row more than the limit is read. If that row exists, there is a next page.
   const rows = db.list<HitRow>(`select ${details} ${found}`, { match, top, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
@@ -88,8 +88,8 @@ function newest(db: Db, { match, limit, after }: Query): Page {
 }
 
 /**
- * Ranks the newest hits. FTS5's own rank is not used: for each word it counts all utterances that have the
- * word, and all utterances of the account, which takes 0.2 s for 30 million words.
+ * Ranks the newest `searchRankedMax` hits. The rank of FTS5 is not used, because it takes 0.2 s for 30 million words.
+ * For each word, FTS5 counts all utterances of the account, and all utterances that contain the word.
  */
 function best(db: Db, { match, phrases, limit, after }: Query): Page {
   const { top, skip } = after ?? { top: newestTop, skip: 0 }
@@ -106,16 +106,16 @@ function best(db: Db, { match, phrases, limit, after }: Query): Page {
       rowId,
     }),
   )
-  // Later pages rank the same utterances, although newer ones may have come.
+  // `fixedTop` excludes utterances that are added after the first page. All pages therefore rank the same utterances.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const isLast = skip + limit >= ranked.length
   return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }
 }
 
-/** The constants of BM25, and the length of a usual utterance in characters. */
+/** The constants k1 and b of BM25, and the average length of an utterance in characters. */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
-/** Returns the rank of an utterance by BM25, with one weight for all phrases. */
+/** Returns the BM25 score of an utterance. All phrases have equal weight. */
 function scoreOf(text: string, phrases: readonly Phrase[]): number {
   const counts = countPhrases(text, phrases)
   const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
@@ -132,7 +132,7 @@ function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit
   }
 }
 
-/** Returns the stretches that the phrases found, with the times of their words. */
+/** Returns the parts of an utterance that match the phrases, with the times of the matched words. */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
   return findPhrases(text, phrases).map(({ from, to }) => {
@@ -141,7 +141,7 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
   })
 }
 
-/** Finds the words of an utterance in its text. */
+/** Finds the position of each word in the text of its utterance. Words that are not in the text are left out. */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0
   return words.flatMap(({ word, start, end }) => {

@@ -1,5 +1,5 @@
-// The two steps of a job: preparing its media, and recognising the speech in it. A step does its work without
-// changing the state of the job; the function that it returns writes the result.
+// The two steps of a job: preparing its media, and recognising the speech in its media. A step does not change the
+// state of the job. The step returns a function that stores the result and changes the state.
 
 import { log } from '../base/log.ts'
 import type { Config } from '../config.ts'
@@ -25,9 +25,7 @@ export type Work = {
   ingest: Ingest
 }
 
-/**
- * Writes the result of a step to the database. Returns the job if the result ended the job, otherwise null.
- */
+/** Stores the result of a step in the database. Returns the job if the result ended the job, otherwise null. */
 export type End = () => Job | null
 
 /** Gets and inspects the media of a job. The returned function queues the job. */

@@ -1,4 +1,4 @@
-// Sums over the jobs of all accounts, for the operator.
+// Statistics over the jobs of all accounts, for the operator.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -22,7 +22,7 @@ export type UseOfAccount = {
   lastJobAt: number | null
 }
 
-/** Sums the jobs that ended in each of the last 24 hours, oldest hour first. */
+/** Returns the totals of the jobs that ended in each of the last 24 hours, oldest hour first. */
 export function listHours(db: Db): HourOfJobs[] {
   const { hourMs, shownHours } = limits
   const first = Math.floor(db.now() / hourMs) - shownHours + 1
@@ -75,7 +75,10 @@ export function sumMedia(db: Db): number {
   return row?.bytes ?? 0
 }
 
-/** Returns the names of jobs: of the uploaded file, or the address. Deleted jobs have no name. */
+/**
+ * Returns the name and the duration of each job. The name is the name of the uploaded file, or the address of the
+ * source. Deleted jobs are left out.
+ */
 export function findNames(
   db: Db,
   ids: readonly string[],

@@ -37,7 +37,7 @@ type Parts = {
   secrets: Secrets
   deliver: Deliver
   monotonic: Clock
-  /** The number of further attempts after a failed delivery. */
+  /** The number of retries after a failed delivery. */
   retries: number
   onOutcome: (outcome: string) => void
 }
@@ -46,8 +46,9 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes that the database could not store, by the id of the event. These attempts are not made again. Null
-   * when there was nothing to send.
+   * Outcomes of attempts that the database does not contain yet, by the id of the event. The database may be locked
+   * or full. The sender stores such an outcome later and does not repeat its attempt. An outcome is null when the
+   * event has no body or no address to send to.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -66,7 +67,7 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // No error is logged when the database was locked or full: a sweep tries again.
+        // When the database is locked or full, no error is logged: a sweep sends the events later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -88,8 +89,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again, with a full number of attempts. Throws an ApiError when the event is
-   * unknown, or when its body had a transcript that was deleted.
+   * Sends an event of this account again and resets its number of attempts. Throws an ApiError when the event is
+   * unknown, or when the body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
@@ -108,8 +109,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the encrypted bodies of the events of a job that are still to be sent. Must be called before the transcript is deleted,
-   * because the transcript is a part of a body.
+   * Stores the encrypted bodies of the unsettled events of a job. Must be called before the transcript is deleted,
+   * because a body may contain the transcript.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -130,10 +131,10 @@ export class WebhookSender {
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // If this flush to the disk fails, the error leaves the function and the event stays due.
+      // If the flush fails, the error leaves this function and the event stays due.
       await db.durable()
-      // The event is read again after the flush. If the job was deleted during the flush, the event now has
-      // its body.
+      // The event is read again after the flush. If the job was deleted during the flush, `due.sealedBody` contains
+      // the body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts
@@ -149,7 +150,7 @@ export class WebhookSender {
     }
   }
 
-  /** Tries to deliver an event. Returns null when there is nothing to send. */
+  /** Makes one attempt to deliver an event. Returns null when the event has no body or no address to send to. */
   async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
     const { db, secrets, deliver, onOutcome } = this.#parts
     const { signal } = this.#closing

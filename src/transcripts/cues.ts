@@ -1,4 +1,4 @@
-// Cuts a transcript into subtitle cues. A cue contains words of only one utterance.
+// Splits a transcript into subtitle cues. A cue contains words of only one utterance.
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'

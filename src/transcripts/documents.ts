@@ -18,7 +18,7 @@ export function writeMarkdown({ utterances }: Transcript, title: string): string
   return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
 }
 
-/** Returns one row for each utterance. The line ends and quotes follow RFC 4180. */
+/** Returns a CSV table with one row for each utterance. Line ends and quotes follow RFC 4180. */
 export function writeCsv({ utterances }: Transcript): string {
   const rows = utterances.map(({ start, end, speaker, text }) =>
     [start.toFixed(3), end.toFixed(3), speaker ?? '', text].map(cell).join(','),

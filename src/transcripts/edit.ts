@@ -1,5 +1,5 @@
-// Edits a stored transcript: the texts of utterances, and the names of speakers. The engine's version of
-// everything that changes is kept.
+// Edits a stored transcript: the texts of utterances, and the names of speakers. The database keeps the engine's
+// version of each edited utterance and of the head.
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -12,7 +12,7 @@ import type { Transcript } from './transcript.ts'
 
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
-  /** The new name of each speaker, by the name in the transcript or by the engine's label. */
+  /** Maps the current name of a speaker, or the label that the engine gave the speaker, to the new name. */
   speakers: Readonly<Record<string, string>>
 }
 
@@ -26,8 +26,8 @@ export function countEdits(db: Db, jobId: string): number | null {
 }
 
 /**
- * Edits the transcript of a job. Throws an ApiError for an utterance or a speaker that the transcript does
- * not have. Must run in a transaction.
+ * Edits the transcript of a job. Throws an ApiError when `utterances` or `speakers` names an utterance or a speaker
+ * that the transcript does not have. Must run in a transaction.
  */
 export function editTranscript(db: Db, job: IndexedJob, { utterances, speakers }: Edits): void {
   const stored = findHead(db, job.id)
@@ -69,7 +69,7 @@ function editUtterance(
   if (after.text !== before.text) replaceInIndex(db, job, index, after.text)
 }
 
-/** Returns the row ids of the utterances of a job. */
+/** Returns the lowest and the highest possible row id of the utterances of a job. */
 function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
   return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
 }
@@ -84,7 +84,7 @@ function joinedText(db: Db, job: IndexedJob, language: string): string {
   return row?.text ?? ''
 }
 
-/** Renames speakers in the head, in the utterances, and in `names`. Two speakers may get one name. */
+/** Renames speakers in `head`, in the utterances, and in `names`. Two speakers may get the same name. */
 function renameSpeakers(
   db: Db,
   job: IndexedJob,
@@ -110,8 +110,9 @@ function renameSpeakers(
 }
 
 /**
- * Renames speakers in the JSON of the utterances. All renames take effect together, so that two speakers can
- * swap their names: each name becomes a mark first. JSON never contains the control character of a mark.
+ * Renames speakers in the JSON of the utterances. Each old name is first replaced by a mark, and then each mark by
+ * the new name. Two speakers can therefore swap their names. A mark starts with a control character, which JSON never
+ * contains unescaped.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
   const params: Record<string, string> = {}

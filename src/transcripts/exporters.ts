@@ -53,7 +53,7 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by start. `full_transcript` shows if white
+ * Returns one paragraph for each utterance that has text, ordered by start. `full_transcript` shows whether white
  * space separates two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {

@@ -1,5 +1,5 @@
-// Writes the search index in the background, piece by piece. Between two pieces the server answers requests.
-// After a kill, the indexer goes on where it stopped: each piece is a transaction.
+// Writes the search index in the background, one piece per transaction. The server answers requests between two
+// pieces. After a restart, the indexer continues at the first piece that was not committed.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -16,7 +16,7 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts writing, unless the indexer is writing already. */
+  /** Starts the indexer, unless the indexer is already running. */
   wake(): void {
     if (this.#closing || this.#running) return
     this.#running = this.#writeAll()
@@ -50,7 +50,7 @@ export class Indexer {
     await this.#purge()
   }
 
-  /** Purges the index. A sweep comes back for a purge that is too early. */
+  /** Purges the index. Does nothing when the last purge is too recent. A sweep calls `wake` later. */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
     if (beganAt < this.#nextPurgeAt || !needsPurge(this.#db)) return
@@ -59,7 +59,7 @@ export class Indexer {
     this.#nextPurgeAt = endedAt + limits.purgePauseRatio * (endedAt - beganAt)
   }
 
-  /** Lets the server answer requests. Returns false when the indexer must stop. */
+  /** Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false when the indexer must stop. */
   async #pause(): Promise<boolean> {
     await Bun.sleep(limits.indexPauseMs)
     return !this.#closing

@@ -1,6 +1,6 @@
-// Finds words in the text of an utterance, or utterances in the full transcript. The text shows which
-// punctuation belongs to a word, and if a space comes before the word. English has spaces between words;
-// Japanese and Thai do not.
+// Finds the words of an utterance in its text, or the utterances in the full transcript. The text contains the
+// punctuation of each word. The text also shows whether a space comes before a word: English has spaces between
+// words, Japanese and Thai have none.
 
 /** A word or utterance as it appears in the text. `spaced` is true if white space comes before the piece. */
 export type Piece = { text: string; spaced: boolean }

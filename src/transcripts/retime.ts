@@ -1,15 +1,18 @@
-// Gives times to the words of an edited utterance. A word that was not changed keeps its times. Changed words
-// share the time of the words that they replace.
+// Computes the times of the words in an edited utterance. An unchanged word keeps its times. Changed words share the
+// time of the words that they replace.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Utterance, Word } from './transcript.ts'
 
-/** A larger table of common words is not computed: then all words between the first and last change are new. */
+/**
+ * Maximum number of cells of the table in `commonWords`. Above this size no table is computed, and all words between
+ * the first and the last change get new times.
+ */
 const cellsMax = 250_000
 
 /**
- * Returns the utterance with another text, a single line. The times come from the words of `original`, the
- * utterance as the engine made it. So repeated edits do not move a word further and further.
+ * Returns the utterance with another text. The text is one line. The times come from the words of `original`, the
+ * engine's version of the utterance. Repeated edits therefore do not accumulate timing errors.
  */
 export function withText(
   utterance: Utterance,
@@ -22,8 +25,8 @@ export function withText(
 }
 
 /**
- * Splits a text into words. In a language without spaces, the first and last words of the utterance that
- * still stand there stay as they are, and the Unicode rules split the text between them.
+ * Splits a text into words. In a language without spaces, the unchanged words at the start and at the end of the
+ * utterance are kept. The Unicode rules split only the text between these words.
  */
 function splitWords(text: string, old: readonly Word[], language: string): string[] {
   if (!writtenWithoutSpaces(language)) return text.split(' ').filter(part => part !== '')
@@ -43,7 +46,7 @@ function splitWords(text: string, old: readonly Word[], language: string): strin
   return [...head, ...segmentsOf(text.slice(from, to), language), ...tail]
 }
 
-/** Splits a text by the Unicode rules. Punctuation belongs to the word before it. */
+/** Splits a text into words by the Unicode rules. Punctuation is appended to the word before it. */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []
   for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
@@ -83,7 +86,7 @@ function retime({ words: old, start, end }: Utterance, texts: readonly string[])
   return words
 }
 
-/** Shares a span of time among words by their lengths. */
+/** Distributes a span of time among words, in proportion to their lengths. */
 function spread(texts: readonly string[], gap: { start: number; end: number }): Word[] {
   const lengths = texts.map(text => text.length + 1)
   const sum = lengths.reduce((total, length) => total + length, 0)
@@ -97,12 +100,12 @@ function spread(texts: readonly string[], gap: { start: number; end: number }): 
   })
 }
 
-/** Two words with the same key are the same word. Case and punctuation make no difference. */
+/** Returns the key for the comparison of two words. Case and punctuation make no difference. */
 function keyOf({ word }: Pick<Word, 'word'>): string {
   return word.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]/gu, '') || word
 }
 
-/** Returns, for each edited word, the index of the old word that it is; undefined for a new word. */
+/** Returns, for each edited word, the index of the equal old word. The index is undefined for a new word. */
 function originsOf(old: readonly string[], edited: readonly string[]): (number | undefined)[] {
   const origins: (number | undefined)[] = edited.map(() => undefined)
   let head = 0

@@ -1,8 +1,8 @@
-// Keeps the search index in step with the utterances. The index has one row for each utterance, with the
-// account as a second column. It is written in pieces, because a write blocks the event loop.
+// Keeps the search index up to date with the utterances. The index has one row for each utterance: the account and
+// the text. Each transaction writes only a small piece of the index, because a write blocks the event loop.
 //
-// A deleted row is only marked. Its words leave the file when a merge rewrites the segment that has them. A
-// purge therefore merges all segments to one. The table `unpurged` shows that a purge is needed.
+// FTS5 only marks a deleted row. The words of the row stay in the file until a merge rewrites their segment. A purge
+// therefore merges all segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -10,19 +10,19 @@ import { indexedText } from './search-words.ts'
 import { utteranceId, utterancesMax } from './store.ts'
 import type { Utterance } from './transcript.ts'
 
-/** A job as the index sees it. */
+/** The fields of a job that the index needs. */
 export type IndexedJob = { id: string; seq: number; accountId: string }
 
 type DueJob = IndexedJob & { unindexed: number }
 
-/** Returns the word that stands for an account in the index. */
+/** Returns the account id as one word, for the account column of the index. */
 export function accountWord(accountId: string): string {
   return accountId.replaceAll('-', '')
 }
 
 /**
- * Removes one piece of a deleted transcript, or adds one piece of the newest transcript that is not complete
- * in the index. Returns false when there is nothing to do.
+ * Removes one piece of a deleted transcript from the index. If there is no deleted transcript, adds one piece of the
+ * newest transcript that the index does not contain completely. Returns false when the index is complete.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {
@@ -35,8 +35,8 @@ export function writeIndexPiece(db: Db): boolean {
 }
 
 /**
- * Merges a piece of the index, so that a search reads few segments. Returns false when there is nothing to
- * merge.
+ * Merges a piece of the index. A search is faster when the index has few segments. Returns false when no segments
+ * need a merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
   return merge(db, limits.mergedPagesPerPiece)
@@ -48,12 +48,12 @@ export function needsPurge(db: Db): boolean {
 }
 
 /**
- * Removes the words of deleted transcripts from the index, piece by piece: a caller goes through the pieces.
- * Transcripts that are deleted in the meantime need another purge.
+ * Removes the words of deleted transcripts from the index. Merges one piece for each `next` of the generator.
+ * Transcripts that are deleted during the purge need another purge.
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')
-  // A negative number begins a merge of all segments.
+  // In FTS5, a negative number of pages starts a merge of all segments into one.
   for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
   db.tx(() => {
     for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
@@ -61,8 +61,8 @@ export function* purgeIndex(db: Db): Generator<void> {
 }
 
 /**
- * Deletes a transcript. Its first utterances leave the database in this transaction; `writeIndexPiece`
- * removes the others. No reader sees them in between.
+ * Deletes a transcript. This call removes the head and a limited number of utterances. `writeIndexPiece` removes the
+ * other utterances later. Without a head, no reader finds the transcript or its utterances.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -98,7 +98,7 @@ function findDue(db: Db): DueJob | null {
   )
 }
 
-/** Finds a deleted transcript whose utterances are not all removed. */
+/** Finds a deleted transcript that still has utterances in the database. */
 function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: number } | null {
   return db.find<{ id: string; seq: number }>(
     `select jobs.id, seq from transcripts join jobs on jobs.id = job_id
@@ -108,8 +108,8 @@ function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: nu
 }
 
 /**
- * Adds the last utterances of a transcript that are not in the index yet. FTS5 is fast when row ids increase,
- * and they increase towards the first utterance.
+ * Adds a piece of a transcript to the index, from the last utterance towards the first. The row ids increase in this
+ * order, and FTS5 is fast when row ids increase.
  */
 function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): void {
   let words = 0
@@ -123,8 +123,8 @@ function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): voi
 }
 
 /**
- * Removes the last utterances of a deleted transcript from the index and from the database, and at the end
- * the row of the transcript.
+ * Removes a piece of a deleted transcript from the index and from the database, from the last utterance towards the
+ * first. The last piece also removes the row of the transcript.
  */
 function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: number }): void {
   const ids = db.list<{ id: number }>(
@@ -148,7 +148,7 @@ function textOf(db: Db, id: number): string {
   return row ? (JSON.parse(row.body) as Utterance).text : ''
 }
 
-/** Adds an utterance to the index. Returns the number of words that FTS5 had to write. */
+/** Adds an utterance to the index. Returns the number of indexed words, including the word of the account. */
 function addRow(db: Db, accountId: string, id: number, text: string): number {
   const words = indexedText(text)
   db.run('insert into search (rowid, account, text) values ($id, $account, $words)', {
@@ -163,7 +163,7 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // FTS5 documents this test: a merge without work counts as one change.
+    // This test is documented by FTS5: the statement itself counts as one change, and a merge counts as more changes.
     return totalChanges(db) - before >= 2
   })
 }

@@ -1,10 +1,13 @@
-// The words that a search compares. A text and a query are split into words by the same rules. Case, accents
-// and width make no difference. Scripts without spaces are split into characters.
+// Splits texts and queries into the words that a search compares. Case, accents and width make no difference. In
+// scripts without spaces, each character is a word.
 
-/** A word of a text as the search index has it, and its position in the text in UTF-16 code units. */
+/**
+ * A word in the form that the search index stores. `from` and `to` are its position in the text, in UTF-16 code
+ * units.
+ */
 type SearchWord = { word: string; from: number; to: number }
 
-/** A stretch of a text in UTF-16 code units. */
+/** A part of a text from `from` up to but not including `to`, in UTF-16 code units. */
 export type Stretch = { from: number; to: number }
 
 const unspaced =
@@ -27,7 +30,7 @@ function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // Fast path: most words are ASCII.
+  // Fast path: most words are ASCII and need no normalisation.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
@@ -46,12 +49,12 @@ export function indexedText(text: string): string {
     .join(' ')
 }
 
-/** A phrase of a query: words that must follow each other. */
+/** A phrase of a query: words that must directly follow each other in the text. */
 export type Phrase = readonly string[]
 
 /**
- * Splits a query into phrases. Each part between spaces is a phrase, and so is each part in quotation marks.
- * A character that is neither a letter nor a digit only separates words. Repeated phrases are dropped.
+ * Splits a query into phrases. A phrase is a part in quotation marks, or a part between two spaces. Other characters
+ * that are neither letters nor digits separate words within a phrase. Each phrase is returned once.
  */
 export function phrasesOf(query: string): Phrase[] {
   const phrases = new Map<string, Phrase>()
@@ -68,7 +71,7 @@ export function countPhrases(text: string, phrases: readonly Phrase[]): number[]
   return phrases.map(phrase => words.filter((_, at) => isAt(words, at, phrase)).length)
 }
 
-/** Returns where the phrases lie in a text, in order. Overlapping phrases become one stretch. */
+/** Returns the parts of a text that match a phrase, in order. Overlapping matches become one part. */
 export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
   const words = searchWords(text)
   const marked = words.map(() => false)

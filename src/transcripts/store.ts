@@ -1,18 +1,18 @@
-// Stores transcripts in the database: the head of a transcript, and one row for each utterance. Therefore a
-// search reads single utterances, and an edit writes single utterances, of a transcript of any length.
+// Stores transcripts in the database: the head of a transcript in one row, and each utterance in a row of its own. A
+// search or an edit therefore reads and writes single utterances, even in a long transcript.
 
 import type { Db } from '../db/db.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
-/** A transcript as the engine made it, or with all later edits. */
+/** The version of a transcript: `original` is the output of the engine, and `current` includes all edits. */
 export type Version = 'current' | 'original'
 
 /** Maximum number of utterances of a transcript. Ten hours of speech have about 10,000. */
 export const utterancesMax = 2 ** 20
 
 /**
- * Returns the row id of an utterance. The row ids of a job count down, so that the descending order of row
- * ids is the order of speech.
+ * Returns the row id of an utterance. Within a job, a later utterance has a lower row id. The descending order of row
+ * ids is therefore the order of speech.
  */
 export function utteranceId(seq: number, index: number): number {
   return seq * utterancesMax + (utterancesMax - 1 - index)
@@ -46,13 +46,13 @@ export function findTranscript(db: Db, jobId: string, version: Version = 'curren
   return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
 }
 
-/** The columns that hold the JSON of each version. */
+/** The SQL expressions for the JSON of each version. */
 const columns: Record<Version, { head: string; body: string }> = {
   current: { head: 'head', body: 'body' },
   original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
 }
 
-/** Returns the JSON of a transcript, for a response that contains this JSON unchanged. */
+/** Returns a transcript as JSON. A response can contain the JSON without parsing it. */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): Uint8Array | null {
   const { head, body } = columns[version]
   const row = db.find<{ json: Uint8Array }>(
