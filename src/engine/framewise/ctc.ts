@@ -1,8 +1,8 @@
-// A CTC model in the layout of sherpa-onnx's export of Omnilingual ASR. The model reads the samples themselves, and
-// returns the scores of all tokens for each frame of 20 ms.
+// A CTC model in the file layout of sherpa-onnx's export of Omnilingual ASR. The input of the model is raw samples. The
+// output is the scores of all tokens for each frame of 20 ms.
 //
-// The graph has no input for the length of a row, so that padding would change the result. Each window is therefore
-// computed alone.
+// Windows are not batched. A batch needs windows of one length, so shorter windows would be padded. The model has no
+// input for the length without padding, so padding would change the result.
 
 import { join } from 'node:path'
 import { sampleRate } from '../audio.ts'
@@ -18,7 +18,7 @@ import { bestOf, decodeInScript, type Permitted, probabilityOf } from './script.
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** The scores of all tokens, frame after frame. */
+/** The scores of a window: `frames` frames of `count` values, one value for each token of the vocabulary. */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
 export async function openCtc(
@@ -72,7 +72,9 @@ function openNetwork(runtime: Runtime, folder: string, device: Device) {
   const run = session.run([input.name], [output.name])
   return {
     path,
-    /** Computes the scores of a window. They are valid until `use` returns. */
+    /**
+     * Computes the scores of a window and passes them to `use`. The memory of the scores is freed when `use` returns.
+     */
     scores<Result>(sound: Float32Array, use: (scores: Scores) => Result): Result {
       const samples = tensor(runtime, 'float32', normalised(sound), [1, sound.length])
       const [result] = run([samples])
@@ -99,8 +101,8 @@ function normalised(sound: Float32Array): Float32Array {
 }
 
 /**
- * Greedy decoding. The best token of each frame is chosen, equal tokens in a row become one token, and the blank
- * token is removed. The times are the first and the last frame of the token.
+ * Greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and removes blank tokens. A token
+ * starts at the start of its first frame and ends at the end of its last frame.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

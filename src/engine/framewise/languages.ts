@@ -1,8 +1,8 @@
 // The languages of the framewise models, and the scripts in which these languages are written.
 
 /**
- * The code of each language in Omnilingual ASR, which is its ISO 639-3 code and its script. Of the 119 languages,
- * Norwegian Nynorsk and Sanskrit are not among those of Omnilingual ASR.
+ * Maps a language code of steno to the code in Omnilingual ASR: the ISO 639-3 code and the script. The list has all 119
+ * languages of steno except Norwegian Nynorsk and Sanskrit, which Omnilingual ASR does not support.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (
@@ -25,13 +25,13 @@ const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
     .map(pair => pair.split('=')),
 )
 
-/** The languages of a model, by its kind: of Omnilingual ASR for CTC, and of Parakeet v3 for TDT. */
+/** The languages of each kind of framewise model: CTC means Omnilingual ASR, and TDT means Parakeet v3. */
 export const languagesByKind = {
   ctc: Object.keys(omnilingual),
   tdt: 'bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk'.split(' '),
 } as const
 
-/** The scripts that a code of Omnilingual ASR stands for, where the code is not the name of one script. */
+/** The Unicode scripts of each script code in Omnilingual ASR that is not itself the name of one Unicode script. */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],
   Hant: ['Hani'],
@@ -40,8 +40,8 @@ const compound: Record<string, string[]> = {
 }
 
 /**
- * Returns a pattern for one letter of the scripts in which the language is written. Returns null for a language
- * whose script is not known.
+ * Returns a regular expression for one letter of the language's scripts. Returns null for a language whose script is
+ * not known.
  */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[language]?.slice(-4)

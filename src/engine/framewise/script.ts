@@ -1,16 +1,16 @@
-// Checks that the text of a model has the script of the job's language. Framewise models choose the script
-// themselves. When a model chooses another one, the same frames are decoded again without tokens of other scripts.
+// Checks that the text is in the script of the job's language. A framewise model gets no language, so it can write a
+// language in a wrong script. Then the window is decoded again, and tokens of wrong scripts are not permitted.
 
 import { lettersOf } from './languages.ts'
 import type { Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
-/** The tokens that a decoder may choose: 1 for a permitted token, 0 for all others. Null permits every token. */
+/** The tokens that a decoder may choose, by number: 1 if the token is permitted, 0 if not. Null permits every token. */
 export type Permitted = Uint8Array | null
 
 const letter = /\p{Letter}/gu
 
-/** Returns true if most letters of the text have another script than the language. */
+/** Returns true if most letters of the text are not in a script of the language. */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)
   if (own === null) return false
@@ -18,7 +18,7 @@ export function isForeign(text: string, language: string | null): boolean {
   return letters.filter(each => !own.test(each)).length > letters.length / 2
 }
 
-/** Permits all tokens except those with a letter of a script that is not the language's. */
+/** Permits a token if all its letters are in a script of the language. A token without letters is permitted. */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
   if (own === null) return null
@@ -29,8 +29,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes freely, and again with the tokens of the language's script when the text has another script. Returns no
- * tokens when nothing can be written in that script.
+ * Decodes a window with all tokens permitted. If the text is in a wrong script, decodes the window again with only the
+ * tokens of the language's scripts. Returns an empty list if the second text has no letter.
  */
 export function decodeInScript(
   tokens: Tokens,
@@ -51,7 +51,9 @@ export function textOf(tokens: readonly TimedToken[]): string {
   return tokens.map(({ text }) => text).join('')
 }
 
-/** Returns the permitted number with the highest score among `count` scores from index `from` on. */
+/**
+ * Returns the permitted token with the highest score. `scores` has the scores of `count` tokens from index `from` on.
+ */
 export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
   let best = -1
   for (let number = 0; number < count; number++) {
@@ -61,7 +63,9 @@ export function bestOf(scores: Float32Array, from: number, count: number, permit
   return best
 }
 
-/** Returns the softmax probability of one number among `count` scores from index `from` on. */
+/**
+ * Returns the softmax probability of token `number`. `scores` has the scores of `count` tokens from index `from` on.
+ */
 export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
   const chosen = scores[from + number]!
   let sum = 0

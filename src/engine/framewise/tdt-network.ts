@@ -1,5 +1,5 @@
-// The networks of a TDT model in ONNX Runtime: features and encoder for one window, and the decoder for several windows
-// at once.
+// The networks of a TDT model in ONNX Runtime. The feature network and the encoder compute one window at a time. The
+// decoder computes several windows at once.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
@@ -41,17 +41,20 @@ function transposed(values: Float32Array, width: number, count: number): Float32
   return result
 }
 
-/** The decoder's state of a window: one array for each of its state inputs, layers × width. */
+/** The state of the decoder for one window: one array of layers × width values for each state input of the decoder. */
 export type State = readonly Float32Array[]
 
 export type Step = { frame: Float32Array; token: number; state: State }
 export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
-  /** The number of scores for one frame, of tokens and durations together. -1 if the graph does not tell it. */
+  /**
+   * The number of scores for one frame: one for each token and each duration. -1 if the model file does not define
+   * it.
+   */
   scores: number
   emptyState(): State
-  /** Computes the scores of the next token and of its duration for several windows at once. */
+  /** Computes, for several windows at once, the scores of the next token and of its duration. */
   step(steps: readonly Step[]): Prediction[]
   close(): void
 }
@@ -115,7 +118,7 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
   }
 }
 
-/** Joins one state of all windows: layers × windows × width. */
+/** Joins the states of all windows for one state input. The result has layers × windows × width values. */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)
   for (const [row, { state }] of steps.entries())

@@ -1,8 +1,8 @@
-// A token-and-duration transducer (TDT) in the layout of onnx-asr, such as Parakeet v3. For each frame of 80 ms, its
-// decoder predicts a token and the number of frames until the next one.
+// A token-and-duration transducer (TDT) in the file layout of onnx-asr, such as Parakeet v3. A frame has 80 ms. For a
+// frame, the decoder predicts a token and its duration: the number of frames until the frame of the next token.
 //
-// The encoder reads one window at a time. The decoder runs for all windows of a block at once: every window has its own
-// place in its own frames, and one call computes the next token of each window.
+// The encoder reads one window at a time. The decoder is batched: one call predicts the next token of every window of a
+// block. Each window keeps the index of its current frame, because durations differ between windows.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'
@@ -26,7 +26,7 @@ import { type EncodedFrames, openDecoder, openEncoder, type State, type TdtDecod
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** One frame of the encoder has this many of Whisper's frames of 20 ms. */
+/** The length of a TDT frame, 80 ms, in Whisper's frames of 20 ms. */
 const frameLength = 4
 const rows = 16
 const tokensPerFrameDefault = 10
@@ -77,7 +77,7 @@ export async function openTdt(
   }
 }
 
-/** Decodes the windows, and once more those whose text has another script than the language. */
+/** Decodes the windows. A window whose text is in a wrong script for the language is decoded a second time. */
 function inScript(
   tokens: Tokens,
   language: string | null,
@@ -118,8 +118,8 @@ type Row = {
 }
 
 /**
- * Greedy decoding of several windows. The state of a window advances only with a token, not with a blank. The end of
- * a token is the last frame that its duration covers, and at least one frame after its start.
+ * Greedy decoding of several windows. A token changes the decoder's state of its window; a blank token does not. A
+ * token ends when its duration ends, and is at least one frame long.
  */
 export function decodeTdt(
   decoder: TdtDecoder,
@@ -169,7 +169,7 @@ function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
   return values.subarray(at * width, (at + 1) * width)
 }
 
-/** Returns the most probable duration in frames. A transducer without durations has the duration 0. */
+/** Returns the most probable duration in frames. Returns 0 for a transducer that predicts no durations. */
 function durationIn(scores: Float32Array, tokens: number): number {
   return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
 }

@@ -3,14 +3,14 @@
 /** The text of each token, by its number. A token that starts a word begins with a space. */
 export type Tokens = readonly string[]
 
-/** Parses the vocabulary. `path` names the file in errors. */
+/** Parses the vocabulary. `path` is the path of the file, for error messages. */
 export function parseTokens(content: string, path: string): Tokens {
   const tokens: string[] = []
   for (const [index, line] of content.split('\n').entries()) {
     if (line.trim() === '') continue
     const [, token = '', digits = ''] = /^(?:(.*) )?(\d+)\s*$/.exec(line) ?? []
     if (digits === '') throw new Error(`${path}: line ${index + 1} is not a token and its number`)
-    // A line that has only a number is the space.
+    // A line with only a number is the token of a space.
     tokens[Number(digits)] = token.trim() === '' ? ' ' : token.replaceAll('▁', ' ')
   }
   const gap = [...tokens.keys()].find(number => !(number in tokens))
@@ -25,7 +25,7 @@ export function isControl(token: string): boolean {
 
 const blankNames = ['<blk>', '<blank>', '<s>']
 
-/** Finds the number of the blank token. Returns -1 if there is none. */
+/** Returns the number of the blank token. Returns -1 if the vocabulary has no blank token. */
 export function findBlank(tokens: Tokens): number {
   return blankNames.map(name => tokens.indexOf(name)).find(number => number >= 0) ?? -1
 }

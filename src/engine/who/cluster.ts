@@ -1,6 +1,6 @@
-// Agglomerative clustering of voice embeddings with average linkage. A long recording is clustered in blocks.
-// Then the clusters of all blocks are clustered again. So a recording of ten hours needs no distance matrix
-// of all pairs.
+// Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
+// in blocks. Then the clusters of all blocks are clustered. So a recording of ten hours needs no distance matrix of
+// all pairs of embeddings.
 //
 // The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So
 // the centroid and the size describe a cluster completely, and clustering in blocks loses no information.
@@ -24,11 +24,14 @@ export type ClusterOptions = {
   /** Two clusters are different voices when their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices are merged when their mean distance is less than this multiple of the mean distance within the voices.
-   * Null means that voices are not merged.
+   * Two voices are merged when their mean distance is less than this multiple of the scatter of the voices. Null means
+   * that voices are not merged.
    */
   likeness: number | null
-  /** A cluster with a smaller weight does not count as a voice. In a short recording the limit is down to half of it. */
+  /**
+   * The minimum weight of a voice. A cluster with a smaller weight is not a voice. In a short recording the minimum is
+   * lower, but at least half of this value.
+   */
   weightMin: number
   /** The number of voices that the caller expects, or null when it is unknown. */
   expected: number | null
@@ -36,12 +39,12 @@ export type ClusterOptions = {
 
 /** The number of embeddings in one block. The distance matrix of a block has blockSize² entries. */
 const blockSize = 1200
-/** The factors between which the threshold may vary if a number of voices is expected. */
+/** The range of factors for the threshold. The threshold changes only if the caller expects a number of voices. */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * Returns the centroids of the voices. The voice with the largest weight is first. `embeddings` must contain only
- * those that may form a voice.
+ * Returns the centroids of the voices. The voice with the largest weight is first. `embeddings` must not contain the
+ * embeddings of short pieces, which are not reliable.
  */
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
@@ -58,12 +61,13 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Merges the two closest voices, again and again, while their mean distance is less than `likeness` times the mean
- * distance within the voices. `pieceWeight` is the mean weight of an embedding.
+ * Merges the two closest voices, again and again, while their mean distance is less than `likeness` times the scatter
+ * of the voices. `pieceWeight` is the mean weight of an embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
-    // The pairs of an embedding with itself have a cosine of 1. They are left out of the mean.
+    // The mean cosine over all pairs includes the pair of each embedding with itself, whose cosine is 1. These pairs
+    // are removed from the mean. `own` is their share of the weight.
     const own = Math.min(0.9, pieceWeight / weight)
     return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
   }
@@ -89,9 +93,8 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // These clusters are the result of every threshold between the distance of the last merge and the
-    // distance of the next merge. `factor` is the smallest change of the threshold that brings it into this
-    // range.
+    // Every threshold between the distance of the last merge and the distance of the next merge gives these clusters.
+    // `factor` is the smallest change of the threshold that brings the threshold into this range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()
@@ -117,8 +120,8 @@ function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // Few clusters were merged, because outliers remain alone. The smallest clusters are dropped: they are
-    // too small to become a voice.
+    // Few clusters were merged, because most clusters are outliers. The smallest clusters are dropped: a small cluster
+    // cannot become a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -129,7 +132,9 @@ function largestFirst(clusters: readonly Cluster[]): Cluster[] {
   return clusters.toSorted((one, other) => other.weight - one.weight)
 }
 
-/** `onStep` is called before the first merge and after each merge, with the clusters and the distance of the next merge. */
+/**
+ * `onStep`: called before the first merge and after each merge, with the clusters and the distance of the next merge.
+ */
 type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
 
 /** Merges the two closest clusters, again and again, until no two clusters are closer than `limit`. */

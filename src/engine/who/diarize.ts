@@ -19,34 +19,43 @@ export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views that the segmentation model processes at once. */
 const batchViews = 8
-/** The number of frames, about a minute, whose pieces are embedded together. */
+/** The number of frames in a block: about a minute. The pieces of a block are embedded together. */
 const blockFrames = 60 * stepFrames
-/** A shorter piece cannot form a speaker. It can only be assigned to a speaker that exists. */
+/**
+ * The minimum length, in seconds, of a piece that is clustered. A shorter piece is assigned to a speaker afterwards.
+ */
 const formingSeconds = 0.8
-/** A piece shorter than this many seconds gets no embedding. */
+/** The minimum length of a piece, in seconds, for an embedding. */
 const embeddedSeconds = 0.25
 /**
- * A voice with less speech in pieces that form speakers is not a speaker. The limit holds for `of` seconds of such speech
- * and grows with the square root of it, because odd pieces meet more like them in a longer recording.
+ * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
+ * minimum is `seconds` if the recording has `of` seconds of clustered pieces. It grows with the square root of this
+ * length, because the clusters of outliers are larger in a longer recording.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
-/** The distance between neighbouring pieces of a voice that is assumed, and its weight in measured distances. */
+/**
+ * The prior for the distance between neighbouring pieces of one voice. `distance` is the assumed value. `weight` is the
+ * number of measured distances that the assumed value counts as.
+ */
 const usualScatter = { distance: 0.22, weight: 10 }
-/** The limits of the adapted threshold, and its multiple of the distance between neighbouring pieces of a voice. */
+/**
+ * The threshold of clustering is `multiple` times the distance between neighbouring pieces of one voice. It is at least
+ * `low` and at most `high`.
+ */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 const secondsPerFrame = frameStep / sampleRate
 
-/** A piece with its embedding, or null if the piece is too short for one. */
+/** A piece with its embedding. `vector` is null if the piece is too short for an embedding. */
 type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
-/** Accepts the sound of one recording in parts of any length. Returns the turns at the end. */
+/** The diarization of one recording. `add` accepts the sound in parts of any length; `finish` returns the turns. */
 export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
-  /** The buffered sound. It begins at the start of the next view. */
+  /** The sound that is not segmented yet. It begins at the start of the next view. */
   private pending = new Float32Array(0)
-  /** The sound from the start of the frame `blockFrame` on, in parts. */
+  /** The sound that is not embedded yet, in parts. It begins at the start of frame `blockFrame`. */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0
@@ -62,7 +71,7 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // The sound after the block is read with it, because noise is measured over all of this sound.
+      // Waits for two blocks of sound before it embeds one block: more sound gives a better measurement of the noise.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -70,7 +79,7 @@ export class Diarization {
   }
 
   /**
-   * Returns the turns. `expected` is the number of speakers that the caller expects, or null when it is
+   * Returns the turns. `expected` is the number of speakers that the caller expects. Null means that the number is
    * unknown.
    */
   finish(expected: number | null): Timeline {
@@ -119,14 +128,17 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // Ignores speech that the model finds after the end of the recording: this part of a view is padding.
+      // The last view is padded with silence. Ignores speech that the model finds in the padding.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
     }
   }
 
-  /** Embeds the pieces that end before frame `end`. All views of the frames before `to` are known. */
+  /**
+   * Embeds the pieces from frame `blockFrame` to frame `end`, and sets `blockFrame` to the end of the last piece. The
+   * frames before `to` are segmented.
+   */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
     const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
@@ -164,8 +176,9 @@ export class Diarization {
   }
 
   /**
-   * Returns the threshold of clustering. Voices scatter more in one recording than in another one, so the threshold
-   * follows the distance between neighbouring pieces in which the segmentation finds one voice.
+   * Returns the threshold of clustering for this recording. The scatter of a voice differs between recordings. Two
+   * neighbouring pieces without a change of voice between them have the same voice, so their distance measures the
+   * scatter.
    */
   private adaptedThreshold(): number {
     const distances: number[] = []
@@ -191,7 +204,7 @@ function nearest(vector: Float32Array, centroids: readonly Float32Array[]): numb
   return likeness.indexOf(Math.max(...likeness))
 }
 
-/** Returns the features, repeated until they have `size` values. */
+/** Repeats the features until there are `size` values. Longer features are returned unchanged. */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features
   const filled = new Float32Array(size)

@@ -1,14 +1,20 @@
-// An embedding model, as diarization uses it.
+// The interface of an embedding model for diarization.
 
 export type Embedder = {
   /** The number of values in a feature frame. Feature frames are 10 ms apart. */
   width: number
-  /** The size of the features of the shortest part that the model was trained on. Shorter parts are repeated. */
+  /**
+   * The number of feature values in the shortest part that the model was trained on. The caller repeats a shorter part
+   * until it has this size.
+   */
   sizeMin: number
-  /** The index of the sample in the middle of the first feature frame. */
+  /** The index of the sample at the middle of the first feature frame. */
   firstMiddle: number
-  /** Returns the feature frames of `sound`. A part of these frames, with one voice, is the input of `embed`. */
+  /** Returns the feature frames of `sound`. The caller cuts them into parts with one voice each, for `embed`. */
   features(sound: Float32Array): Float32Array
-  /** Returns the embedding of each part. A part is the feature frames of one voice. Null stands for a part that is too short. */
+  /**
+   * Returns the embedding of each part. A part is the feature frames of one voice. The embedding is null if the part is
+   * too short.
+   */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

@@ -1,5 +1,6 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The encoder reads pieces of 1.6 s.
-// The embedding of a voice is the mean over its pieces.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The encoder reads 1.6 s of sound at
+// once. A longer part is cut into overlapping pieces of 1.6 s; only in this file, a piece has this fixed length. The
+// embedding of the part is the mean of the vectors of its pieces.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
@@ -15,19 +16,25 @@ import { finiteUnit } from './unit.ts'
 const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next. */
 const pieceStep = 77
-/** The minimum share of the last piece that is sound. A last piece with less sound is left out. */
+/**
+ * The minimum share of sound in the last piece; the other share is padding. A last piece with less sound is left out.
+ */
 const coverageMin = 0.75
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
-/** A quieter voice is raised to this root mean square, −30 dBFS, before it is embedded. */
+/**
+ * The minimum root mean square of a voice: −30 dBFS. A quieter voice is amplified to this level before the embedding.
+ */
 const levelMin = 10 ** (-30 / 20)
 const pieceSize = pieceFrames * melBands
-/** The number of pieces in a batch. One piece alone takes three times as long. */
+/** The number of pieces in a batch. Without batches, each piece takes three times as long. */
 const batchPieces = 32
-/** A feature frame: the power in each mel band, and the mean square of the 160 samples around the middle. */
+/**
+ * The size of a feature frame: the power in each mel band, and the mean square of the 160 samples around its middle.
+ */
 const width = melBands + 1
 
-/** Opens the encoder. With `keepsNoise` it reads the sound as published, without the subtraction of noise. */
+/** Opens the encoder. `keepsNoise` turns spectral subtraction off, as in the published encoder. */
 export function openEncoder(
   runtime: Runtime,
   folder: string,
@@ -100,7 +107,7 @@ function piecesOf(features: Float32Array): Float32Array[] {
   })
 }
 
-/** Returns the factor of the power that raises a quiet voice to the lowest level. */
+/** Returns the factor for the power that amplifies a voice to `levelMin`. The factor of a louder voice is 1. */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0
   for (let at = melBands; at < features.length; at += width) energy += features[at]! / frames

@@ -1,25 +1,28 @@
-// The loudness of the recording every 10 ms, and the removal of pauses from turns. The segmentation model bridges
-// pauses that are shorter than about half a second.
+// Measures the loudness of the recording every 10 ms, and removes pauses from turns. The segmentation model marks
+// pauses of less than about half a second as speech, so turns still contain these pauses.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turns.ts'
 
-/** A pause is quieter than the loud parts of its turn by this many decibels. */
+/** The minimum difference, in decibels, between the loud parts of a turn and a pause in this turn. */
 const belowSpeech = 32
-/** Nothing is removed from a turn unless the background is quieter than its loud parts by this many decibels. */
+/**
+ * The minimum difference, in decibels, between the loud parts of a turn and the background. With a smaller difference,
+ * pauses cannot be told from speech, and the turn is not changed.
+ */
 const quietBackground = 40
-/** The background of a turn is measured from this many seconds before the turn to as many after it. */
+/** The background of a turn is measured in the turn, and in this many seconds before and after the turn. */
 const backgroundSeconds = 5
-/** A shorter pause belongs to the turn, in seconds. */
+/** The minimum length, in seconds, of a pause that is removed. A shorter pause stays in the turn. */
 const pauseSeconds = 0.25
-/** A shorter sound between two pauses is no speech, in seconds. */
+/** The minimum length, in seconds, of speech between two pauses. A shorter sound is removed with the pauses. */
 const soundSeconds = 0.06
-/** The number of values before and after a value with which its mean is taken. */
+/** The moving average of the loudness uses a value and this many values before and after it. */
 const smoothing = 2
 const perSecond = sampleRate / samplesPerMelFrame
 const silence = -120
 
-/** Accepts the sound in parts of any length. */
+/** The loudness of one recording. `add` accepts the sound in parts of any length. */
 export class Loudness {
   private readonly values: number[] = []
   private energy = 0
@@ -76,7 +79,7 @@ function smoothed(values: readonly number[]): Float32Array {
   })
 }
 
-/** Returns the value that this share of the values does not exceed. */
+/** Returns the quantile of the values for the share `part`, from 0 to 1. */
 function share(values: Float32Array, part: number): number {
   return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

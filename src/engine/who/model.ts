@@ -5,9 +5,12 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Tensor, tensor } from '../onnx/session.ts'
 
 export type VoiceModel = {
-  /** The last dimension of the output. It is below 1 if the model does not fix this dimension. */
+  /** The last dimension of the output. It is below 1 if this dimension is variable. */
   outputSize: number
-  /** Runs the model once and returns the result of `read`, which gets the values of the output and their dimensions. */
+  /**
+   * Runs the model once. Calls `read` with the values and the dimensions of the output, and returns the result of
+   * `read`.
+   */
   run<Result>(
     data: Float32Array,
     dims: readonly number[],

@@ -1,13 +1,15 @@
-// Subtracts steady noise from the power in mel bands.
+// Spectral subtraction: removes steady noise from the power in mel bands.
 
-/** The share of the frames, the quietest ones, that are taken for noise alone. */
+/** The share of frames that are treated as noise without speech. The quietest frames are used. */
 const quietShare = 0.08
-/** The noise is subtracted this many times, because its power varies from frame to frame. */
+/**
+ * The factor of the noise before the subtraction. It is above 1 because the power of the noise varies between frames.
+ */
 const oversubtraction = 2
-/** The share of the power that remains at least. */
+/** The spectral floor: the minimum share of the power that remains in a band. */
 const remainingShare = 0.02
 
-/** Returns the power, frames × `bands`, without the mean power of the quietest frames. */
+/** Subtracts the noise from each frame. `power` and the result have frames × `bands` values. */
 export function withoutNoise(power: Float32Array, bands: number): Float32Array {
   const frames = power.length / bands
   const loudness = new Float32Array(frames)

@@ -1,5 +1,6 @@
-// Cuts the recording into pieces in which one voice speaks. Overlapping views vote on every frame. A piece ends at a
-// pause, at an overlap of voices, and where the views find that the voice changes.
+// Cuts the recording into pieces: spans in which one voice speaks alone. A piece ends at a pause, at an overlap of
+// voices, and at a change of voice. Up to ten views contain the same frame, so the decision for a frame is a vote of
+// these views.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameStep, viewFrames } from './voices.ts'
@@ -7,24 +8,30 @@ import { classVoices, frameStep, viewFrames } from './voices.ts'
 /** A span of frames of the recording, from the frame `from` to before the frame `to`. */
 export type FrameSpan = { from: number; to: number }
 
-/** `follows` is true if the piece continues the voice of the previous piece, as far as the views can tell. */
+/**
+ * A piece. `follows` is true if its voice is probably that of the previous piece: the views find no change of voice
+ * between the two pieces, and the pause between them is short.
+ */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
-/** The votes of the views, for each frame of a span. */
+/**
+ * The votes of the views. Each list has one value for each frame: the number of views that contain the frame, the sum
+ * of the numbers of voices that these views find, and the number of views that find a change of voice.
+ */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 const frames = (seconds: number) => Math.round((seconds * sampleRate) / frameStep)
-/** A voice that speaks alone for a shorter time in a view does not vote for a change of voice. */
+/** The minimum length of a run in which one voice speaks alone. A shorter run is ignored in the search for changes. */
 const runFramesMin = frames(0.13)
-/** A shorter pause does not end a piece. */
+/** The maximum length of a pause inside a piece. A longer pause ends the piece. */
 const pauseFrames = frames(0.15)
-/** A longer pause may separate two voices even if the views find no change. */
+/** The maximum pause between a piece and a piece that follows it. The voice can change unseen in a longer pause. */
 const followsFramesMax = frames(0.42)
-/** Views place a change of voice within this distance of each other. */
+/** The maximum distance between the frames in which two views find the same change of voice. */
 const reach = frames(0.24)
-/** The share of the views that must find a change of voice. */
+/** The minimum share of the views that find a change of voice, for a cut at this change. */
 const changeShare = 0.35
-/** A longer piece is cut into equal parts of about `aimFrames`. */
+/** The maximum length of a piece. A longer piece is cut into equal parts of about `aimFrames`. */
 const longestFrames = frames(2.4)
 const aimFrames = frames(2)
 
@@ -94,7 +101,7 @@ function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to 
 
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
-/** Yields the frames of a view in which its only speaking voice changes. Short runs of a voice are ignored. */
+/** Yields the frames of a view in which one voice stops and another voice begins. Short runs of a voice are ignored. */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
   for (let from = 0, to = 0; from < classes.length; from = to) {
@@ -106,7 +113,10 @@ function* changesIn(classes: Uint8Array): Generator<number> {
   }
 }
 
-/** Returns the frames in which enough views find a change. Of several near frames, only the best one is returned. */
+/**
+ * Returns the frames at which enough views find a change. Among near frames, returns only the one with the most
+ * votes.
+ */
 function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)
   for (const [frame, count] of changes.entries())

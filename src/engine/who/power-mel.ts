@@ -1,7 +1,8 @@
-// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame of 25 ms
-// is centred on every tenth millisecond, from the first sample on. Silence surrounds the sound.
+// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame has 25
+// ms of sound. The middle of the first frame is the first sample, and frames are 10 ms apart. The sound is padded
+// with silence at both ends.
 //
-// The window and the Fourier transform are one product of a frame and a matrix, as in fbank.ts.
+// The Hann window and the Fourier transform are combined into one product of a frame and a matrix, as in fbank.ts.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -59,7 +60,9 @@ function featureGraph(): Uint8Array {
   return graph.bytes()
 }
 
-/** Returns a matrix, 400 × 201: the weight of each sample of a frame in each bin of the spectrum, with a Hann window. */
+/**
+ * Returns a matrix, 400 × 201: the weight of each sample of a frame in each bin of the spectrum, with a Hann window.
+ */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / samplesPerFft
   return Float32Array.from({ length: samplesPerFft * bins }, (_, at) => {

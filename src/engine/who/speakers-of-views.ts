@@ -1,15 +1,22 @@
-// Finds the speaker of each voice of a view. The labelled pieces of the recording vote for the speaker.
+// Finds the speaker of each local voice of a view. Where a labelled piece and a local voice share frames, each of these
+// frames is a vote for the speaker of the piece.
 
 import type { FrameSpan } from './pieces.ts'
 import { classVoices, localVoices, viewFrames } from './voices.ts'
 
-/** A piece with its speaker, or -1 if it is unknown. `forms` is true if the piece is long enough for a sure embedding. */
+/**
+ * A piece with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece is long enough to be
+ * clustered; the embedding of a shorter piece is not reliable.
+ */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
-/** The votes of a frame in a piece whose embedding is not sure. Any sure frame outweighs all of these frames. */
+/**
+ * The vote of a frame in a piece that is too short to be clustered. All such votes of a view together count less than
+ * one.
+ */
 const unsureVote = 1 / viewFrames
 
-/** Returns the speaker of each voice, for each view. The speaker is -1 if no piece has this voice. */
+/** Returns the speaker of each local voice, for each view. -1 means that no labelled piece contains the local voice. */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
   stepFrames: number,
@@ -34,7 +41,7 @@ export function speakersOfViews(
   })
 }
 
-/** The voices of a frame in which only one local voice speaks. The index is the local voice. */
+/** The values of `classVoices` for frames in which only one local voice speaks. The index is the local voice. */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {

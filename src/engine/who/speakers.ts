@@ -1,5 +1,5 @@
-// Assigns a speaker to each word: the speaker whose turn overlaps the word most. A short run of words with
-// another speaker inside a sentence gets the main speaker of that sentence.
+// Assigns a speaker to each word: the speaker whose turn overlaps the word most. Inside a sentence, a short run of
+// words of a different speaker is assigned to the main speaker of the sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'

@@ -1,5 +1,6 @@
-// Merges overlapping views into turns. The number of speakers in a frame is the mean over the views that
-// contain the frame, rounded. The speakers with the most votes of these views are chosen.
+// Merges overlapping views into turns. Each view that contains a frame votes for the speakers whom it finds in that
+// frame. The number of speakers in the frame is the rounded mean over these views. The speakers with the most votes
+// are chosen.
 
 import { sampleRate } from '../audio.ts'
 import type { FrameSpan } from './pieces.ts'
@@ -9,7 +10,7 @@ import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './
 export type Turn = { from: number; to: number; speaker: number }
 
 /**
- * A view: the class of each frame, and the speaker of each local voice. The speaker is -1 if it is unknown.
+ * A view: the class of each frame, and the speaker of each local voice. -1 means that the speaker is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
@@ -17,7 +18,7 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view to the start of the next. */
   stepFrames: number
-  /** The pieces whose speaker is sure. They outvote the views. */
+  /** The pieces that were clustered, with their speakers. In a frame of such a piece, its speaker wins the vote. */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
@@ -37,7 +38,7 @@ export type Timeline = {
  * as an error and dropped.
  */
 const speakerSamplesMin = sampleRate
-/** The votes of a piece whose speaker is sure. The views of a frame have fewer votes. */
+/** The votes of a clustered piece for its speaker. This number exceeds the votes of all views of a frame. */
 const sureVotes = 100
 
 export function turnsOf(recording: SegmentedRecording): Timeline {
@@ -55,7 +56,7 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view. Other views that contain the same frames vote for them. */
+/** Finds the unknown speakers of each view by the votes of the other views that contain the same frames. */
 function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -77,9 +78,9 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds votes from the overlapping view `near`, for each frame in which local voice `local` of `view` speaks.
- * Every speaker whom `near` finds in that frame gets one vote. Frame `frame` of `view` is frame `frame +
- * shift` of `near`.
+ * Adds the votes of the overlapping view `near` for the speaker of local voice `local` of `view`. In each frame in
+ * which this local voice speaks, every speaker whom `near` finds gets one vote. Frame `frame` of `view` is frame
+ * `frame + shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

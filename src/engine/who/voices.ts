@@ -1,6 +1,6 @@
 // The two models of diarization. The segmentation model finds up to three voices in each frame of a
-// ten-second view, but does not identify them. The embedding model converts a voice to a vector. The vectors
-// of two views can be compared.
+// ten-second view, but does not identify them. The embedding model converts a piece to an embedding. Embeddings of
+// different views can be compared, so they show which voices are the same person.
 
 import { sampleRate } from '../audio.ts'
 import type { VoiceProfile } from '../models/catalogue.ts'
@@ -14,8 +14,7 @@ import { openWespeaker } from './wespeaker.ts'
 
 export const viewSamples = 10 * sampleRate
 /**
- * The number of samples from the start of one frame of the segmentation model to the start of the next: 16.9
- * ms.
+ * The number of samples from the start of one frame of the segmentation model to the start of the next frame: 16.9 ms.
  */
 export const frameStep = 270
 /** The number of samples that one frame covers. */

@@ -1,5 +1,5 @@
-// The published embedding model, WeSpeaker's ResNet34, and the pocket model, which has the same layout. Both read
-// Kaldi's filterbank features.
+// The published embedding model, WeSpeaker's ResNet34, and the embedding model of the tests. Both models have the same
+// inputs and outputs, and both read Kaldi's filterbank features.
 
 import { samplesPerFft } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
@@ -12,7 +12,10 @@ import { finiteUnit } from './unit.ts'
 
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
-/** The number of feature frames is a multiple of this number. A GPU has to prepare its work again for each new length. */
+/**
+ * The number of feature frames is rounded down to a multiple of this number. A GPU prepares its work again for each new
+ * length, so fewer different lengths are faster.
+ */
 const framesStep = 25
 
 export function openWespeaker(runtime: Runtime, folder: string, device: Device): Embedder {
@@ -35,8 +38,8 @@ export function openWespeaker(runtime: Runtime, folder: string, device: Device):
 }
 
 /**
- * Subtracts the mean over the frames from each mel band. The mean represents the microphone and the acoustics
- * of the place, which do not change.
+ * Subtracts the mean over the frames from each mel band. The mean represents the microphone and the room, which do not
+ * change, so the result depends only on the voice.
  */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
