@@ -1,4 +1,4 @@
-// The whole page: the header, and the part that belongs to the address.
+// The root component: the header, and the page that belongs to the address.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -74,7 +74,9 @@ function Body({ at }: { at: string }) {
   )
 }
 
-/** Names the page in the title bar, and moves the focus to the top of a page that was opened by a link. */
+/**
+ * Sets the document's title. After a change of the page, moves the focus to the heading, for screen readers.
+ */
 function useTitle(title: string | undefined): void {
   const isFirst = useRef(true)
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Every sentence and every label of the web app.
+// The texts and labels of the web app.
 
 export const words = {
   loading: 'Loading …',
@@ -29,7 +29,10 @@ export const words = {
       'Something between this page and the server answered in its place. Reload the page, or ask your operator.',
   },
 
-  /** What to do about an error, by its code. The server says what happened. */
+  /**
+   * Advice for a person, by error code. The page shows the advice with the message of the server, or instead of
+   * that message.
+   */
   advice: {
     URL_NOT_ACCESSIBLE:
       'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',

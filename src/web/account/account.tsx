@@ -1,4 +1,4 @@
-// The account: its password, and signing out everywhere.
+// The page of the account: changes the password, and ends all sessions of the account.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

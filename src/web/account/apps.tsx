@@ -1,4 +1,4 @@
-// The programs that a person has allowed to act for the account.
+// The page of grants: the clients that may use the account, with a button that revokes each grant.
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'

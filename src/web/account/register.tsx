@@ -1,4 +1,5 @@
-// Creating an account. The account works once the link in the mail was opened.
+// The page that creates an account. The account works after the person has opened the link in the verification
+// mail.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

@@ -1,18 +1,18 @@
-// The account that is signed in.
+// The session of the signed-in person, and facts about the account.
 
 import { signal } from '@preact/signals'
 import { ask, Fault, resumeRequests } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
-/** What the page asks about the account once: the session alone does not say it. */
+/** Facts about the account that the session does not contain. The page requests them after the sign-in. */
 export type AccountDetails = {
   operator: boolean
   has_password: boolean
   webhook_url: string | null
 }
 
-/** Undefined until the server has answered, null for a visitor. */
+/** The session. Undefined until the server has answered. Null when no person is signed in. */
 export const session = signal<Session | null | undefined>(undefined)
 export const details = signal<AccountDetails | null>(null)
 
@@ -27,7 +27,9 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in. A person who comes back as somebody else gets a fresh page. */
+/**
+ * Signs in. Loads the start page again when the account is another one than before, so that no old data stays.
+ */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
   const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })

@@ -1,4 +1,4 @@
-// Signing in with an email address and a password, or with an API key.
+// The forms that sign a person in: by an email address and a password, or by an API key.
 
 import { useSignal } from '@preact/signals'
 import { needsSignIn } from '../base/net.ts'
@@ -24,7 +24,9 @@ export function SignInPage() {
   )
 }
 
-/** Asks for a new sign-in over the page whose session has ended. The page below keeps what was typed. */
+/**
+ * A sign-in dialog for a session that has ended. The dialog covers the page, so that typed text is not lost.
+ */
 export function SignInAgain() {
   if (!needsSignIn.value) return null
   return (

@@ -1,4 +1,4 @@
-// The default webhook of the account, and what was delivered to it.
+// The page of the default webhook of the account, with the list of its deliveries.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDateTime } from '../base/format.ts'

@@ -1,8 +1,9 @@
-// Numbers, dates and durations in the reader's way.
+// Formats numbers, dates and durations for the locale of the browser.
 
 import { words } from '../words.ts'
 
-// A browser may be started with the name of a system locale, such as en-US@posix, which is no language tag.
+// `navigator.languages` may contain the name of a system locale, such as en-US@posix. Such a name is not a
+// language tag, and Intl would throw an error for it.
 const locale = navigator.languages.filter(isLanguageTag)
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -34,7 +35,7 @@ export function showTime(at: string | number): string {
   return timeOnly.format(new Date(at))
 }
 
-/** Returns "3 min. ago" for the last day, and the date for earlier times. */
+/** Returns a relative time such as "3 min. ago" for the last seven days, and the date for earlier times. */
 export function showAgo(at: string | number): string {
   const ago = Date.now() - new Date(at).getTime()
   if (ago > 7 * day) return showDay(at)
@@ -75,7 +76,7 @@ export function showPercent(share: number): string {
   return percent.format(share)
 }
 
-/** Returns cents as dollars. An amount below one dollar keeps the fractions of a cent. */
+/** Formats cents as dollars. An amount below one dollar is shown with its fractions of a cent. */
 export function showMoney(cents: number): string {
   return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
 }

@@ -1,11 +1,11 @@
-// Requests to the server. A request that finds no server is repeated until the server answers. A request whose
-// session has ended waits until the person has signed in again, and is then repeated.
+// Sends requests to the server. A request is repeated while the server does not answer. A request that is
+// refused because the session has ended is repeated after the person has signed in again.
 
 import { signal } from '@preact/signals'
 import { words } from '../words.ts'
 import { timing } from './timing.ts'
 
-/** An answer that is not a success. The message is a sentence for the person. */
+/** The error of a failed request. The message is a sentence that the page shows to the person. */
 export class Fault extends Error {
   constructor(
     readonly code: string,
@@ -24,7 +24,7 @@ export const needsSignIn = signal(false)
 
 let signedInAgain = Promise.withResolvers<void>()
 
-/** Lets the requests go on that wait for a new sign-in. */
+/** Repeats the requests that wait for a new sign-in. */
 export function resumeRequests(): void {
   needsSignIn.value = false
   signedInAgain.resolve()
@@ -35,12 +35,12 @@ type Options = {
   /** The values of the query. Undefined values are left out. */
   query?: Record<string, string | number | undefined>
   body?: unknown
-  /** The ETag that was read: the request is refused when there is another one. */
+  /** The ETag of the version that the page has read. The server refuses the request for any other version. */
   ifMatch?: string | null
   signal?: AbortSignal
-  /** False: a 401 is an answer like any other. */
+  /** If false, an answer with the status 401 is an error. Otherwise the request waits for a new sign-in. */
   waitsForSignIn?: boolean
-  /** False: the request fails when the server does not answer. */
+  /** If false, the request fails when the server does not answer. Otherwise the request is repeated. */
   waitsForServer?: boolean
   keepalive?: boolean
 }
@@ -50,7 +50,7 @@ export async function ask<Answer>(method: string, path: string, options: Options
   return (await askTagged<Answer>(method, path, options)).answer
 }
 
-/** Like `ask`. Returns the ETag of the answer too. */
+/** Sends a request like `ask`, and also returns the ETag of the answer. */
 export async function askTagged<Answer>(
   method: string,
   path: string,
@@ -122,7 +122,9 @@ async function send(method: string, path: string, options: Options): Promise<Res
   }
 }
 
-/** Waits. Ends at once when the browser reports that the network is back, or when the signal aborts. */
+/**
+ * Waits for `ms` milliseconds. The wait ends early when the browser is online again, or when the signal aborts.
+ */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = () => {

@@ -1,4 +1,4 @@
-// The address of the page. A click on a link inside the app changes the address without loading the page again.
+// The router of the app. A click on a link inside the app changes the address without a reload of the page.
 
 import { computed, signal } from '@preact/signals'
 
@@ -6,10 +6,10 @@ const address = signal(read())
 
 export const path = computed(() => address.value.pathname)
 export const query = computed(() => address.value.searchParams)
-/** The part of the address behind the number sign, without the sign. */
+/** The fragment of the address: the text after the `#`. */
 export const fragment = computed(() => address.value.hash.slice(1))
 
-/** Opens an address inside the app. */
+/** Navigates to an address inside the app. With `replace`, the browser's history gets no new entry. */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const target = new URL(to, location.href)
   if (target.href !== location.href) {
@@ -21,7 +21,7 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
   if (isOtherPage && !replace) scrollTo(0, 0)
 }
 
-/** Changes the address without a new entry in the history and without telling the page. */
+/** Changes the address in the address bar only. The page does not change, and the history gets no new entry. */
 export function note(to: string): void {
   history.replaceState(null, '', to)
 }

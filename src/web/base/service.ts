@@ -1,4 +1,4 @@
-// What this installation can do: its languages, formats and limits.
+// The languages, file formats and limits of this server.
 
 import { signal } from '@preact/signals'
 import { ask } from './net.ts'

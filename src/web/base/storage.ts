@@ -1,5 +1,5 @@
-// Values that the browser keeps between visits. A browser may refuse storage: then the values last until the
-// page is closed.
+// Values in the browser's local storage, with a copy in memory. When the browser refuses local storage, only
+// the copy in memory is used, and the values are lost when the page is closed.
 
 const memory = new Map<string, string>()
 
@@ -18,7 +18,7 @@ export function store(name: string, value: unknown): void {
   try {
     localStorage.setItem(`steno.${name}`, text)
   } catch {
-    // The copy in memory serves.
+    // The browser refuses local storage. `stored` then reads the copy in memory.
   }
 }
 
@@ -27,11 +27,11 @@ export function forget(name: string): void {
   try {
     localStorage.removeItem(`steno.${name}`)
   } catch {
-    // There is nothing to remove.
+    // The browser refuses local storage, so no value is stored there.
   }
 }
 
-/** Lists the names of stored values that begin with `start`. */
+/** Returns the names of the stored values whose names begin with `start`. */
 export function storedNames(start: string): string[] {
   try {
     return Object.keys(localStorage)

@@ -1,4 +1,4 @@
-// The colours of the page: those of the system, or light or dark by choice.
+// The colour theme of the page: light, dark, or the theme of the operating system.
 
 import { effect, signal } from '@preact/signals'
 import { store, stored } from './storage.ts'

@@ -3,25 +3,26 @@
 export const timing = {
   /** Poll interval of the job list while a job is unfinished. */
   listEveryMs: 3000,
-  /** First and longest delay between two attempts to reach a server that does not answer. */
+  /** Delay before the first retry when the server does not answer. Each further delay is twice as long. */
   retryMs: 500,
+  /** Longest delay between two retries. */
   retryMsMax: 15_000,
   /** Time that a message stays on the screen. */
   toastMs: 5000,
-  /** Time in which a deletion can be undone. */
+  /** Time after a deletion in which the person can undo the deletion. */
   undoMs: 8000,
   /** Delay between the last keystroke and the request that saves it. */
   saveMs: 900,
-  /** Keystrokes closer together than this are one step of undo. */
+  /** Keystrokes with less time between them than this are undone together. */
   undoStepMs: 1200,
   /** Delay between the last keystroke in a search field and the search. */
   typingMs: 250,
-  /** Size of one PATCH of an upload. */
+  /** Size of the part of a file that one PATCH request uploads. */
   pieceBytes: 16 * 1024 ** 2,
   /** Interval over which the speed of an upload is averaged. */
   speedMs: 5000,
-  /** Silence that is skipped when the reader asks for it. */
+  /** Shortest pause between two words that the player skips. */
   silenceMs: 1000,
-  /** How often the operator's page asks for new figures. */
+  /** Poll interval of the operator's page. */
   operatorEveryMs: 10_000,
 }

@@ -1,4 +1,4 @@
-// The place where recordings come in: dropped or chosen files, whole folders, or the address of a file.
+// The form that adds recordings: files and folders that are dropped or chosen, or the web address of a file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -124,7 +124,7 @@ async function addAddress(address: string): Promise<void> {
   await refreshJobs()
 }
 
-/** Returns why the service would refuse a file, or null. The file is not sent then. */
+/** Returns the reason why the server would refuse a file, or null. A file with a reason is not sent. */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits
   if (!limits) return null

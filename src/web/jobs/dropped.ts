@@ -1,7 +1,8 @@
-// Lists the files of a drop. A dropped folder gives all files in it.
+// Lists the files that a person dropped on the page. For a dropped folder, lists all files in the folder.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The entries must be read at once: after an await, the browser has emptied the drop.
+  // The entries are read before the first `await`, because the browser empties the DataTransfer after the
+  // event.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...data.files]
   const found = await Promise.all(entries.map(filesOf))
@@ -13,7 +14,7 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // A reader gives at most 100 entries at a time, and an empty list at the end.
+  // A directory reader returns its entries in batches of at most 100. An empty batch marks the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -1,4 +1,4 @@
-// The results of a search over all transcripts.
+// Requests the results of a search over all transcripts.
 
 import { ask } from '../base/net.ts'
 import { type Job, nameInUrl, nameOf } from './job.ts'
@@ -18,13 +18,13 @@ type FoundUtterance = {
 
 type HitPage = { items: FoundUtterance[]; next_cursor: string | null }
 
-/** A part of a quotation. */
+/** A part of a found utterance. `isFound` is true for the text that the query matches. */
 type Part = { text: string; isFound: boolean }
 
 export type Hit = {
   jobId: string
   name: string | null
-  /** Where the first found word is spoken. */
+  /** The time of the first matched word, in seconds. */
   start: number
   speaker: string | null
   parts: Part[]
@@ -40,7 +40,7 @@ export async function searchTranscripts(
   return { items: page.items.map(hitOf), next_cursor: page.next_cursor }
 }
 
-/** Returns the names of the newest jobs by their ids. */
+/** Returns the names of the newest 200 jobs, by the id of the job. */
 export async function namesOfJobs(): Promise<Record<string, string>> {
   const { items } = await ask<{ items: Job[] }>('GET', '/v1/transcriptions', { query: { limit: 200 } })
   return Object.fromEntries(items.map(job => [job.id, nameOf(job)]))

@@ -1,4 +1,4 @@
-// The jobs on the page. While a job is unfinished and the page is visible, the list is read again and again.
+// The list of jobs. The list is polled while a job is unfinished and the page is visible.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -10,17 +10,19 @@ import { isEnded, type Job, type JobStatus, nameOf } from './job.ts'
 type Page = { items: Job[]; next_cursor: string | null }
 
 export const statusFilter = signal<JobStatus | ''>('')
-/** The number of past days whose jobs are shown, or 0 for all. */
+/** The list shows the jobs of this number of past days. 0 shows all jobs. */
 export const daysFilter = signal(0)
 const loaded = signal<Job[] | null>(null)
 const cursor = signal<string | null>(null)
-/** The jobs that are about to be deleted. */
+/** The ids of deleted jobs whose deletion can still be undone. The list does not show these jobs. */
 const hidden = signal<ReadonlySet<string>>(new Set())
 
 export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.value.has(id)) ?? null)
 export const hasMore = computed(() => cursor.value !== null)
 
-/** Reads the first page, and keeps the jobs of later pages that were read before. */
+/**
+ * Reads the first page of the list again. The jobs of further pages that were already read stay in the list.
+ */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
   const page = await readPage(undefined)
@@ -50,7 +52,7 @@ export function changeFilter(change: { status?: JobStatus | ''; days?: number })
   return refreshJobs()
 }
 
-/** Reads the list until the returned function is called. */
+/** Polls the list until the returned function is called. */
 export function watchJobs(): () => void {
   let timer: ReturnType<typeof setTimeout>
   let isOver = false
@@ -83,7 +85,7 @@ export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
   await refreshJobs().catch(() => null)
 }
 
-/** Deletes a job when the time to undo the deletion is over. */
+/** Hides a job, and deletes the job when the time for an undo is over. An undo shows the job again. */
 export function deleteJob(job: Job): void {
   hide(job.id, true)
   tellWithUndo(words.jobs.deleted(nameOf(job)), {

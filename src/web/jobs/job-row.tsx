@@ -1,4 +1,4 @@
-// One job in the list.
+// The row of one job in the list of jobs.
 
 import { showAgo, showDuration, showLanguage, showMoney } from '../base/format.ts'
 import { Icon } from '../parts/icon.tsx'

@@ -1,4 +1,4 @@
-// A job as the API describes it, and how the page names it.
+// A job in the form of the API, the request that submits a job, and the name that the page shows.
 
 import { showDateTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
@@ -13,7 +13,7 @@ export type Job = {
   language: string | null
   diarize: boolean
   cost_cents: number | null
-  /** Texts of the caller. The web app keeps the name of the recording there, as it is on the person's disk. */
+  /** Texts that the caller stored with the job. The web app stores the original file name as `name`. */
   metadata: Record<string, string> | null
   filename: string | null
   source_url?: string
@@ -27,7 +27,7 @@ export type Job = {
 
 const longestName = 255
 
-/** What the API is asked to make of a recording. */
+/** The options of a job: the fields of POST /v1/transcribe except the source and `metadata`. */
 export type JobOptions = {
   language?: string
   diarize?: boolean
@@ -47,7 +47,10 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
   return status === 'completed' || status === 'failed'
 }
 
-/** Returns the name of a job: the file's name, else the end of its address, else its date. */
+/**
+ * Returns the name to show for a job: the original file name. Without a file name, returns the last part of the
+ * source's address. Without an address, returns a text with the date of the job.
+ */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
 }

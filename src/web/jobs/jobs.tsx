@@ -1,4 +1,4 @@
-// The page of jobs: new recordings come in at the top, transcripts are listed below.
+// The page of the jobs: the form that adds recordings, and below it the list of jobs.
 
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/route.ts'

@@ -1,4 +1,4 @@
-// The choices for the next recordings: language, speakers, and words that may be said.
+// The options of the next jobs: the language, the speakers, and the expected words.
 
 import { signal } from '@preact/signals'
 import { showLanguage } from '../base/format.ts'
@@ -19,7 +19,7 @@ function choose(change: Partial<Choices>): void {
   store('options', choices.value)
 }
 
-/** Returns the choices as the API takes them. */
+/** Returns the chosen options in the form of the API. */
 export function chosenOptions(): JobOptions {
   const { language, diarize, speakers, prompt, vocabulary } = choices.value
   const terms = vocabulary
@@ -78,7 +78,9 @@ export function Options() {
   )
 }
 
-/** Returns the languages that a model on this server knows, sorted by their names in the reader's language. */
+/**
+ * Returns the languages that a model of this server supports, sorted by name in the language of the browser.
+ */
 function languages(): [string, string][] {
   const served = service.value?.languages.filter(language => language.served) ?? []
   const named = served.map(({ code }): [string, string] => [code, showLanguage(code)])

@@ -1,4 +1,4 @@
-// Search over the text of all transcripts.
+// The page that searches the text of all transcripts.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -35,7 +35,7 @@ export function SearchPage() {
       ),
     [],
   )
-  // The address follows the field, so that a search can be linked and reloaded.
+  // The typed query is copied into the address, so that a reload or a link shows the same search.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (typed.value !== asked) go(`/search?q=${encodeURIComponent(typed.value)}`, { replace: true })

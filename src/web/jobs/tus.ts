@@ -1,14 +1,15 @@
-// Sends a file in pieces by the protocol tus 1.0. A transfer that was interrupted goes on where it stopped.
+// Uploads a file in parts by the tus protocol 1.0. An interrupted upload resumes at the last byte that the
+// server has.
 
 import { Fault, faultOf, isOnline, needsSignIn, pause } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
 
-/** An upload on the server: its address and its id. */
+/** An upload that the server knows. The file is sent to `address`; a job refers to `uploadId`. */
 export type Started = { address: string; uploadId: string }
 
-/** Announces a file. The answer names the address to which its bytes go. */
+/** Creates an upload on the server for a file. Returns its address and its id. */
 export async function startUpload(file: File, signal: AbortSignal): Promise<Started> {
   const response = await fetch('/v1/upload/resumable', {
     method: 'POST',
@@ -24,7 +25,9 @@ export async function startUpload(file: File, signal: AbortSignal): Promise<Star
   return { address: address.pathname + address.search, uploadId: response.headers.get('upload-id') ?? '' }
 }
 
-/** Returns how many bytes the server has, or null when it does not know the upload. */
+/**
+ * Returns the number of bytes that the server has received, or null when the server does not know the upload.
+ */
 export async function offsetOf(address: string, signal: AbortSignal): Promise<number | null> {
   const response = await fetch(address, { method: 'HEAD', headers: version, signal })
   if (response.ok) return Number(response.headers.get('upload-offset'))
@@ -36,7 +39,7 @@ export function removeUpload(address: string): Promise<unknown> {
   return fetch(address, { method: 'DELETE', headers: version }).catch(() => null)
 }
 
-/** Sends the file from `offset` to its end. Repeats a piece for as long as the server does not take it. */
+/** Sends the bytes of a file from `offset` to the end. A part that fails temporarily is sent again. */
 export async function sendFile(
   file: File,
   address: string,
@@ -58,14 +61,16 @@ export async function sendFile(
       isOnline.value = error instanceof Fault
       await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
-      // The server knows best how much of the piece has arrived.
+      // The server may have stored some bytes of the failed part. The next part begins at the server's offset.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)
     }
   }
 }
 
-/** Sends one piece and returns the new offset. `fetch` cannot report how much was sent. */
+/**
+ * Sends one part and returns the new offset. Uses XMLHttpRequest, because `fetch` reports no upload progress.
+ */
 function sendPiece(
   piece: Blob,
   address: string,
@@ -93,14 +98,14 @@ function sendPiece(
   })
 }
 
-/** Returns true for an answer after which the same piece may be sent again. */
+/** Returns true for an error after which the same part may be sent again. */
 function isPassing({ status }: Fault): boolean {
   return (
     status === 401 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
   )
 }
 
-/** Encodes a name of any script. */
+/** Encodes a text as Base64 of its UTF-8 bytes. `btoa` alone fails for letters that are not Latin-1. */
 function toBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

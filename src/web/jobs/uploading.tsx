@@ -1,4 +1,4 @@
-// The files that are on their way to the server: a row for each, with its progress.
+// The list of uploads. Each row shows the progress of one file.
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
@@ -52,7 +52,10 @@ function UploadRow({ upload }: { upload: Upload }) {
   )
 }
 
-/** After a reload, the browser no longer has the file: the person chooses it once more. */
+/**
+ * A button that resumes an upload after a reload. The person must choose the file again, because a reload
+ * removes all files from the memory of the page.
+ */
 function ChooseAgain({ upload }: { upload: Upload }) {
   return (
     <label class="button">
@@ -83,7 +86,7 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
   return parts.join(' · ')
 }
 
-/** Asks before the page is closed while a file is on its way. */
+/** Makes the browser ask for confirmation when the page is closed during an upload. */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => state === 'sending' || state === 'queued')
   useEffect(() => {

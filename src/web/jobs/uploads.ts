@@ -1,4 +1,5 @@
-// The uploads of this browser. What is needed to go on after a reload is kept in the browser's storage.
+// The uploads of this browser. Their addresses are in the browser's storage, so that uploads can resume after a
+// reload.
 
 import { signal } from '@preact/signals'
 import { isOnline, messageOf, pause } from '../base/net.ts'
@@ -17,7 +18,7 @@ export type Upload = {
   size: number
   modifiedAt: number
   options: JobOptions
-  /** Null until the server knows the upload. */
+  /** The upload on the server. Null until the server has created the upload. */
   started: Started | null
   sent: number
   state: UploadState
@@ -33,7 +34,7 @@ const stops = new Map<string, AbortController>()
 
 addEventListener('pagehide', keep)
 
-/** Adds files. A file that was being sent before a reload goes on where it stopped. */
+/** Adds files to the uploads. Resumes the upload of a file that a reload interrupted. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
   for (const file of added) {
     const before = uploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
@@ -48,7 +49,7 @@ export function pauseUpload(id: string): void {
   sendNext()
 }
 
-/** Goes on with an upload. After a reload, the file is given again. */
+/** Resumes an upload. `file` is needed after a reload, because the page has lost the file. */
 export function continueUpload(id: string, file?: File): void {
   const upload = findUpload(id)
   if (!upload) return
@@ -78,7 +79,7 @@ function addFile(file: File, options: JobOptions): void {
   sendNext()
 }
 
-/** Sends the files one after the other. */
+/** Sends the next queued file, unless another file is being sent. */
 function sendNext(): void {
   keep()
   if (uploads.value.some(({ state }) => state === 'sending' || state === 'starting')) return
@@ -124,7 +125,7 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Repeats a request until the server answers. */
+/** Calls `work` again while the server does not answer. Other errors of `work` are thrown. */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
     try {
@@ -140,7 +141,7 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
   }
 }
 
-/** Returns a function that is told how much was sent, and returns the speed of the last seconds. */
+/** Returns a function that receives the sent bytes and returns the speed over the last `timing.speedMs`. */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]
   return sent => {
@@ -171,7 +172,7 @@ function keep(): void {
   else store(name, known)
 }
 
-/** Returns the uploads of an earlier visit. Their files must be chosen again. */
+/** Returns the uploads of an earlier visit. The person must choose their files again. */
 function storedUploads(): Upload[] {
   const before = stored<Upload[]>(name) ?? []
   return before.map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))

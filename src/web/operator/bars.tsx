@@ -1,4 +1,4 @@
-// A bar chart in SVG. A table with the same figures is behind it for those who cannot see it.
+// A bar chart in SVG. A hidden table with the same figures serves screen readers.
 
 import { words } from '../words.ts'
 
@@ -56,7 +56,7 @@ export function Bars({ title, labels, series, show }: BarsProps) {
   )
 }
 
-/** One bar. The values of the series stand on top of each other. */
+/** A stacked bar: the values of all series at one position, one above the other. */
 function Column({ at, series, most }: { at: number; series: Series[]; most: number }) {
   let top = height
   return (

@@ -1,4 +1,4 @@
-// The operator's view: what runs, what waits, what failed, and who uses the service.
+// The operator's page: running, waiting and failed jobs, and the use of the service by each account.
 
 import { useEffect } from 'preact/hooks'
 import { details } from '../account/session.ts'

@@ -1,4 +1,4 @@
-// A modal dialog. The browser keeps the focus inside and closes it with Escape.
+// A modal dialog. The browser keeps the focus inside the dialog. The Escape key closes the dialog.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'

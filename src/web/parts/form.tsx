@@ -1,4 +1,4 @@
-// Fields, forms and the messages beside them.
+// Components for forms: fields, lists of options, and error messages.
 
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, h, type TargetedEvent } from 'preact'
@@ -50,7 +50,7 @@ type ChoiceProps<Value extends string> = {
   onValue: (value: Value) => void
 }
 
-/** A labelled list to choose from. */
+/** A drop-down list with a label. */
 export function Choice<Value extends string>({ label, value, options, onValue }: ChoiceProps<Value>) {
   const id = useId()
   return (
@@ -86,14 +86,14 @@ export function Check({ label, checked, onValue }: CheckProps) {
 }
 
 type FormProps = {
-  /** Sends the form. What it throws is shown below the fields. */
+  /** Called when the person submits the form. The message of a thrown error is shown below the fields. */
   onSend: () => Promise<void>
   button: string
   children: ComponentChildren
   class?: string
 }
 
-/** A form that sends itself once at a time and shows why it failed. */
+/** A form that shows the error of a failed submit. A submit is ignored while another submit is running. */
 export function Form({ onSend, button, children, class: className = '' }: FormProps) {
   const fault = useSignal('')
   const isBusy = useSignal(false)

@@ -1,4 +1,4 @@
-// The bar at the top of every page: where one can go, and who is signed in.
+// The bar at the top of every page: the navigation, and the menu of the signed-in account.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -50,7 +50,7 @@ function Entry({ to, label }: { to: string; label: string }) {
 
 function AccountMenu() {
   const isOpen = useSignal(false)
-  // A click anywhere closes the menu, a click on one of its links too.
+  // A click anywhere closes the menu, also a click on a link in the menu.
   useEffect(() => {
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent && event.key !== 'Escape') return

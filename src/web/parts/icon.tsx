@@ -1,4 +1,4 @@
-// The icons: strokes on a grid of 20 by 20.
+// The icons. Each icon is an SVG path of strokes in a square of 20 by 20 units.
 
 const paths = {
   play: 'M6 4l10 6-10 6z',

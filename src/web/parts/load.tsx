@@ -1,4 +1,5 @@
-// Loads what a page shows, and shows meanwhile that it is loading, or why it failed.
+// Loads the data of a page. Shows a loading message until the data has arrived, and the error when loading
+// fails.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A table with its column heads. On a narrow screen, each row becomes a card. */
+/** A table with column headings. On a narrow screen, the cells of each row stand below each other. */
 export function Table({
   columns,
   class: className = '',

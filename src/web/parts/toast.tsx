@@ -1,4 +1,4 @@
-// Short messages at the lower edge of the page, some with a button that undoes what happened.
+// Short messages at the lower edge of the page. A message may have a button that undoes an action.
 
 import { signal } from '@preact/signals'
 import { timing } from '../base/timing.ts'
@@ -19,8 +19,8 @@ export function tellFault(fault: unknown): void {
 }
 
 /**
- * Shows a message with a button "Undo". Calls `act` when the time is over or the page is left, and `undo` when
- * the button is pressed.
+ * Shows a message with the button "Undo". Calls `undo` when the person presses the button. Otherwise calls
+ * `act` when `timing.undoMs` has passed or the page is closed.
  */
 export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
   let isOpen = true

@@ -1,4 +1,4 @@
-// A transcript in memory: its utterances, and for each word its time and its place in the text.
+// A transcript in memory: its utterances, and an index of the time of each word and its position in the text.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -21,13 +21,15 @@ export type Result = {
   warnings?: string[]
 }
 
-/** The words of all utterances in parallel lists, ordered by time. */
+/**
+ * The words of all utterances, ordered by time. The arrays are parallel: one index is one word in each array.
+ */
 export type WordIndex = {
   starts: Float64Array
   ends: Float64Array
-  /** The utterance of each word. */
+  /** The index of the utterance that contains the word. */
   owners: Uint32Array
-  /** Where each word begins and ends in the text of its utterance. */
+  /** The offsets in the utterance's text at which the word begins (`from`) and ends (`to`). */
   from: Uint32Array
   to: Uint32Array
   confidence: Float32Array
@@ -45,7 +47,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
   }
   let at = 0
   utterances.forEach(({ text, words, start, end, confidence }, owner) => {
-    // An utterance without word times is one long word.
+    // An utterance without word times is indexed as one word that spans the whole text.
     if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
     let offset = 0
     for (const word of words) {
@@ -77,17 +79,19 @@ function put(index: WordIndex, at: number, { start, end, owner, from, to, confid
   index.confidence[at] = confidence ?? 1
 }
 
-/** Returns the last word that begins at `seconds` or earlier, or -1. Binary search. */
+/** Returns the index of the last word that begins at `seconds` or earlier, or -1. Uses a binary search. */
 export function wordAt({ starts }: WordIndex, seconds: number): number {
   return lastAtMost(starts, seconds)
 }
 
-/** Returns the first word of an utterance. */
+/** Returns the index of the first word of an utterance. */
 export function firstWordOf({ owners }: WordIndex, utterance: number): number {
   return lastAtMost(owners, utterance - 1) + 1
 }
 
-/** Returns the word of an utterance at a character of its text. */
+/**
+ * Returns the index of the word that contains the character at the offset `character` of an utterance's text.
+ */
 export function wordAtCharacter(index: WordIndex, utterance: number, character: number): number {
   let word = firstWordOf(index, utterance)
   while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++
@@ -105,13 +109,16 @@ function lastAtMost(sorted: Float64Array | Uint32Array, value: number): number {
   return low - 1
 }
 
-/** A paragraph: utterances of one speaker that are read together. `last` is not part of it. */
+/** A paragraph: utterances of one speaker, from the index `first` up to but not including the index `last`. */
 export type Turn = { speaker: string | null; first: number; last: number; isNewSpeaker: boolean }
 
 const paragraphLength = 480
 const pauseSeconds = 2.5
 
-/** Divides the utterances into paragraphs: at a change of speaker, at a long pause, and at a good length. */
+/**
+ * Divides the utterances into paragraphs. A new paragraph begins when the speaker changes, after a pause longer
+ * than `pauseSeconds`, and when the paragraph would be longer than `paragraphLength` characters.
+ */
 export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   const turns: Turn[] = []
   let length = 0
@@ -131,7 +138,9 @@ export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   return turns
 }
 
-/** Returns the seconds that each speaker talks, longest first. */
+/**
+ * Returns for each speaker the sum of the seconds that the speaker talks. The speaker who talks most is first.
+ */
 export function talkTimes(utterances: readonly Utterance[]): { speaker: string; seconds: number }[] {
   const sums = new Map<string, number>()
   for (const { speaker, start, end } of utterances) {
@@ -142,7 +151,7 @@ export function talkTimes(utterances: readonly Utterance[]): { speaker: string; 
     .toSorted((a, b) => b.seconds - a.seconds)
 }
 
-/** Returns what stands between two sentences: nothing in languages that are written without spaces. */
+/** Returns the text between two sentences: a space, or nothing in a language that is written without spaces. */
 export function separatorOf(language: string): string {
   return /^(zh|yue|ja|th|lo|km|my|bo)\b/.test(language) ? '' : ' '
 }

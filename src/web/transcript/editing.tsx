@@ -1,4 +1,5 @@
-// Correcting the text in place. Each utterance is a field of its own, so that its words keep their times.
+// Corrects the text on the page. Each utterance is a separate text field, so that the words of the other
+// utterances keep their times.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -73,7 +74,7 @@ function ConflictDialog({ studio, conflict }: { studio: Studio; conflict: Confli
   )
 }
 
-/** Turns the utterances into fields until the returned function is called. */
+/** Makes each utterance an editable text field. The returned function ends the editing. */
 function startEditing(studio: Studio): () => void {
   const { view, edits } = studio
   if (!view) return () => {}
@@ -110,7 +111,8 @@ function input({ edits }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
   const value = (span.textContent ?? '').replace(/\s+/g, ' ')
-  // An emptied field holds a line break, and pasted lines are several nodes. One text node is needed.
+  // A field that was emptied contains a <br>, and pasted lines are several nodes. The highlights need exactly
+  // one text node in each utterance, so the nodes are replaced.
   if (span.childNodes.length !== 1 || span.textContent !== value) {
     span.replaceChildren(new Text(value))
     getSelection()?.selectAllChildren(span)

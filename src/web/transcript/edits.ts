@@ -1,5 +1,5 @@
-// Corrections of a transcript: undo and redo, saving as one types, and conflicts with other editors. What is not
-// saved yet is also kept in the browser, so that it survives a reload or a crash.
+// Edits of a transcript: undo, redo, automatic saving, and conflicts with edits of other people. Edits that the
+// server has not saved are also in the browser's storage, so that they survive a reload or a crash.
 
 import { signal } from '@preact/signals'
 import { askTagged, Fault, messageOf } from '../base/net.ts'
@@ -10,23 +10,23 @@ import type { Result, Utterance } from './document.ts'
 type Change = { utterance: number; before: string; after: string }
 type Step = { changes: Change[]; at: number; isTyped: boolean }
 
-/** An utterance that somebody else has changed since this page read it. */
+/** An utterance that was changed on this page (`mine`) and also on the server by another person (`theirs`). */
 export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
-/** The API takes at most this many utterances in one edit. */
+/** The maximum number of utterances in one PATCH request. It is a limit of the API. */
 const sentAtOnce = 100
 
 type Listeners = {
-  /** The text of an utterance was changed, but not by typing into it. */
+  /** Called when the text of an utterance changes without typing, for example by an undo. */
   onText: (utterance: number, text: string) => void
-  /** The words of utterances have other times or places. */
+  /** Called when the times or the positions of words may have changed. */
   onWords: () => void
   onNames: () => void
 }
 
-/** The utterances as the server has them after a change. */
+/** The answer to an edit: the changed utterances, with the words and times that the server computed. */
 type Saved = { utterances: ({ index: number } & Utterance)[] }
 
 type Sent = { index: number; text: string }[]
@@ -38,16 +38,16 @@ export class Edits {
   readonly canUndo = signal(false)
   readonly canRedo = signal(false)
   readonly conflicts = signal<Conflict[]>([])
-  /** The names of the speakers, by their labels. */
+  /** The names that a person gave to speakers, by the label of the speaker in the transcript. */
   readonly names = signal<Record<string, string>>({})
   readonly #undo: Step[] = []
   readonly #redo: Step[] = []
-  /** The texts on the server, for the utterances that are not saved. */
+  /** For each utterance with an unsaved edit: the text that the server has. */
   readonly #unsaved = new Map<number, string>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
 
-  /** The ETag of the transcript as this page knows it. */
+  /** The ETag of the version that the edits are based on. The server refuses an edit of an older version. */
   #tag: string | null
   readonly jobId: string
 
@@ -60,7 +60,7 @@ export class Edits {
     this.#tag = tag
   }
 
-  /** Takes up what an earlier visit did not save. */
+  /** Restores the unsaved edits of an earlier visit from the browser's storage. */
   open(): void {
     const kept = stored<Record<string, { text: string; was: string }>>(this.#draftName) ?? {}
     for (const [name, { text, was }] of Object.entries(kept)) {
@@ -87,7 +87,7 @@ export class Edits {
     return this.names.value[speaker] ?? speaker
   }
 
-  /** Notes what a person has typed into an utterance. */
+  /** Records the text that a person typed into an utterance. Quick keystrokes are one step of undo. */
   type(utterance: number, text: string): void {
     const before = this.#textOf(utterance)
     if (text === before) return
@@ -103,7 +103,7 @@ export class Edits {
     this.#set(utterance, text)
   }
 
-  /** Changes several utterances in one step. */
+  /** Changes the texts of several utterances. One undo reverts all of them. */
   replace(texts: readonly { utterance: number; text: string }[]): void {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
@@ -130,7 +130,7 @@ export class Edits {
     this.#tellSteps()
   }
 
-  /** Names a speaker in the whole transcript. */
+  /** Changes the name of a speaker in the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
     await this.#saving
     const body = { speakers: { [this.nameOf(speaker)]: name } }
@@ -145,14 +145,14 @@ export class Edits {
     this.listeners.onNames()
   }
 
-  /** Ends a conflict: keeps one of the two texts. */
+  /** Resolves a conflict with the text of this page (`mine`) or of the server (`theirs`). */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs)
     this.#show(utterance, keeps === 'mine' ? mine : theirs)
   }
 
-  /** Saves at once what is not saved. */
+  /** Sends the unsaved edits to the server without a delay. Utterances in a conflict are not sent. */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#saving
@@ -183,7 +183,7 @@ export class Edits {
     }
   }
 
-  /** Takes the answer to a saved change: new words with their times. */
+  /** Copies the words and times in the server's answer into the transcript. */
   #take(sent: Sent, { utterances }: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {
@@ -201,8 +201,9 @@ export class Edits {
   }
 
   /**
-   * After a refusal, reads the transcript again. Takes what others have changed, and notes a conflict for each
-   * utterance that was changed here too.
+   * Reads the transcript again after the server has refused an edit of an older version. Copies the changes of
+   * other people into this page. Adds a conflict for each utterance that was changed both here and on the
+   * server.
    */
   async #compare(): Promise<void> {
     const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)
@@ -265,7 +266,7 @@ export class Edits {
     return this.result.utterances[utterance]?.text ?? ''
   }
 
-  /** Copies what is not saved into the browser's storage. */
+  /** Copies the unsaved edits into the browser's storage. */
   #keep(): void {
     if (this.#unsaved.size === 0) {
       forget(this.#draftName)

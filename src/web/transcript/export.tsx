@@ -1,4 +1,4 @@
-// Saving a transcript in each format of the API, with a preview.
+// The dialog that exports a transcript in a format of the API, with a preview of the file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -16,7 +16,7 @@ const text = words.exports
 type Format = 'text' | 'srt' | 'vtt' | 'json'
 
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
-/** The preview shows the beginning of the file. */
+/** The number of characters from the beginning of the file that the preview shows. */
 const previewLength = 3000
 
 type Options = {

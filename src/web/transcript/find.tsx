@@ -1,4 +1,4 @@
-// Finding and replacing in the transcript.
+// The search field of a transcript, which also replaces the found text.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -129,7 +129,10 @@ function OpenFindBar({ studio }: { studio: Studio }) {
   )
 }
 
-/** Returns a pattern for what was asked, or null for nothing. An exact pattern finds whole words in this case. */
+/**
+ * Returns a pattern that matches the text `asked`, or null when the text is empty. An exact pattern matches
+ * only whole words and distinguishes upper and lower case.
+ */
 function patternOf(asked: string, isExact: boolean): RegExp | null {
   if (asked === '') return null
   const escaped = asked.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
@@ -148,14 +151,15 @@ export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Pla
   )
 }
 
-/** Returns the new texts of the utterances in which the places are replaced. */
+/** Replaces the text at each place. Returns the new texts of the changed utterances. */
 function replaced(
   utterances: readonly Utterance[],
   places: readonly Place[],
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // From the last place to the first, so that the places before it stay where they are.
+  // The last place is replaced first: a replacement moves only the text behind it, so earlier offsets stay
+  // valid.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

@@ -1,4 +1,4 @@
-// The head of a job's page: its name, and what is known about it.
+// The head of a job's page: the name of the job and a line of facts.
 
 import { showDateTime, showDuration, showLanguage, showMoney } from '../base/format.ts'
 import { askTagged } from '../base/net.ts'
@@ -6,12 +6,14 @@ import { type Job, nameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript. The tag changes with each edit. */
+/** A job with its transcript. `tag` is the ETag of the transcript; it changes with each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null
 
-/** Asks for a job before the page knows who is signed in. The answer is used once, by `readJob`. */
+/**
+ * Requests a job before the session is known, so that the page opens faster. `readJob` uses the answer once.
+ */
 export function readJobEarly(id: string): void {
   early = { id, job: ask(id, false).catch(() => null) }
 }
@@ -42,7 +44,7 @@ export function JobTitle({ job }: { job: Job }) {
   )
 }
 
-/** Returns what is known about a job, for the line below its name. */
+/** Returns the facts for the line below the job's name: its date, its length and more. */
 export function factsOf(job: Job): string[] {
   return [
     showDateTime(job.created_at),

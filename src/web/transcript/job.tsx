@@ -1,4 +1,5 @@
-// The page of one job: its progress while it runs, its transcript when it is done, or why it failed.
+// The page of one job. It shows the progress of a running job, the transcript of a completed job, or the reason
+// of a failure.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'

@@ -1,4 +1,5 @@
-// The keyboard: space and K play, J and L jump ten seconds, the arrows five, and letters open the tools.
+// The keyboard shortcuts: space and K play or pause, J and L seek by ten seconds, the arrow keys seek by five
+// seconds, and other letters open the tools of the page.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -74,7 +75,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
   )
 }
 
-/** Returns true if the key belongs to the element that has the focus: a field, or a button for the space bar. */
+/** Returns true if the focused element handles the key itself, so that the shortcut must not run. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.closest('dialog')) return true

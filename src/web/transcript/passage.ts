@@ -1,8 +1,8 @@
-// Subtitles of a passage: a few words each, in the form of SubRip.
+// Writes a selected passage as subtitles in the SubRip format. Each cue has a few words.
 
 import type { TranscriptView } from './view.ts'
 
-/** The first and the last word of a passage. */
+/** The indexes of the first and the last word of a passage. The last word is part of the passage. */
 export type Passage = { first: number; last: number }
 
 const longestCue = 80
@@ -10,14 +10,14 @@ const longestSeconds = 6
 
 type Cue = { start: number; end: number; text: string; utterance: number }
 
-/** Returns the subtitles of a passage. Their times are those of the whole recording. */
+/** Returns the subtitles of a passage. The times count from the start of the whole recording. */
 export function subtitlesOf(view: TranscriptView, { first, last }: Passage): string {
   const cues: Cue[] = []
   for (let word = first; word <= last; word++) {
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text up to the next word, so that punctuation behind the word comes along.
+    // The text extends to the start of the next word, so that it includes the punctuation behind this word.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]?.text ?? ''
     const text = whole.slice(from, next?.utterance === utterance ? next.from : undefined)

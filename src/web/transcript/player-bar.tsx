@@ -71,7 +71,10 @@ export function jump(studio: Studio, seconds: number): void {
   studio.player.seek(studio.player.position + seconds)
 }
 
-/** The waveform. The part that was played is a second drawing on top, of which as much is shown. */
+/**
+ * The waveform. A second waveform in another colour lies on top; it is clipped at the current position, and
+ * shows the played part.
+ */
 function Wave({ studio }: { studio: Studio }) {
   const { player, job, result } = studio
   const whole = useRef<HTMLCanvasElement>(null)
@@ -138,7 +141,7 @@ function colourOf(canvas: HTMLCanvasElement): string {
   return getComputedStyle(canvas).color
 }
 
-/** Reads the loudness of the recording, or nothing when the recording was deleted. */
+/** Reads the peaks of the waveform from the server. Returns an empty list when the recording was deleted. */
 async function readPeaks(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(`/v1/transcribe/${id}/peaks`).catch(() => null)
   return new Uint8Array(response?.ok ? await response.arrayBuffer() : [])

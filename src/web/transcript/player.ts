@@ -1,4 +1,5 @@
-// Plays the recording. The state is in signals, so that each control shows what it needs.
+// Plays the recording. The state is in signals, so that a control is rendered again only when the state that it
+// shows changes.
 
 import { signal } from '@preact/signals'
 import { store, stored } from '../base/storage.ts'
@@ -11,11 +12,11 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /** Why nothing can be played: the recording was deleted, or the browser does not know its format. */
+  /** The reason why the player is silent: the recording was deleted, or the browser cannot play the format. */
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
   readonly speed = signal(stored<number>('speed') ?? 1)
   readonly skipsSilence = signal(stored<boolean>('skipsSilence') ?? false)
-  /** The position in whole seconds, for what is shown as text. */
+  /** The position in whole seconds. It changes once a second, so that texts are not rendered at each frame. */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
   #frame = 0
@@ -23,7 +24,7 @@ export class Player {
   constructor(
     readonly duration: number,
     readonly source: string,
-    /** Called with the exact position at each frame while it plays, and after each jump. */
+    /** Called with the exact position at each frame while the recording plays, and after each seek. */
     readonly onTime: (seconds: number) => void,
   ) {}
 
@@ -56,7 +57,8 @@ export class Player {
   }
 
   async play(): Promise<void> {
-    // A browser may refuse to play before the first click on the page. Then the button stays as it is.
+    // A browser may refuse to play before the first click on the page. The error is ignored: the player stays
+    // paused.
     await this.media?.play().catch(() => null)
   }
 
@@ -72,7 +74,7 @@ export class Player {
     if (this.media) this.media.playbackRate = speed
   }
 
-  /** Plays one step faster or slower. */
+  /** Changes the playback speed by `steps` positions in the list `speeds`. */
   changeSpeed(steps: number): void {
     const at = speeds.indexOf(this.speed.value) + steps
     this.setSpeed(speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1)
@@ -83,7 +85,7 @@ export class Player {
     store('skipsSilence', skips)
   }
 
-  /** Jumps to the next word when the next word is far away. */
+  /** Seeks to the next word when the pause after the index `word` is longer than `timing.silenceMs`. */
   skipSilence({ starts, ends }: WordIndex, word: number): void {
     if (!this.skipsSilence.value || !this.isPlaying.value || !this.media) return
     const next = starts[word + 1]

@@ -1,4 +1,4 @@
-// A job that is not done: its progress, and its text as it is recognised.
+// The page of a job that has not ended: its progress, and the utterances that are recognised so far.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -62,8 +62,8 @@ export function Running({ job: first, onEnd }: RunningProps) {
 type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
 
 /**
- * Listens to the events of a job while the page is visible: a browser allows few connections to one server.
- * The browser connects again by itself after an interruption.
+ * Receives the events of a job until the returned function is called. The stream is closed while the page is
+ * hidden, because a browser allows few connections to one server. EventSource reconnects after an interruption.
  */
 function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null
@@ -92,7 +92,9 @@ function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] 
   return 'utterances' in data ? data.utterances : [data]
 }
 
-/** Adds utterances in the order of time. One that begins where a known one begins replaces it. */
+/**
+ * Merges two lists of utterances by time. An added utterance replaces a known utterance with the same start.
+ */
 function merged(known: Utterance[], added: Utterance[]): Utterance[] {
   const starts = new Set(added.map(({ start }) => start))
   return [...known.filter(({ start }) => !starts.has(start)), ...added].toSorted((a, b) => a.start - b.start)

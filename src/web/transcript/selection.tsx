@@ -1,4 +1,4 @@
-// What can be done with a selected passage: hear it, copy it, link to it, or save it as subtitles.
+// The menu of a selected passage. Its buttons play the passage, copy its text, copy a link, or save subtitles.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -55,7 +55,9 @@ function timesOf({ view }: Studio, { first, last }: Passage): { start: number; e
   return { start: view?.index.starts[first] ?? 0, end: view?.index.ends[last] ?? 0 }
 }
 
-/** Returns the words between the two ends of the selection, or null when it is not in the transcript. */
+/**
+ * Returns the first and the last word of the selection, or null when the selection is not in the transcript.
+ */
 function selectedPassage({ view }: Studio): Passage | null {
   const selection = getSelection()
   if (!view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null

@@ -1,4 +1,4 @@
-// Who speaks: names that can be changed, and each one's share of the talk as a picture.
+// The list of speakers. A person can change the names. A bar shows the share of the talk of each speaker.
 
 import { useSignal } from '@preact/signals'
 import { showDuration, showPercent } from '../base/format.ts'
@@ -9,7 +9,7 @@ import type { Studio } from './studio.ts'
 
 const text = words.speakers
 
-/** With more speakers than this, the list is closed at first. */
+/** The number of speakers in the list before a person opens the whole list. */
 const shownAtOnce = 8
 
 export function Speakers({ studio }: { studio: Studio }) {
@@ -46,7 +46,10 @@ export function Speakers({ studio }: { studio: Studio }) {
   )
 }
 
-/** One bar, divided by the time that each speaker talks. The list below says the same in words. */
+/**
+ * A bar divided by the talk time of each speaker. It is hidden from screen readers: the list has the same
+ * figures.
+ */
 function ShareBar({ rows }: { rows: { speaker: string; share: number; number: number }[] }) {
   let x = 0
   return (

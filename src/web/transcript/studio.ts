@@ -1,4 +1,4 @@
-// What the parts of the transcript page share: the text, the player, the edits, and what is switched on.
+// The state that the components of the transcript page share: the text, the player, the edits and the switches.
 
 import { signal } from '@preact/signals'
 import { showClock } from '../base/format.ts'
@@ -10,7 +10,7 @@ import type { WholeJob } from './job-head.tsx'
 import { Player } from './player.ts'
 import { type Place, TranscriptView } from './view.ts'
 
-/** A word is doubtful when the engine gave it less confidence than this. */
+/** A word with a lower confidence than this is marked as doubtful. */
 const doubtBelow = 0.5
 
 export class Studio {
@@ -20,9 +20,9 @@ export class Studio {
   readonly isFinding = signal(false)
   readonly showsDoubt = signal(false)
   readonly dialog = signal<'export' | null>(null)
-  /** The address of the subtitles that are shown on the video, or null. */
+  /** The address of the subtitle file for the video. Null when the subtitles are off. */
   readonly subtitles = signal<string | null>(null)
-  /** Called with the position while it plays. */
+  /** Called with the position in seconds, at each frame while the recording plays and after each seek. */
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
@@ -53,7 +53,7 @@ export class Studio {
       numberOf: speaker => Math.max(0, speakers.indexOf(speaker)),
     })
     this.edits.open()
-    // The page follows the spoken word until the reader scrolls.
+    // The page scrolls with the spoken word. It stops scrolling when the reader scrolls.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.#setFollowing(false)
@@ -71,7 +71,7 @@ export class Studio {
     this.view?.close()
   }
 
-  /** Jumps to a moment and shows it. */
+  /** Seeks to a time and scrolls to the word at that time. */
   goTo(seconds: number | null): void {
     if (seconds === null) return
     this.#setFollowing(true)
@@ -85,7 +85,7 @@ export class Studio {
     this.goTo(this.player.position)
   }
 
-  /** A click on a word plays from it. A click that ends a selection does not. */
+  /** Plays from the clicked word. A click that ends a selection of text is ignored. */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
     const time = event.target.closest<HTMLElement>('.time')
@@ -122,7 +122,9 @@ export class Studio {
     copy(this.textOf(0, this.result.utterances.length, options), words.transcript.textCopied)
   }
 
-  /** Returns the text of some utterances, a paragraph for each turn. `last` is not part of it. */
+  /**
+   * Returns the text of the utterances from `first` up to but not including `last`, a paragraph for each turn.
+   */
   textOf(first: number, last: number, { withTimes }: { withTimes: boolean }): string {
     const { utterances } = this.result
     return turnsOf(utterances.slice(first, last))
@@ -159,7 +161,7 @@ export class Studio {
       .flatMap(word => this.view?.placeOf(word) ?? [])
   }
 
-  /** Returns the time of an utterance's first word. */
+  /** Returns the start of the first word of an utterance, in seconds. */
   startOf(utterance: number): number {
     const index = this.view?.index
     return index?.starts[firstWordOf(index, utterance)] ?? this.result.utterances[utterance]?.start ?? 0
@@ -167,7 +169,7 @@ export class Studio {
 }
 
 export function copy(value: string, message: string): void {
-  // Without https, a browser has no clipboard for pages.
+  // `navigator.clipboard` is undefined on a page without https, except on localhost.
   const copied =
     navigator.clipboard?.writeText(value) ?? Promise.reject(new Error(words.transcript.noClipboard))
   copied.then(() => tell(message), tellFault)

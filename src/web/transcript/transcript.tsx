@@ -1,4 +1,4 @@
-// A finished transcript: the text, the player below it, and the tools around it.
+// The page of a completed transcript: the text, the tools around the text, and the player below.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { fragment } from '../base/route.ts'
@@ -23,7 +23,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const media = useRef<HTMLVideoElement>(null)
   const { player, isFollowing } = studio
 
-  // The text is on the page before the first click can come.
+  // A layout effect runs before the browser paints, so that the text is on the page before the first click.
   useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)
@@ -130,7 +130,7 @@ function Warnings({ result }: { result: Result }) {
   )
 }
 
-/** Reads `t=61.5`, the moment in the address. */
+/** Returns the seconds in a fragment such as `t=61.5`, or null when the fragment has no time. */
 function momentOf(part: string): number | null {
   const seconds = Number.parseFloat(new URLSearchParams(part).get('t') ?? '')
   return Number.isFinite(seconds) ? seconds : null

@@ -1,6 +1,6 @@
-// The text on the screen. Each utterance is one text node, and words are lit without changing the document: by
-// the CSS Custom Highlight API. So a transcript of ten hours stays fast, and searching, selecting and reading
-// aloud work as in any text.
+// Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom
+// Highlight API, which needs no element for a word. Therefore a transcript of ten hours stays fast, and the
+// browser's search, the selection of text and screen readers work as in any text.
 
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
@@ -20,15 +20,15 @@ export type Place = { utterance: number; from: number; to: number }
 
 export type ViewOptions = {
   language: string
-  /** Returns the name that is shown for a speaker. */
+  /** Returns the name to show for the label of a speaker. */
   nameOf: (speaker: string) => string
-  /** Returns the number of a speaker, from which its colour follows. */
+  /** Returns the number of a speaker. The number decides the colour of the speaker. */
   numberOf: (speaker: string) => number
 }
 
 export class TranscriptView {
   index: WordIndex
-  /** False when the reader has scrolled away from the spoken word. */
+  /** True if the page scrolls with the spoken word. It becomes false when the reader scrolls. */
   follows = true
   readonly spans: HTMLElement[] = []
   readonly #turns: { turn: Turn; row: HTMLElement; name: HTMLElement | null }[] = []
@@ -49,7 +49,7 @@ export class TranscriptView {
     CSS.highlights.set('spoken', this.#spoken)
   }
 
-  /** Lights the word that is spoken at this time. Returns the word's number, or -1 before the first word. */
+  /** Highlights the word that is spoken at this time. Returns the word's index, or -1 before the first word. */
   show(seconds: number): number {
     const word = wordAt(this.index, seconds)
     if (word === this.#word) return word
@@ -68,7 +68,9 @@ export class TranscriptView {
     return word
   }
 
-  /** Scrolls to an utterance. With `calmly`, only when it is near the edge of the window or outside. */
+  /**
+   * Scrolls to an utterance. With `calmly`, does not scroll when the utterance is in the middle of the window.
+   */
   reveal(utterance: number, { calmly = false }: { calmly?: boolean } = {}): void {
     const span = this.spans[utterance]
     if (!span) return
@@ -78,7 +80,7 @@ export class TranscriptView {
     span.scrollIntoView({ block: 'center', behavior })
   }
 
-  /** Lights places under a name. The style sheet says how: `::highlight(name)`. */
+  /** Highlights places. The style sheet defines the look of each highlight by `::highlight(name)`. */
   light(name: string, places: Iterable<Place>): void {
     CSS.highlights.set(name, new Highlight(...[...places].map(place => this.rangeOf(place))))
   }
@@ -105,7 +107,7 @@ export class TranscriptView {
     })
   }
 
-  /** Returns the word at a point of the window, or null. */
+  /** Returns the index of the word at a point of the window, or null when the point is outside the text. */
   wordAtPoint(x: number, y: number): number | null {
     const caret = caretAt(x, y)
     const span = caret?.node.parentElement?.closest<HTMLElement>('.utterance')
@@ -117,19 +119,19 @@ export class TranscriptView {
     return this.index.starts[firstWordOf(this.index, utterance)] ?? this.utterances[utterance]?.start ?? 0
   }
 
-  /** Shows another text for an utterance. */
+  /** Replaces the shown text of an utterance. */
   write(utterance: number, text: string): void {
     const span = this.spans[utterance]
     if (span && span.textContent !== text) span.replaceChildren(new Text(text))
   }
 
-  /** Finds the places of the words again, after texts or times have changed. */
+  /** Rebuilds the index of the words. Must be called after texts or times have changed. */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1
   }
 
-  /** Shows the names of the speakers again, after one of them has changed. */
+  /** Updates the shown names. Must be called after the name of a speaker has changed. */
   rename(): void {
     for (const { turn, name } of this.#turns) {
       if (name && turn.speaker !== null) name.textContent = this.options.nameOf(turn.speaker)
@@ -186,7 +188,9 @@ export class TranscriptView {
   }
 }
 
-/** Returns the text position at a point. Older Safari knows only caretRangeFromPoint. */
+/**
+ * Returns the text position at a point of the window. Older versions of Safari have only caretRangeFromPoint.
+ */
 function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ('caretPositionFromPoint' in document) {
     const caret = document.caretPositionFromPoint(x, y)

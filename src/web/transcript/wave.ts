@@ -1,4 +1,4 @@
-// Draws the waveform of a recording and, below it, who speaks when.
+// Draws the waveform of a recording, and the coloured lane that shows when each speaker talks.
 
 import type { Utterance } from './document.ts'
 
@@ -9,8 +9,8 @@ const laneHeight = 4
 export type WaveColours = { bar: string; speakers: string[] }
 
 /**
- * Draws the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms; an empty list
- * draws a line.
+ * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms.
+ * An empty list is drawn as a flat line.
  */
 export function drawWave(
   canvas: HTMLCanvasElement,
@@ -31,7 +31,7 @@ export function drawWave(
   }
 }
 
-/** Draws a coloured stretch for each utterance that has a speaker. */
+/** Draws a coloured rectangle for each utterance that has a speaker. */
 export function drawSpeakers(
   canvas: HTMLCanvasElement,
   {
@@ -50,7 +50,9 @@ export function drawSpeakers(
   }
 }
 
-/** Sizes the canvas for the sharpness of the screen. Returns its size in CSS pixels. */
+/**
+ * Sets the resolution of the canvas to the pixels of the screen. Returns the size of the canvas in CSS pixels.
+ */
 function prepare(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas
   canvas.width = width * devicePixelRatio
