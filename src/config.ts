@@ -1,7 +1,9 @@
-// The settings of the program. Each setting has an environment variable, a default, a parser and a line of
-// help. The command-line flags, --help and the docs are generated from `settings`. base/carried.ts also reads
-// STENO_CACHE_DIR, and cli/settings.ts STENO_ENV_FILE: both name files for commands only. net/hub.ts reads HF_ENDPOINT and HF_TOKEN; the hub's own
-// tools use the same names.
+// The settings of the program. Each setting has an environment variable, a default, a parser and a line of help. The
+// command-line flags, --help and the docs are generated from `settings`.
+//
+// Four variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
+// STENO_ENV_FILE; only commands use these two. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which have these names in
+// the hub's own tools too.
 
 import { resolve } from 'node:path'
 import { nearest } from './base/edit-distance.ts'
@@ -165,8 +167,8 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Other variables that start with STENO_: folders and files of commands, the unpack folder of the binary, and
- * options of tests and benchmarks.
+ * Variables that start with STENO_ but are not settings: the folders and files of commands, the unpack folder of the
+ * binary, and the options of tests and benchmarks.
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
@@ -180,7 +182,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
         return [name, parse(given)]
       } catch (error) {
         if (!(error instanceof InvalidValue)) throw error
-        // The address of a mail server contains a password, so it is not shown.
+        // The value of this variable contains the password of the mail server, so the message does not show the
+        // value.
         const shown = variable === settings.smtpUrl.variable ? '' : `=${given}`
         problems.push(`${variable}${shown}: ${error.message}`)
         return [name, undefined]

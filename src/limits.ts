@@ -1,5 +1,4 @@
-// The limits that an operator cannot change. Values that an operator can change are settings, with a default in
-// config.ts.
+// The limits that an operator cannot change. The values that an operator can change are settings in config.ts.
 
 const second = 1000
 const minute = 60 * second
@@ -52,7 +51,7 @@ export const limits = {
   formBoundaryLengthMax: 256,
   /** Maximum size of the headers of one part of a form. */
   formHeadBytesMax: 16 * KB,
-  /** Maximum number of bytes before the first part of a form, and after its end. */
+  /** Maximum number of bytes before the first part of a form, and of bytes after its last part. */
   formAroundBytesMax: 64 * KB,
   /** Maximum size of all fields of a form except its file. */
   formFieldsBytesMax: 100 * KB,
@@ -61,7 +60,10 @@ export const limits = {
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
-  /** Maximum number of channels that are heard on their own. Each takes as long as the whole recording. */
+  /**
+   * Maximum number of channels of a recording that is transcribed channel by channel. Each channel takes as long as a
+   * whole recording.
+   */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
@@ -76,7 +78,10 @@ export const limits = {
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
-  /** Time for which a response that waits for a job sends nothing. Proxies allow a minute as a rule. */
+  /**
+   * Time for which a response that waits for a job sends no bytes. Most proxies close an idle connection after a
+   * minute.
+   */
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response that waits for a job. */
   answerBeatMs: 15 * second,
@@ -86,10 +91,7 @@ export const limits = {
   /** Maximum number of concurrent PUTs of one account. Each PUT needs three file descriptors. */
   uploadsInFlightMax: 256,
   uploadRetryAfterMs: 1 * second,
-  /**
-   * The free disk space and the quota of the account are checked each time a PUT has received this many
-   * bytes.
-   */
+  /** A PUT checks the free disk space and the quota of the account each time it has received this many bytes. */
   uploadCheckBytes: 16 * MB,
 
   // Limits of jobs.
@@ -98,11 +100,11 @@ export const limits = {
   inspectionsMax: 4,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
-  /** Minimum interval between two changes of a running job that its listeners are told. */
+  /** Minimum interval between two notifications of listeners about a running job. */
   liveEveryMs: 1 * second,
   /** Interval of the comments in a stream of events that has nothing else to send. */
   streamAliveMs: 15 * second,
-  /** Delay after which a client opens a stream again that was interrupted. */
+  /** Delay after which a client reconnects to an interrupted event stream. */
   streamRetryMs: 2 * second,
   /** Maximum time, in seconds, that a request waits for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
@@ -129,7 +131,10 @@ export const limits = {
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /** Delay before the next address of a host name is tried, when the previous address has not answered. */
+  /**
+   * Delay before the connection to the next address of a host name is tried, if the previous address has not
+   * answered.
+   */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
   /** Timeout for the response headers. It begins when the request has been sent. */
@@ -151,9 +156,9 @@ export const limits = {
   downloadFurtherBytes: 1024 * KB,
   /** First delay of the exponential backoff between two attempts of a download. */
   downloadRetryPauseMs: 1 * second,
-  /** Number of bytes that are enough to distinguish a web page from media. */
+  /** Number of bytes at the start of a download that distinguish a web page from media. */
   sniffBytes: 512,
-  /** When a download is a web page, this many bytes of the page are searched for a sign-in form. */
+  /** Maximum number of bytes of a web page that are searched for a sign-in form. */
   pageBytesMax: 64 * KB,
 
   // Limits and defaults of the cues in an export.
@@ -175,8 +180,8 @@ export const limits = {
   /** Time after which the circuit breaker forgets the timeouts of a host. */
   webhookTimeoutsKeptMs: 1 * hour,
   /**
-   * The pause after the first failed attempt. Each further pause is longer by the factor: five retries take 23
-   * hours.
+   * The pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long.
+   * Five retries take 23 hours.
    */
   webhookRetryMs: 4 * minute,
   webhookRetryFactor: 4,
@@ -186,7 +191,7 @@ export const limits = {
   // Limits of accounts and money.
   activeKeysMax: 5,
   keyNameLengthMax: 80,
-  /** Minimum interval between two stored times of the last use of a key. */
+  /** Minimum interval between two updates of the stored last use of a key. */
   keyUseEveryMs: 1 * minute,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
@@ -198,14 +203,14 @@ export const limits = {
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
-  /** Timeout of each step when `steno doctor` tries the mail server. */
+  /** Timeout of each step of the check of the mail server in `steno doctor`. */
   mailCheckMs: 10 * second,
   verificationTtlMs: 24 * hour,
   /** Minimum time between two verification mails to the same email address. */
   verificationMailEveryMs: 10 * minute,
   /** Time after its last use for which a sign-in session is valid. */
   sessionTtlMs: 30 * day,
-  /** Minimum interval between two notes of the last use of a session. */
+  /** Minimum interval between two updates of the stored last use of a session. */
   sessionUseEveryMs: 1 * minute,
   /** Maximum number of sessions of one account. */
   sessionsMax: 50,
@@ -214,38 +219,41 @@ export const limits = {
   /** Time in which a client must exchange the code that it got from the consent page. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
-  /** Time for which a refresh token is valid. Its use gives the next refresh token, with a time of its own. */
+  /**
+   * Time for which a refresh token is valid. Each use of a refresh token issues a new refresh token, which is valid
+   * for this time again.
+   */
   refreshTokenTtlMs: 30 * day,
   /** Maximum number of grants of one account. */
   grantsMax: 50,
-  /** Time for which a client without a grant is kept after its last use. */
+  /** Time for which a client without a grant is kept after the last use of the client. */
   clientKeptMs: 60 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,
   stateLengthMax: 4096,
 
   // Limits of the tools for assistants.
-  /** Longest time for which a tool waits for a job. MCP clients give up after 60 s. */
+  /** Longest time for which a tool waits for a job. MCP clients time out after 60 s. */
   toolWaitMs: 45 * second,
-  /** Characters of one page of a transcript. An assistant reads about 10,000 tokens at once. */
+  /** Number of characters on one page of a transcript: about 10,000 tokens of a language model. */
   toolPageCharacters: 30_000,
   toolItemsMax: 50,
   toolItemsDefault: 20,
-  /** Time for which a mail is kept in the data folder. Mails are written there when no mail server is set. */
+  /** Time for which a mail file is kept in the data folder. Mails become files when no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
   /** The unit of the ledger is 1/3600 cent. At a price of one cent an hour, one second costs one unit. */
   unitsPerCent: 3600,
 
-  // What the operator sees in the web app.
+  // Limits of the operator's page in the web app.
   hourMs: 1 * hour,
-  /** Hours of the charts. */
+  /** Number of hours that the charts show. */
   shownHours: 24,
-  /** The accounts are listed with their use in this time. */
+  /** The list of accounts sums the jobs of this time before now. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
-  /** Requests that are kept in memory. */
+  /** Maximum number of requests in the request log, which is in memory. */
   loggedRequests: 100,
 
   // Limits of the database.
@@ -263,45 +271,48 @@ export const limits = {
   readyEveryMs: 1 * second,
 
   // Limits of the checks of `steno doctor`.
-  /** Bytes that are written to measure the speed of the disk. */
+  /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
   diskProbeBytes: 32 * MB,
-  /** Speed of the disk, in bytes a second, below which uploads of several callers wait for the disk. */
+  /** Minimum speed of the disk in bytes a second. On a slower disk, concurrent uploads wait for the disk. */
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
   // Limits of the terminal.
-  /** Poll interval while a pipe that does not block is full. */
+  /** Poll interval while a non-blocking pipe is full. */
   terminalRetryMs: 5,
-  /** Poll interval of the command `watch`. */
+  /** Interval at which the command `watch` reads the folder. */
   watchEveryMs: 2 * second,
-  /** Minimum interval between two lines about the progress of a command whose stderr is not a terminal. */
+  /** Minimum interval between two progress lines of a command whose stderr is not a terminal. */
   terminalReportEveryMs: 10 * second,
 
   // Limits of search and edits.
-  /** Maximum size of the body of an edit. It is larger than other bodies, so that an edit names a field that is too long. */
+  /**
+   * Maximum size of the body of an edit. The limit is larger than the limit of other bodies, so that the validation
+   * can name a field that is too long.
+   */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
   speakerNameLengthMax: 80,
-  /** Words that are added to the search index in one transaction. */
+  /** Number of words after which a transaction of the indexer ends. */
   indexedWordsPerPiece: 1000,
-  /** Utterances that are removed from the search index in one transaction. */
+  /** Maximum number of utterances that one transaction removes from the search index. */
   removedUtterancesPerPiece: 200,
-  /** Pages of the search index that are merged in one transaction. */
+  /** Maximum number of pages of the search index that one transaction merges. */
   mergedPagesPerPiece: 48,
-  /** Pause between two transactions of the indexer, in which the server answers requests. */
+  /** Pause between two transactions of the indexer. The server answers requests during the pause. */
   indexPauseMs: 5,
-  /** After a purge, the next purge waits this many times as long as the last one took. */
+  /** Pause after a purge of the search index, as a multiple of the duration of the purge. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /** A query with more words finds nothing: no utterance is so long. */
+  /** Maximum number of words of a query. A longer query finds nothing, because no utterance has so many words. */
   searchWordsMax: 200,
-  /** The order `best` ranks this many of the newest utterances, which takes about 30 ms. */
+  /** Number of the newest hits that the order `best` ranks. Ranking 1000 hits takes about 30 ms. */
   searchRankedMax: 1000,
 
   // Limits of drafts and upgrades.
-  /** Age at which a draft is removed: only a killed process leaves a draft for so long. */
+  /** Age at which a draft is removed. Only a killed process leaves a draft that is so old. */
   draftKeptMs: 1 * hour,
   /** Timeout of the version check that `steno upgrade` runs on a new build. */
   versionAnswerMs: 30 * second,
@@ -343,11 +354,11 @@ export const limits = {
 } as const
 
 /**
- * The rate limits, in requests per minute. `ip` limits all requests from one IP address. `service`,
- * `accounts.create`, `sessions.create` and those of OAuth are also counted per IP address. The other limits are
- * counted per API key. A client with an access token counts as a key. The requests of all sign-in sessions of an
- * account count together, as those of one key. One row is not a rate: `events.open` limits the event
- * streams that are open at the same time.
+ * The rate limits, in requests per minute. `ip` limits all requests from one IP address. The limits `service`,
+ * `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All other limits are
+ * counted per API key. A client with an access token counts as one key. All sign-in sessions of an account together
+ * count as one key. `events.open` is not a rate: it limits the number of event streams that are open at the same
+ * time.
  */
 export const rates = {
   ip: 300,

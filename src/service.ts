@@ -92,7 +92,7 @@ function openParts(
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
-  // This clock must be read at least every `stepMsMax`. Each sweep reads it.
+  // The uptime clock must be read at least every `stepMsMax`. Each sweep reads the clock.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))

@@ -36,10 +36,11 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // An expired upload is kept as long as a deleted job. A caller who uses it gets the error UPLOAD_EXPIRED.
+    // The row of an expired upload is kept for as long as the row of a deleted job. Meanwhile a caller who uses the
+    // upload gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // This sweep must run last. It removes the text that the other sweeps deleted from the write-ahead log.
+    // This sweep must run last. It removes the text that the other sweeps deleted from the write-ahead log file.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
   /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */

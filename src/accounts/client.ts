@@ -1,4 +1,4 @@
-// Clients: programs that ask accounts for access, by OAuth. A client registers itself and has no secret.
+// OAuth clients: programs that ask accounts for access. A client registers itself and has no secret.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -38,15 +38,15 @@ export function purgeClients(db: Db): void {
   )
 }
 
-/** Programs on the desktop whose redirect addresses have a scheme without a period. */
+/** The custom schemes without a period that known desktop programs use in their redirect addresses. */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/
-/** The characters of a URI, without the # of a fragment. */
+/** Matches a URI without a fragment: the character # is not allowed. */
 const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Returns true for an address to which a browser may be sent back: https, http on this computer, or a scheme
- * of a program. The scheme of a program is a reversed domain name, as RFC 8252 requires.
+ * Returns true if the address is allowed as a redirect address. Allowed are https addresses, http addresses on a
+ * loopback host, and addresses with a custom scheme. RFC 8252 requires a reversed domain name as the custom scheme.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null
@@ -58,15 +58,15 @@ export function isRedirectUri(text: string): boolean {
 }
 
 /**
- * Returns true if the client registered this address. The texts must be equal. On this computer any port is
- * accepted, because a program without a fixed port listens on a free one.
+ * Returns true if the client registered this redirect address. The addresses must be equal. In loopback addresses the
+ * port may differ, because a desktop program listens on any free port.
  */
 export function isRegistered({ redirectUris }: Client, redirectUri: string): boolean {
   const wanted = withoutPort(redirectUri)
   return redirectUris.some(uri => uri === redirectUri || (wanted !== null && withoutPort(uri) === wanted))
 }
 
-/** Returns a loopback address without its port, or null for another address. */
+/** Returns a loopback address without its port. Returns null for any other address. */
 function withoutPort(uri: string): string | null {
   const [, host, path = ''] = loopback.exec(uri) ?? []
   return host === undefined ? null : `http://${host}${path}`

@@ -1,4 +1,4 @@
-// Checks that an account has money for a new job.
+// Checks that the balance of an account allows a new job.
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'

@@ -1,7 +1,7 @@
-// Grants: the access that an account allowed to a client. A grant begins with a code, which the client exchanges
-// for an access token and a refresh token. Each refresh token is used once, for the next pair. A code or a
-// refresh token that comes twice was stolen, so it ends the grant with all tokens. The database stores only
-// hashes.
+// Grants: the access that an account allowed to a client. A client exchanges the code of a new grant for an access
+// token and a refresh token. A client uses a refresh token once and gets the next access token and refresh token. A
+// second use means that the code or the refresh token was stolen, so it ends the grant with all its tokens. The
+// database stores only hashes of codes and tokens.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -21,7 +21,7 @@ export type Grant = {
 
 export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[] }
 
-/** The reason why a code or a refresh token was refused. The names are the error codes of RFC 6749 and 8707. */
+/** The reason why a code or a refresh token was refused: an error code of RFC 6749 or RFC 8707. */
 export type TokenError = 'invalid_grant' | 'invalid_scope' | 'invalid_target'
 
 export const accessTokenStart = 'sto_'
@@ -38,8 +38,8 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its code. When the account has more than `grantsMax` grants, the grants that were
- * not used for the longest time end.
+ * Creates a grant and returns its code. When the account has more than `grantsMax` grants, deletes the grants with
+ * the oldest last use.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
@@ -75,7 +75,10 @@ type Exchange = {
   code: string
   clientId: string
   codeVerifier: string
-  /** Null if the client did not repeat the address. The code verifier proves the client anyway. */
+  /**
+   * The redirect address of the authorization request. Null if the client did not send the address again. The address
+   * may be missing, because the code verifier already identifies the client.
+   */
   redirectUri: string | null
   resources: string[]
 }
@@ -91,7 +94,7 @@ type CodeRow = {
   usedAt: number | null
 }
 
-/** Exchanges a code for tokens. A request that is refused for another reason than a second use changes nothing. */
+/** Exchanges a code for tokens. The second use of a code ends the grant. Any other refused request changes nothing. */
 export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
   return db.tx(() => {
     const row = db.find<CodeRow>(
@@ -130,7 +133,10 @@ type RefreshRow = {
   usedAt: number | null
 }
 
-/** Exchanges a refresh token for the next tokens. `scopes` may ask for less than was granted. */
+/**
+ * Exchanges a refresh token for the next access token and refresh token. `scopes` may limit the access token to some
+ * of the granted scopes.
+ */
 export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Tokens | TokenError {
   return db.tx(() => {
     const row = db.find<RefreshRow>(
@@ -153,12 +159,12 @@ export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Toke
   })
 }
 
-/** Notes the use of a client, so that it is kept. */
+/** Stores the time of the last use of a client, so that `purgeClients` keeps the client. */
 function noteClient(db: Db, id: string): void {
   db.run('update clients set used_at = $now where id = $id', { id, now: db.now() })
 }
 
-/** Issues an access token with the asked scopes, and a refresh token with all granted scopes. */
+/** Issues an access token with the scopes in `asked`, and a refresh token with all granted scopes. */
 function issueTokens(
   db: Db,
   grantId: string,
@@ -180,7 +186,10 @@ function issueTokens(
 
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
-/** Finds the grant of an access token and notes its use. Returns null when the token is unknown or expired. */
+/**
+ * Finds the grant of an access token and stores the time of its use. Returns null when the token is unknown or
+ * expired.
+ */
 export function useAccessToken(db: Db, token: string): Access | null {
   const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
     `select grant_id as grantId, account_id as accountId, client_id as clientId, grant_tokens.scope,
@@ -195,7 +204,10 @@ export function useAccessToken(db: Db, token: string): Access | null {
   return { grantId, accountId, clientId, scopes: scopesIn(row.scope) }
 }
 
-/** Notes the use of a grant. The token is valid also when the database is busy or full. */
+/**
+ * Stores the time of the last use of a grant. A locked or full database is ignored, because the token is valid in any
+ * case.
+ */
 function noteUse(db: Db, id: string): void {
   try {
     db.run('update grants set last_used_at = $now where id = $id', { id, now: db.now() })
@@ -205,8 +217,8 @@ function noteUse(db: Db, id: string): void {
 }
 
 /**
- * Revokes a token of this client. A refresh token ends its grant; an access token ends alone. A token of another
- * client and an unknown token change nothing.
+ * Revokes a token of this client. Revoking a refresh token ends the grant. Revoking an access token does not end the
+ * grant. An unknown token, or a token of another client, changes nothing.
  */
 export function revokeToken(db: Db, token: string, { clientId }: { clientId: string }): void {
   db.tx(() => {
@@ -221,7 +233,7 @@ export function revokeToken(db: Db, token: string, { clientId }: { clientId: str
   })
 }
 
-/** Lists the grants whose client has received tokens, newest first. */
+/** Lists the grants of an account whose code was exchanged for tokens, newest first. */
 export function listGrants(db: Db, accountId: string): Grant[] {
   return db
     .list<Omit<Grant, 'scopes'> & { scope: string }>(
@@ -256,7 +268,7 @@ export function purgeGrants(db: Db): void {
   })
 }
 
-/** Returns the SHA-256 of a code verifier, as the code challenge method S256 encodes it. */
+/** Returns the code challenge of a code verifier, by the method S256 of RFC 7636. */
 function challengeOf(codeVerifier: string): string {
   return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
 }

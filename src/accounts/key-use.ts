@@ -1,12 +1,12 @@
-// Notes when each key was last used. The notes are in memory until a sweep writes them, so that a request that
-// only reads never waits for the database to be writable.
+// Records the time of the last use of each key. A sweep writes the times from memory to the database. A GET request
+// therefore never waits for the write lock of the database.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type KeyUses = {
   note(keyId: string): void
-  /** Writes the notes. A key whose stored time is younger than `keyUseEveryMs` is left out. */
+  /** Writes the times to the database. Skips a key whose stored time is less than `keyUseEveryMs` older. */
   write(): void
 }
 

@@ -13,7 +13,10 @@ export type Key = {
   name: string | null
   prefix: string
   createdAt: number
-  /** The time of the last request with this key, to within a minute. Null for a key that was never used. */
+  /**
+   * The time of the last request with this key. The stored time may be a minute too early. Null for a key that was
+   * never used.
+   */
   lastUsedAt: number | null
   revokedAt: number | null
 }
@@ -65,7 +68,7 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** Returns the active key of an account that was created last, or null when the account has no active key. */
+/** Returns the newest active key of an account, or null when the account has no active key. */
 export function findNewestKey(db: Db, accountId: string): Key | null {
   return listKeys(db, accountId).findLast(({ revokedAt }) => revokedAt === null) ?? null
 }
@@ -79,8 +82,8 @@ export function revokeKey(db: Db, id: string): boolean {
 }
 
 /**
- * Returns the secret that signs the webhooks of jobs that were submitted with this key. The key may be
- * revoked.
+ * Returns the secret that signs the webhooks of jobs that were submitted with this key. Revoked keys also have this
+ * secret.
  */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {

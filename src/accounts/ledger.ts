@@ -32,8 +32,8 @@ export function settle(db: Db, accountId: string, jobId: string, units: number):
 }
 
 /**
- * Releases the reserve of a job and returns the amount. Returns 0 when the job has no reserve, or no longer
- * has one.
+ * Releases the reserve of a job and returns the amount. Returns 0 when the job has no reserve, for example because an
+ * earlier call released the reserve.
  */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {

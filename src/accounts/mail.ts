@@ -1,5 +1,4 @@
-// Sends mail over SMTP. If no mail server is set, each mail is written to a folder instead. A mail program
-// can open the file.
+// Sends mail over SMTP. If no mail server is set, writes each mail to a folder as a file that mail programs can open.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -37,7 +36,7 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
-/** Connects to the mail server and signs in, without sending a mail. Rejects if one of the two fails. */
+/** Connects to the mail server and signs in, without sending a mail. Rejects if the connection or the sign-in fails. */
 export async function checkMailServer(smtpUrl: string): Promise<void> {
   const transport = createTransport({
     url: smtpUrl,
@@ -99,8 +98,8 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // Ids sort by time, so the file names do too. The mail is written as a draft, so that a program that
-      // watches the folder never reads an incomplete mail.
+      // Ids sort by time, so the files of mails also sort by time. The mail is written as a draft, so that a program
+      // that watches the folder never reads an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()
@@ -117,7 +116,7 @@ export function removeMailTo(dataDir: string, email: string): void {
   }
 }
 
-/** Removes mails from the data folder that are older than `mailKeptMs`. Their links have expired. */
+/** Removes mails that are older than `mailKeptMs` from the data folder. The links in these mails have expired. */
 export function removeOldMail(dataDir: string, nowMs: number): void {
   for (const path of listMail(dataDir)) {
     if (nowMs - statSync(path).mtimeMs >= limits.mailKeptMs) rmSync(path, { force: true })

@@ -8,7 +8,7 @@ const cost = {
   timeCost: limits.passwordHashPasses,
 } as const
 
-/** A hash that no known password matches. Checking it costs as much as checking a stored hash. */
+/** A hash that no known password matches. Its check takes as long as the check of a stored hash. */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 let turn: Promise<unknown> = Promise.resolve()

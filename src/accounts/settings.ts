@@ -1,4 +1,5 @@
-// What an account can change about itself, and the mark of an operator.
+// The settings that an account can change: its password and its webhook address. Also the operator flag, which only a
+// command can change.
 
 import type { Db } from '../db/db.ts'
 
@@ -15,7 +16,7 @@ export function findAccountSettings(db: Db, id: string): AccountSettings {
   return { ...row, operator: row.operator === 1 }
 }
 
-/** Lets an account see the state of the whole service, or no longer. */
+/** Sets the operator flag of an account. An operator can see the state of the whole service. */
 export function setOperator(db: Db, id: string, isOperator: boolean): void {
   db.run('update accounts set operator = $operator where id = $id', { id, operator: Number(isOperator) })
 }

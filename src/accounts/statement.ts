@@ -1,4 +1,4 @@
-// The statement of an account: its deposits and charges, newest first, each with the balance after it.
+// The statement of an account: its deposits and charges, newest first, each with the balance after the entry.
 
 import type { Db } from '../db/db.ts'
 
@@ -12,7 +12,7 @@ export type StatementEntry = {
   createdAt: number
 }
 
-/** Lists entries of the ledger that move the balance. Reserves and releases do not. */
+/** Lists the ledger entries of an account that change the balance. Reserves and releases do not change the balance. */
 export function listStatement(
   db: Db,
   accountId: string,

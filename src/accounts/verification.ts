@@ -8,8 +8,9 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
 /**
- * Creates an account that is not verified yet, and returns the token for its link. Returns null when no mail
- * may be sent: the account is already verified, or its last mail is younger than `verificationMailEveryMs`.
+ * Creates an unverified account and returns the token for its link. If the email address already has an unverified
+ * account, only creates a token. Returns null when no mail may be sent: the account is already verified, or its last
+ * mail is younger than `verificationMailEveryMs`.
  */
 export function createVerification(
   db: Db,

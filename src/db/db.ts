@@ -1,4 +1,4 @@
-// The database: one SQLite file. Only one process can write at a time. `now` does not change during a
+// The database: one SQLite file. Only one process can write at a time. `now` returns the same time during a whole
 // transaction.
 
 import { Database, SQLiteError } from 'bun:sqlite'

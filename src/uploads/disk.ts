@@ -53,9 +53,9 @@ export async function receive(
 }
 
 /**
- * Appends the chunks to a file of `from` bytes, and creates the file when it is missing. Returns false when
- * the file would get more than `bytesMax` bytes. What arrived before an error, or before too many bytes, is on
- * the disk when this function ends.
+ * Appends the chunks to a file of `from` bytes. Creates the file when the file is missing. Returns false when the
+ * file would become larger than `bytesMax`. The chunks that arrived before an error, or before the limit, are on the
+ * disk when this function ends.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,
@@ -63,7 +63,7 @@ export async function append(
   { from, bytesMax }: { from: number; bytesMax: number },
 ): Promise<boolean> {
   const file = await open(path, 'a', 0o600)
-  // The sink continues at the end of the file, because the file is open for appending.
+  // The sink appends to the file, because the file is opened with the flag `a`.
   const sink = Bun.file(file.fd).writer({ highWaterMark: limits.uploadBufferBytes })
   let end = from
   try {

@@ -26,8 +26,8 @@ export function contentTypeOf(filename: unknown): string {
 }
 
 /**
- * Returns the name of a file with `_` in place of the characters that `contentTypeOf` refuses. Upload clients send
- * names as they are on the disk of a person.
+ * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Resumable uploads need this,
+ * because their clients send the filename exactly as it is on the person's disk.
  */
 export function plainFilename(filename: string): string {
   return filename.replace(/[^\x20-\x7e]|[/\\<>"'`]/gu, '_')

@@ -1,5 +1,5 @@
-// Resumable uploads. A file arrives in one or more requests; each one continues where the file on the disk ends.
-// The size of that file is the only record of how much has arrived.
+// Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the file on the
+// disk. The size of the file is the only record of the number of received bytes.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ import { completeUpload, createUpload, findUpload, purgeUpload, renewUpload, typ
 
 type ResumableConfig = Pick<Config, 'dataDir' | 'fileBytesMax' | 'uploadTtlMs'>
 
-/** An upload and the number of bytes that have arrived. */
+/** An upload, with the number of received bytes as `offset`. */
 export type Progressed = { upload: ResumableUpload; offset: number }
 
 export type ResumableUpload = Upload & { declaredBytes: number }
@@ -25,7 +25,7 @@ export class ResumableUploads {
   readonly #db: Db
   readonly #config: ResumableConfig
   readonly #transfers: Transfers
-  /** The requests that use an upload, by its id. An upload serves one request at a time. */
+  /** The running request of each upload, by the id of the upload. An upload serves one request at a time. */
   readonly #turns = new Map<string, Turn>()
 
   constructor({ db, config, transfers }: { db: Db; config: ResumableConfig; transfers: Transfers }) {
@@ -34,7 +34,9 @@ export class ResumableUploads {
     this.#transfers = transfers
   }
 
-  /** Creates an upload for a file of `declaredBytes`. From now on the quota of the account includes them. */
+  /**
+   * Creates an upload for a file of `declaredBytes`. These bytes count towards the quota of the account immediately.
+   */
   create(
     accountId: string,
     { declaredBytes, ...facts }: { filename: string; contentType: string; declaredBytes: number },
@@ -44,20 +46,24 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // A row that exceeds the quota is rolled back.
+      // `requireRoom` throws if the account exceeds its quota. The error rolls back the transaction with the new
+      // upload.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })
   }
 
-  /** Returns how much of a file has arrived. Stops a request that still sends to it, for its line may be dead. */
+  /**
+   * Returns the number of received bytes of an upload. Stops a running request of the upload, because its connection
+   * may be dead.
+   */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))
   }
 
   /**
-   * Adds the bytes of a body to the file, which must have `offset` bytes. What arrived before an error is kept.
-   * A later request for the same upload stops this one.
+   * Appends the bytes of a body to the file, which must have `offset` bytes. The bytes that arrive before an error
+   * are kept. A later request for this upload stops this request.
    */
   async append(
     accountId: string,
@@ -81,7 +87,7 @@ export class ResumableUploads {
     })
   }
 
-  /** Deletes an upload that no job has used, and its file. */
+  /** Deletes an upload and its file. Throws an ApiError if a job has used the upload. */
   async remove(accountId: string, id: string): Promise<void> {
     await this.#alone(accountId, id, async upload => {
       if (upload.usedAt !== null) throw used()
@@ -113,7 +119,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Yields the chunks. While they arrive, the upload does not expire. */
+  /** Yields the chunks. Renews the expiry of the upload while chunks arrive. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()
@@ -126,7 +132,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Returns the state of an upload. An upload whose last byte has arrived is completed first. */
+  /** Returns the number of received bytes of an upload. If the last byte has arrived, marks the upload as complete. */
   async #settled(upload: ResumableUpload): Promise<Progressed> {
     const { id, declaredBytes, fileBytes } = upload
     if (fileBytes !== null) return { upload, offset: fileBytes }
@@ -139,8 +145,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Runs `use` when no other request uses the upload. The later request wins: it stops the transfer of an
-   * earlier one, and waits until the bytes of that transfer are on the disk.
+   * Runs `use` while no other request uses the upload. First stops the running request of the upload, and waits until
+   * the bytes of that request are on the disk.
    */
   async #alone<Result>(
     accountId: string,

@@ -1,5 +1,5 @@
-// Checks if more media can be stored. The disk must keep `diskReserveBytes` free for the database. The media
-// of an account must not exceed `accountDiskBytes`.
+// Checks whether more media can be stored. The disk must keep `diskReserveBytes` free for the database. The media of
+// an account must not exceed `accountDiskBytes`.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -11,17 +11,17 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws an ApiError when `bytes` more on the disk would leave less than `diskReserveBytes` free. */
+/** Throws an ApiError when storing `bytes` would leave less than `diskReserveBytes` of the disk free. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
 
-/** Throws a JobFailure when less than `diskReserveBytes` of the disk is free. For the downloads of jobs. */
+/** Throws a JobFailure when less than `diskReserveBytes` of the disk is free. Called for the downloads of jobs. */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws an ApiError when `bytes` more would exceed the disk quota of the account. */
+/** Throws an ApiError when storing `bytes` would exceed the disk quota of the account. */
 export function requireQuota(
   db: Db,
   accountId: string,

@@ -1,4 +1,4 @@
-// Receives the files of uploads: from PUTs to signed addresses, and from forms that contain a file.
+// Receives the files of uploads. A file is the body of a PUT to a signed address, or a part of a form.
 
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -27,10 +27,13 @@ type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uploadTtlMs
 
 type FileFacts = { filename: string; contentType: string }
 
-/** A complete file of a form. It is removed at the end of the block that declares it with `using`, unless it is kept. */
+/**
+ * A file that arrived in a form. Its draft is removed at the end of the block that declares it with `using`, unless
+ * `keep` was called.
+ */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload with this file. */
+  /** Creates an upload with this file, and gives the draft its final name. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 
@@ -38,7 +41,7 @@ export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
-  /** The running PUTs, by the id of the upload. Also the running forms, each with an id of its own. */
+  /** The running PUTs, by the id of their upload, and the running forms, by a new id. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -85,8 +88,8 @@ export class UploadStore {
   }
 
   /**
-   * Yields the bytes of a form that contains a file for this account. Throws an ApiError when the disk is full,
-   * when the account has used its disk quota, and when the bytes stop coming.
+   * Yields the bytes of a form that contains a file for this account. Throws an ApiError when the disk is full, when
+   * the account has used its disk quota, and when no bytes arrive within the idle timeout.
    */
   async *chunksOfForm(
     accountId: string,
@@ -105,7 +108,7 @@ export class UploadStore {
     }
   }
 
-  /** Stores a file that arrives inside a form as a draft. An upload is created only by `keep`. */
+  /** Stores a file that arrives in a form as a draft. The file becomes an upload when the caller calls `keep`. */
   async hold(chunks: AsyncIterable<Uint8Array>): Promise<HeldFile> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const id = newId()
@@ -124,7 +127,7 @@ export class UploadStore {
     }
   }
 
-  /** Deletes an upload that no job has used, and its file. */
+  /** Deletes an upload and its file. No job may have used the upload. */
   discard(id: string): void {
     purgeUpload(this.#db, id)
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })
@@ -135,7 +138,7 @@ export class UploadStore {
     this.#transfers.requireRoom(accountId, 0)
   }
 
-  /** Shortens the idle timeout of all running requests that send bytes. Called before the server stops. */
+  /** Shortens the idle timeout of all running PUTs and forms. Called before the server stops. */
   hurry(): void {
     this.#transfers.hurry()
   }

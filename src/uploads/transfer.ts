@@ -1,5 +1,5 @@
-// Receives one request body with the bytes of a file. A slow body is accepted. A body fails when no bytes arrive
-// within the idle timeout.
+// Receives one request body with the bytes of a file. The body may arrive slowly. The transfer fails when no bytes
+// arrive within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 
@@ -15,8 +15,8 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The bytes that count towards the quota: the Content-Length of the request, or the number of received bytes
-   * if that number is larger. 0 when the bytes are reserved.
+   * The bytes that count towards the quota: the Content-Length of the request, or the number of received bytes if it
+   * is larger. 0 when the quota already includes the bytes.
    */
   bytes: number
   readonly #isReserved: boolean
@@ -60,7 +60,7 @@ export class Transfer {
     }
   }
 
-  /** Ends the body with this error. Also applies to a pending read. */
+  /** Ends the transfer with this error. A pending read also ends. */
   stop(error: ApiError): void {
     this.#stopped ??= error
     this.#cut()

@@ -1,4 +1,4 @@
-// The request bodies that are being received. Checks the disk and the quota of the account while bytes arrive.
+// The transfers that are running. Checks the disk and the quota of the account while bytes arrive.
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -19,7 +19,10 @@ export class Transfers {
     this.#config = config
   }
 
-  /** Begins a transfer. An upload accepts one transfer at a time. The calling function must call `end`. */
+  /**
+   * Begins a transfer. Throws an ApiError when the upload or the account has too many running transfers. The calling
+   * function must call `end`.
+   */
   begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
     if (this.#running.has(id))
       throw new ApiError('CONFLICT', 'Another request is sending to this address; wait until it ends.')
@@ -38,7 +41,7 @@ export class Transfers {
     this.#running.delete(id)
   }
 
-  /** Yields the chunks of a body. Throws an ApiError when the disk or the quota of the account is full. */
+  /** Yields the chunks of a body. Throws an ApiError when the disk is full or the account has used its disk quota. */
   async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
     let unchecked = 0

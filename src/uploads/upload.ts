@@ -12,7 +12,7 @@ export type Upload = {
   contentType: string
   createdAt: number
   expiresAt: number
-  /** The size of a resumable upload, as announced at its creation. Null for other uploads. */
+  /** The size of a resumable upload, as the client declared it at the creation. Null for other uploads. */
   declaredBytes: number | null
   /** The size of the file. Null until the file is complete. */
   fileBytes: number | null
@@ -66,7 +66,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Moves the expiry of an unused upload, because it has received bytes. */
+/** Renews the expiry of an unused upload that has received bytes. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,

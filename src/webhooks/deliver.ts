@@ -5,7 +5,7 @@ import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 import { signedHeaders } from './sign.ts'
 
-/** How a delivery can end. */
+/** The possible outcomes of a delivery. */
 export const outcomes = [
   'delivered',
   'refused',
