@@ -107,6 +107,7 @@ const oddHeaders: Record<string, string>[] = [
   { Accept: 'text/html' },
   { Accept: '*/*;q=0' },
   { Range: 'bytes=0-1' },
+  { Range: 'bytes=999999999-' },
   { 'If-None-Match': '*' },
   { 'X-Forwarded-For': '192.0.2.1, nonsense' },
   { Cookie: 'a=b; __proto__=c' },
