@@ -1,5 +1,5 @@
-// Builds the transcript that the API returns, from the words of a recording. It contains the utterances, the
-// labels of the speakers, and times in seconds.
+// Builds the transcript that the API returns, from the words of a recording. The transcript contains the utterances,
+// the labels of the speakers, and times in seconds.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence } from '../transcripts/sentence.ts'
@@ -17,8 +17,8 @@ export type RecordingFacts = {
   language: string
   samples: number
   /**
-   * If true, each utterance contains the list of its words. If false, that list is empty; the text is the
-   * same.
+   * If true, each utterance contains the list of its words. If false, the list is empty. The text of the utterance does
+   * not depend on this value.
    */
   align: boolean
   /** The turns of the speakers. Null when the caller did not ask for diarization. */
@@ -48,8 +48,9 @@ export function assemble(
 }
 
 /**
- * Builds the utterances of a recording while the recording is being transcribed. They have no speakers. An
- * utterance is complete when a later word belongs to the next utterance.
+ * Builds the utterances of a recording while the recording is being transcribed. These utterances have no speakers,
+ * because diarization ends with the recording. An utterance is complete when a later word belongs to the next
+ * utterance.
  */
 export class UtterancesSoFar {
   readonly #align: boolean

@@ -1,12 +1,13 @@
-// Puts together what was heard on the single channels of a recording. Each channel is one speaker. Speech that
-// overlaps with speech of another channel stays.
+// Merges the transcripts of the single channels of a recording. Each channel is one speaker. Speech of one channel that
+// overlaps speech of a different channel is kept.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
- * Returns one transcript of all channels, ordered by time. The speakers have the numbers of their channels;
- * a channel without speech has no speaker. The language is that of the channel with the most text.
+ * Returns one transcript of all channels, ordered by time. The number of a speaker is the number of the channel. A
+ * channel without speech has no speaker. The language of the transcript is the language of the channel with the most
+ * text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>

@@ -25,8 +25,7 @@ type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 export async function engine(): Promise<void> {
   setPriority(lowestPriority)
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT, which Ctrl-C in a terminal sends to the whole process group. The supervisor decides when
-  // its workers end.
+  // Ignores SIGINT, which Ctrl-C in a terminal sends to the whole process group: the supervisor ends its workers.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }
@@ -54,7 +53,7 @@ async function work(
   reading: Reading,
 ): Promise<void> {
   const channels = input.channels ?? null
-  /** The number of channels that are transcribed. */
+  /** The number of channels whose transcription is complete. */
   let done = 0
   let reached = 0
   let reportedAt = 0

@@ -22,15 +22,16 @@ export function confineEngine({
   device: Config['device']
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
-  // The driver of a GPU writes compiled programs to files of its own, so a process with a GPU may also write
-  // to these paths.
+  // The driver of a GPU writes compiled programs to its cache files, so a process with a GPU may also write to these
+  // paths.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({ read: paths, write: usesGpu ? paths : ['/dev'] })
 }
 
 /**
- * Returns all paths except the secrets in the data folder. A rule of the kernel can only allow a path. So the
- * result lists every entry of the data folder, and of each folder above it, that may be read.
+ * Returns the paths that may be read: all paths except the secrets in the data folder. A Landlock rule can only allow a
+ * path; it cannot exclude a path inside an allowed folder. So the result lists the entries of the data folder and of
+ * each folder above it one by one.
  */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)

@@ -1,5 +1,5 @@
-// Loads the model of a folder on a device. If the device is `auto`, the CPU is the fallback. The returned
-// facts name the device that is used.
+// Loads the models of the engine on a device. If the device is `auto` and a GPU cannot be used, the models are loaded
+// on the CPU. The returned facts name the device that is used.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
   notes: string[]
 }
 
-/** Opens the models beside the first speech model. One that cannot be opened is left out, with a note. */
+/** Opens all models except the first speech model. If a model cannot be opened, it is left out and a note is added. */
 async function openFurther(
   runtime: Runtime,
   first: OpenedSpeech,

@@ -1,4 +1,5 @@
-// Slaney's mel filters over a power spectrum of 400 points. Whisper and the built-in voice encoder read them.
+// Slaney's mel filters for a power spectrum of 400 points. The features of Whisper and of the built-in voice encoder
+// use these filters.
 
 import { sampleRate, samplesPerFft } from './audio.ts'
 

@@ -2,9 +2,10 @@
 
 import { sampleRate } from './audio.ts'
 
-/** The length of sound, in samples, that one peak stands for: 50 ms. */
+/** The number of samples of one peak: 50 ms of sound. */
 const samplesPerPeak = 0.05 * sampleRate
 
+/** The peaks of one recording. A peak is the highest amplitude in 50 ms of sound. */
 export class Peaks {
   readonly #peaks: number[] = []
   #highest = 0
@@ -18,7 +19,7 @@ export class Peaks {
     }
   }
 
-  /** Returns one byte per 50 ms: the highest amplitude, from 0 to 255. The last peak may be shorter. */
+  /** Returns the peaks, one byte each, from 0 to 255. The last peak may stand for less than 50 ms. */
   bytes(): Uint8Array {
     return Uint8Array.from(this.#samples > 0 ? [...this.#peaks, byteOf(this.#highest)] : this.#peaks)
   }

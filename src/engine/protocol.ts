@@ -19,33 +19,36 @@ export type TranscribeInput = {
   speakerCount: number | null
   align: boolean
   /**
-   * Text in the style of the recording, with names and punctuation, as if it came before the recording. Null
-   * when the caller supplied none.
+   * A text that the model treats as the text before the recording. It shows the style, the names and the punctuation.
+   * Null when the caller supplied no prompt.
    */
   prompt: string | null
   /** Terms that may occur in the recording. */
   vocabulary: readonly string[]
-  /** True if the text is to be an English translation of what is said. Missing means false. */
+  /** If true, the text is an English translation of the speech. Missing means false. */
   translate?: boolean
   /**
-   * The number of channels, if each channel is heard on its own as one speaker. Missing or null for the mix of
-   * all channels.
+   * The number of channels of the file, if each channel is transcribed separately as one speaker. Missing or null means
+   * that the mix of all channels is transcribed.
    */
   channels?: number | null
-  /** The part of the recording that is transcribed. Its times begin at zero. Undefined means all of it. */
+  /**
+   * The section of the recording that is transcribed. The times in the transcript count from the start of the section.
+   * Undefined means the whole recording.
+   */
   section?: { fromMs: number; toMs: number } | undefined
 }
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Called with the number of seconds of the recording that are transcribed. The first call has 0. */
+  /** Called when the transcription advances, with the number of transcribed seconds. The first call has 0. */
   onSeconds: (seconds: number) => void
   /**
-   * Called with the utterances that are complete, in order and without speakers. `first` is the index of the
-   * first of them. After a retry of the job the calls begin again with 0.
+   * Called when utterances are complete, with these utterances in order and without speakers. `first` is the index of
+   * the first of these utterances in the recording. When the job is retried, `first` begins again with 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
-  /** Called once, before the end, with one byte per 50 ms: the highest amplitude, from 0 to 255. */
+  /** Called once when all sound is read, with one byte per 50 ms of sound: the highest amplitude, from 0 to 255. */
   onPeaks?: (peaks: Uint8Array) => void
 }
 
@@ -68,9 +71,9 @@ export type Engine = {
   /** The number of jobs that can run at the same time. */
   capacity: number
   state(): EngineState
-  /** The codes of the languages that the loaded model supports; empty before the first load. */
+  /** The codes of the languages that the loaded models support. The list is empty before the first load. */
   languages(): readonly string[]
-  /** Returns false if the loaded model cannot translate; null before the first load. */
+  /** Returns true if a loaded model can translate, and false if no loaded model can. Null before the first load. */
   translates(): boolean | null
   /** Registers a listener that is called each time the engine becomes ready. Waiting jobs can then start. */
   onReady(listener: () => void): void
@@ -82,16 +85,16 @@ export type Engine = {
   close(): Promise<void>
 }
 
-/** What a worker reports about its loaded model. */
+/** The facts that a worker reports about its loaded models. */
 export type LoadedFacts = {
   device: Device
   variant: string
   /** The version of ONNX Runtime. */
   runtime: string
   diarization: EngineState['diarization']
-  /** The codes of the languages that the model supports. */
+  /** The codes of the languages that the models support. */
   languages: string[]
-  /** True if the model can translate to English. */
+  /** True if one of the models can translate to English. */
   translates: boolean
   /** Warnings for the log, about devices that cannot be used and voice models that cannot be loaded. */
   notes: string[]
@@ -102,14 +105,14 @@ export type Order =
   | {
       kind: 'load'
       parent: number
-      /** The data folder of the server; the worker must not read the secrets in it. Null for a command. */
+      /** The data folder of the server. The worker gives up its access to the secrets in it. Null for a command. */
       dataDir: string | null
-      /** The speech model that is preferred. */
+      /** The name of the first speech model, which serves the languages that it supports. */
       name: string
       folder: string
       /** Further speech models, for languages that the first model does not support. */
       others: InstalledModel[]
-      /** The model that detects languages for the others. Null if no such model is needed or installed. */
+      /** The model that detects languages if no speech model does. Null if it is not needed or not installed. */
       detector: InstalledModel | null
       voices: VoiceChoice
       device: Config['device']

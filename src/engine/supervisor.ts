@@ -29,7 +29,7 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
-/** The message in the engine's state while no model can be loaded. */
+/** The message in the engine's state if no model can be loaded. */
 const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
 
 class Supervisor implements Engine {
@@ -275,7 +275,7 @@ class Supervisor implements Engine {
     Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
-  /** Replaces a worker that exited while it was idle. If a busy worker exits, its job handles that. */
+  /** Replaces a worker that exited while it was idle. A worker that exits during a job is replaced by `transcribe`. */
   #replaceIdleWorker(worker: Worker): void {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return

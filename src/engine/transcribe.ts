@@ -20,9 +20,11 @@ import type { Voices } from './who/voices.ts'
 /** All models that stay loaded between jobs. */
 export type LoadedModels = {
   vad: Vad
-  /** The speech models in the order of preference. The first of them that knows a job's language serves it. */
+  /**
+   * The speech models in the order of preference. The first model that supports the language of a job serves the job.
+   */
   speech: readonly [SpeechModel, ...SpeechModel[]]
-  /** The model that detects languages for speech models that cannot. Null if no such model is loaded. */
+  /** The model that detects languages for speech models without language detection. Null if it is not loaded. */
   detector: SpeechModel | null
   /** The models for diarization, or the reason why there are none. */
   voices: Voices | { problem: string }
@@ -53,7 +55,8 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // Without a language, a first model that detects languages serves the job itself.
+  // If the job has no language and the first model detects languages, the first model serves the job. If the first
+  // model does not detect languages, the model is chosen after the detector has read the first block.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
@@ -105,8 +108,7 @@ export async function transcribe(
 const placesShownMax = 5
 
 /**
- * Returns a list with one warning about all speech without text. The list is empty if there is no such
- * speech.
+ * Returns a list with one warning about all speech without text. The list is empty if all speech has text.
  */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []
@@ -116,7 +118,7 @@ export function warningOfMissed(seconds: readonly number[]): string[] {
   return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
 }
 
-/** Returns the first model that knows the language. Fails the job if no model knows it. */
+/** Returns the first model that supports the language. Throws a JobFailure if no model supports it. */
 function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model

@@ -1,5 +1,5 @@
-// One engine child process as the server sees it. A worker starts the child process and sends it one job at a
-// time. It kills the child process after a timeout or an abort.
+// The server's side of one engine child process. A worker starts the child process, sends one job at a time to it, and
+// kills it after a timeout or an abort.
 
 import type { Subprocess } from 'bun'
 import { nativeEnvironment } from '../base/carried.ts'
@@ -155,7 +155,7 @@ export class Worker {
     })
   }
 
-  /** Adds the model's warnings to a transcript. */
+  /** Adds the name of the model and the warnings about the model to a transcript. */
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }

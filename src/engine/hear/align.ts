@@ -36,9 +36,9 @@ const timeErrorMax = 0.3 * framesPerSecond
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Aligns all segments of a window in one path. Each segment stays within its two time tokens, so that no word
- * moves into speech that the model left out. The decoding pass that predicts the end of a segment is aligned
- * with the silence before the next segment.
+ * Returns the times of all words of a window, from one DTW path over all segments. Each segment stays within its two
+ * time tokens, so that no word gets the time of speech that the model left out. The decoding pass that predicts the end
+ * of a segment is aligned with the silence before the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -76,8 +76,8 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the start of the first word and the end of the last word to the times of the segment. The path
- * includes too much silence at both ends.
+ * Limits the start of the first word and the end of the last word to the times of the segment. Without this limit, the
+ * DTW path includes too much silence at both ends of a segment.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]
@@ -130,8 +130,8 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
 /** Matches punctuation that is joined to the next word: an opening bracket or quote. */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word even after a space. French has a space before some
- * marks, and a dash may have one.
+ * Matches punctuation that is joined to the previous word even after a space. In French, some punctuation marks follow
+ * a space; a dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
@@ -166,7 +166,7 @@ function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // A quote or a hyphen without a space before it is closing. A bracket keeps its direction in both cases.
+  // A quote or a hyphen opens only after a space. An opening bracket opens with and without a space before it.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -12,9 +12,9 @@ const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Returns the values of each token in the frames of its band, computed as in openai/whisper. First, each
- * frame of each head is standardised over the tokens. A frame to which all tokens attend then has no weight.
- * Next, a median filter smooths each head. Last, the mean over the heads is computed.
+ * Returns the normalised attention of each token in the frames of its band, as openai/whisper computes it. First, each
+ * frame of each head is standardised over the tokens, so that a frame to which all tokens attend has no weight. Next, a
+ * median filter smooths each head. Last, the mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))

@@ -1,5 +1,5 @@
-// Decodes one batch of windows with a network in the compact form. For each kind of tensor, one block of
-// memory holds the tensors of all windows. When a row is done, the last row takes its place.
+// Decodes one batch of windows with a network in the compact form. For each kind of tensor, one memory area holds the
+// tensors of all windows. When a row is done, it is removed, and the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import { headSize } from '../network/layers.ts'
@@ -49,8 +49,8 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
 type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
 
 /**
- * One kind of tensor for all windows of the batch: layers × rows × heads × length × 64. `rowBytes` is the
- * size of one row in one layer.
+ * The tensors of one kind for all windows of the batch: layers × rows × heads × length × 64. `rowBytes` is the size of
+ * one row in one layer.
  */
 type Cross = { kind: (typeof kinds)[number]; memory: Uint8Array; rowBytes: number }
 
@@ -63,9 +63,9 @@ class RunningBatch implements Batch {
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
-  /** The keys and values of the tokens so far: outputs of the last run, or views of these outputs. */
+  /** The cache. The tensors are outputs of the last run, or views of these outputs after a row was removed. */
   private self: Tensor[]
-  /** The views that must be freed: they refer to the outputs of the last run. */
+  /** The views of the memory of the last outputs. They must be freed with these outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
   private crossViews: Tensor[]

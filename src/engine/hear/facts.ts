@@ -1,4 +1,4 @@
-// The parts of a model's configuration that recognition needs.
+// The configuration of a Whisper model, as far as recognition needs it.
 
 import { languages } from '../../languages.ts'
 import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
@@ -14,7 +14,7 @@ export type Facts = {
   start: number
   end: number
   transcribe: number | null
-  /** The id of the token that asks for an English translation. Null when the model cannot translate. */
+  /** The id of the token that makes the model translate to English. Null when the model cannot translate. */
   translate: number | null
   noTimestamps: number
   /**

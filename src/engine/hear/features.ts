@@ -36,8 +36,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // Only the frames that overlap the sound are computed. All other frames are silence, whose value is
-      // known.
+      // Only the frames that overlap the sound are computed. The value of all other frames is the known value of
+      // silence.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -82,8 +82,8 @@ function sampleAt(samples: Float32Array, at: number): number {
 }
 
 /**
- * The folded frames. The first half of a name is the part of the frame, even or odd. The second half is which
- * samples of that part: the even or the odd ones.
+ * The folded frames. The first half of a name says the part of the frame: even or odd. The second half says the samples
+ * of that part: even or odd samples.
  */
 type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
 

@@ -33,9 +33,9 @@ export function judge({ text, logProbability, noSpeech, looped, speechSeconds }:
 /**
  * Returns the compression ratio of a text by deflate. Repeated text has a high ratio.
  *
- * Each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used: there, all letters
- * of one script share their first bytes, so normal Georgian, Bengali or Burmese text would have a ratio above
- * 2.4.
+ * Before the compression, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used,
+ * because the letters of one script have the same first bytes in UTF-8. Normal Georgian, Bengali or Burmese text would
+ * then have a ratio above 2.4, as loops have.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))

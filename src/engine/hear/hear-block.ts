@@ -13,7 +13,7 @@ import type { Heard, HearOptions, Listener } from './speech-model.ts'
 import type { Whisper } from './whisper.ts'
 import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
 
-/** A Whisper model and what it needs to read sound. */
+/** A Whisper network with its configuration, its tokenizer and the computation of its spectrograms. */
 export type WhisperModels = {
   whisper: Whisper
   features: Features
@@ -44,7 +44,7 @@ export async function hearBlock(
       }
     },
   })
-  // The second decoding does not advance the progress: it always reports the share 0.5.
+  // The second decoding always reports the share 0.5: its reports keep the job alive and do not advance the progress.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     recording,
@@ -99,8 +99,8 @@ type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * The speech of the window to decode again, or null if there is none. The first `textsKept` texts are kept
-   * in every case.
+   * A window over the speech that is decoded again, or null if no speech is decoded again. The first `textsKept` texts
+   * are kept, whatever the second decoding returns.
    */
   rest: { window: Window; textsKept: number } | null
 }
@@ -125,7 +125,8 @@ async function decodeWindows(
     prompt: promptOf(whisper, context, { language, translate }),
     promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
-    // The attention of a translation does not follow the order of the speech.
+    // The attention of a translation does not follow the order of the speech, so word times cannot be computed from
+    // it. They are estimated.
     attention: attendingDecoder !== null && !translate,
     random: seededRandom(),
     onShare,
@@ -147,7 +148,7 @@ function rowOf({ samples, speech }: Window): Row {
   }
 }
 
-/** A random number generator with a fixed seed. Each run on the same file has the same result. */
+/** Returns a random number generator with a fixed seed, so that each run on a file has the same result. */
 function seededRandom(): () => number {
   let state = 1
   return () => {
@@ -159,14 +160,13 @@ function seededRandom(): () => number {
 type AgainOptions = DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>
 
 /**
- * A window to decode again. `otherwise` are the texts that are used if the second decoding returns no text.
+ * A window that is decoded again. `otherwise` holds the texts that are used if the second decoding returns no text.
  */
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Returns the texts of the decoded windows, and of the speech in these windows that has no text yet. That
- * speech is decoded again in separate windows, several times if necessary. Speech that still has no reliable
- * text causes a warning.
+ * Decodes the speech without text again, in separate windows, several times if necessary. Returns the texts of all
+ * decodings. Logs a warning for speech that has no reliable text in the end.
  */
 async function hearRest(
   models: WhisperModels,

@@ -1,4 +1,4 @@
-// Detects the language of a recording. Each window of the first block has a vote. So a greeting in another
+// Detects the language of a recording by a vote of the windows of the first block. So a greeting in a different
 // language at the start does not determine the result.
 
 import type { EncodedWindow } from './network.ts'

@@ -16,7 +16,7 @@ const gainMax = 32
 /** The share of the loudest frames that are ignored, because a click can be louder than speech. */
 const louder = 0.05
 
-/** Returns the samples. They are amplified if their level without the loudest frames is below `quiet`. */
+/** Returns the samples, amplified if they are quiet: if their level without the loudest frames is below `quiet`. */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)
   if (level === 0 || level >= quiet) return samples

@@ -1,5 +1,5 @@
-// The interface of a Whisper network: its encoder and its decoder. Both layouts of the weights, published and
-// compact, have this interface.
+// The interface of a Whisper network: its encoder and its decoder. A network with published weights and a network in
+// the compact form both implement this interface.
 
 import type { Tensor } from '../onnx/session.ts'
 
@@ -14,8 +14,8 @@ export class EncodedWindow {
 
 export type Encoder = {
   /**
-   * Encodes the spectrogram of one window. Several windows at once would need more memory on a CPU, and save
-   * no time.
+   * Encodes the spectrogram of one window. Windows are not batched, because a batch needs more memory and saves no time
+   * on a CPU.
    */
   encode(picture: Float32Array): EncodedWindow
 }
@@ -38,7 +38,7 @@ export type Batch = {
   /** Returns a copy of the cross-attention of the row's last token: alignment heads × frames. */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
-  /** Removes a row. The last row takes its place. */
+  /** Removes a row. The last row moves to the place of the removed row. */
   drop(row: number): void
   close(): void
 }

@@ -36,8 +36,7 @@ export function placeInRecording(
 /** Converts the times of words from frames of the window to samples of the recording. */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // The start of each word is at or after the start of the previous word, even if the attention places it
-  // otherwise.
+  // Moves a word that starts before the previous word. The attention can give such times, but transcripts must not.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)

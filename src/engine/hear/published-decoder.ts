@@ -1,5 +1,5 @@
-// Decodes one batch of windows: each run of the decoder adds one token to each row. The cache stays in native
-// memory. When a row is done, the last row takes its place.
+// Decodes one batch of windows: each run of the decoder adds one token to each row. The cache stays in native memory.
+// When a row is done, it is removed, and the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -20,7 +20,7 @@ export function makeDecoder(
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
-  // Recent versions of the transformers library export decoders with this input.
+  // Recent versions of the transformers library export decoders with the input `cache_position`; older versions do not.
   const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',
@@ -169,8 +169,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the positions of the last input in the whole sequence. The list is empty for a decoder without
-   * this input.
+   * Returns the input `cache_position`: the positions of the last tokens in the whole sequence. The list is empty for a
+   * decoder without this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -179,8 +179,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input. Only the first run reads them. Later runs need a tensor of the
-   * same shape, with any content.
+   * Returns the encoder states as an input. Only the first run reads the content. A later run requires a tensor of the
+   * same shape, but ignores its content.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]

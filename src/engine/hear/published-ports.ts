@@ -29,8 +29,8 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
 }
 
 /**
- * Returns the names of all parts of the cache. First come the keys and values of the decoder's own tokens in
- * all layers, then those of the encoder's states in all layers.
+ * Returns the names of the key and value tensors of all layers. The tensors of the decoder's own tokens come first. The
+ * tensors of the encoder's states follow.
  */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>

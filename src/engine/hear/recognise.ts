@@ -18,7 +18,7 @@ export type Hypothesis = {
    */
   attention: Float32Array[]
   frames: number
-  /** Where to decode again. Null when the text covers the whole window. */
+  /** The speech that must be decoded again. Null when the text covers the whole window. */
   unfinished: Unfinished | null
   noSpeech: number
   /** The mean of the log probabilities of all tokens, including the end token. */
@@ -163,7 +163,7 @@ async function decodeRows(
   return attempts
 }
 
-/** Removes an element of `rows` in the same way as the batch does: the last row takes its place. */
+/** Removes an element of `rows` and moves the last element to its place, as `Batch.drop` does with its rows. */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
   if (last !== undefined && row < rows.length) rows[row] = last

@@ -15,7 +15,7 @@ export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
-  /** The files to download, for a model that has not the layout of Whisper. */
+  /** The files to download, for a model whose files do not have the layout of Whisper. */
   files?: { cpu: string[]; gpu: string[] }
 }
 
@@ -28,8 +28,8 @@ export type VoiceProfile = {
    */
   threshold: number
   /**
-   * A number for a model whose threshold follows the recording. Then voices are merged when they are nearer than this
-   * multiple of the distance within them. Null for a fixed threshold.
+   * Null means that `threshold` is used for every recording. A number means that the threshold is adapted to the
+   * scatter in each recording; then two voices are merged when their distance is below this multiple of the scatter.
    */
   likeness: number | null
 }
@@ -41,13 +41,13 @@ export const models = catalogue satisfies Record<string, BuiltInModel | Publishe
 /** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
 
-/** The speech model that serves its languages with STENO_MODEL=auto-fast. */
+/** The speech model that STENO_MODEL=auto-fast uses for the languages that this model supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
-/** The value of STENO_MODEL that means: `fastSpeech` for its languages, and the default model for all others. */
+/** The value of STENO_MODEL that selects `fastSpeech` for its languages, and the default model for other languages. */
 export const automaticFast = 'auto-fast'
 
-/** The models for languages that Whisper lacks, best first. An installed one is used beside every speech model. */
+/** The models for languages that Whisper does not support, best first. The best installed model is loaded too. */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
 /** The speech model of the self-test in `steno doctor`. */

@@ -28,7 +28,7 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 export type ChosenModel = InstalledModel & {
   /** The models for languages that the first model does not support, in the order of preference. */
   others: InstalledModel[]
-  /** The model that detects languages when no other chosen model can. Null if it is not needed or missing. */
+  /** The model that detects languages if no other chosen model does. Null if it is not needed or not installed. */
   detector: InstalledModel | null
   voices: VoiceChoice
   /** A message for operators if the built-in model is used instead of the default model. Otherwise null. */
@@ -99,7 +99,7 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
   }
 }
 
-/** Returns the best installed model for languages that Whisper lacks, or an empty list. */
+/** Returns a list with the best installed model for languages that Whisper does not support, or an empty list. */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
   const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)

@@ -1,5 +1,5 @@
-// The files of the two kinds of model that give each frame of sound its token: CTC, in the layout of sherpa-onnx,
-// and TDT, in the layout of onnx-asr.
+// The file layouts of the two kinds of framewise model: CTC in the layout of sherpa-onnx, and TDT in the layout of
+// onnx-asr.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +9,10 @@ export type FramewiseKind = 'ctc' | 'tdt'
 export const tokensFile = { ctc: 'tokens.txt', tdt: 'vocab.txt' } as const
 export const tdtFeaturesFile = 'nemo128.onnx'
 
-/** The names of the graphs without their variant. */
+/** The names of the ONNX files without the variant. An ONNX file holds one graph. */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/** `.int8` has 8-bit weights; the empty variant is fp32. */
+/** The variants of a graph: `.int8` has 8-bit weights, and the empty variant has fp32 weights. */
 const variants = ['.int8', ''] as const
 
 /** Returns the kind of the model in a folder. Returns null for a folder without a file of these layouts. */
