@@ -1,5 +1,5 @@
-// The settings that an account can change: its password and its webhook address. Also the operator flag, which only a
-// command can change.
+// The settings that an account can change: its password and its webhook address. Also the operator flag, which the
+// account cannot change.
 
 import type { Db } from '../db/db.ts'
 

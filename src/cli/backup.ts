@@ -31,7 +31,7 @@ export const backup = command({
   },
 })
 
-/** Writes a new file with `fill`. Only the owner of the file may read it, also while it is being written. */
+/** Creates a file and writes it with `fill`. From its creation on, only the owner may read the file. */
 function writePrivate(path: string, fill: (path: string) => void): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, '', { mode: 0o600 })

@@ -1,5 +1,5 @@
-// A progress bar on stderr: each new state overwrites the line. If stderr is not a terminal, nothing is
-// printed.
+// A progress bar on stderr. Each new state overwrites the line of the previous state. If stderr is not a terminal,
+// nothing is printed.
 
 import { terminal } from './terminal.ts'
 

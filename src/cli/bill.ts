@@ -1,5 +1,6 @@
-// Writes the software bill of materials of the program: a CycloneDX 1.6 document with every package, library and model,
-// and the hashes of the carried files. It has no time and no random number, so a build gives the same document each time.
+// Writes the software bill of materials: a CycloneDX 1.6 document. It lists every package, library and model, and the
+// hashes of the carried files. The document contains neither a time nor a random number, so equal builds give equal
+// documents.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'
@@ -85,7 +86,7 @@ function licensesOf(licence: string): NonNullable<Component['licenses']> {
   return /[ (]/.test(licence) ? [{ expression: licence }] : [{ license: { id: licence } }]
 }
 
-/** Builds a UUID of version 8, whose content is free, from a hash. */
+/** Converts a hash to a UUID of version 8. RFC 9562 leaves the content of this version to the program. */
 function uuidOf(hash: string): string {
   const digits = `${hash.slice(0, 12)}8${hash.slice(13, 16)}8${hash.slice(17, 32)}`
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -11,7 +11,7 @@ export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
-/** The parts of a command that its help, the completion and the manual page show. */
+/** The parts of a command that appear in its help, in the shell completion and in the manual page. */
 export type Description = {
   /** The line that describes the arguments, for example `steno keys create EMAIL [--name N]`. */
   usage: string
@@ -19,9 +19,9 @@ export type Description = {
   options: ParseArgsOptionsConfig
   /** A line of help for each option. */
   help: Record<string, string>
-  /** The values that an option accepts, for the completion of a shell. */
+  /** The values that an option accepts. The shell completion suggests these values. */
   choices: Record<string, readonly string[]>
-  /** Paragraphs after the options in the help. */
+  /** Paragraphs that the help shows after the options. */
   more: string[]
 }
 
@@ -36,10 +36,10 @@ export type Command = Description & {
   run(args: string[]): Promise<void>
 }
 
-/** The error for wrong usage. The program then ends with exit code 2; any other error has exit code 1. */
+/** The error for wrong usage. The program exits with code 2 for this error, and with code 1 for any other error. */
 export class UsageError extends Error {}
 
-/** The error of a command whose reasons are already printed. */
+/** The error of a command that has already printed the reasons for its failure. */
 export class Reported extends Error {}
 
 /** The error of a command that was interrupted with Ctrl-C. */
@@ -72,7 +72,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command and returns its exit code. If the command fails, prints the error to stderr. */
+/** Runs a command and returns its exit code. Prints the error of a failed command to stderr. */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
     await run(args)

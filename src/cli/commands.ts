@@ -44,7 +44,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/** The entry points of the child processes. Users do not call them. */
+/** The entry points of the child processes. The server starts them; they are not commands for users. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   unpack: async () => (await import('../base/carried.ts')).unpackFiles,

@@ -1,4 +1,4 @@
-// Lists the files that the binary carries: libraries, models and other files that native code opens by their path.
+// Lists the carried files: libraries, models and other files that native code opens by their path.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type BuildTarget = 'linux-x64' | 'linux-arm64'
 
 const machines = { 'linux-x64': 'x86_64', 'linux-arm64': 'aarch64' }
-/** The machine numbers in the header of a program or library. */
+/** The machine numbers in the ELF header of a program or library. */
 const machineNumbers = { x86_64: 62, aarch64: 183 } as Record<string, number>
 
 export function isTarget(name: string): name is BuildTarget {
@@ -14,7 +14,8 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Returns the source path of each carried file, by its path in the binary. Throws if a file of the project is missing.
+ * Maps the path of each carried file in the binary to its path on this machine. Throws if a file of the project is
+ * missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')
@@ -36,8 +37,8 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
 }
 
 /**
- * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains them, so they come from
- * the library folders of the build machine or of its cross compiler.
+ * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains these libraries. They
+ * come from the library folders of the build machine or of its cross compiler.
  */
 function cppLibraries(target: BuildTarget): [path: string, source: string][] {
   const machine = machines[target]
@@ -50,7 +51,7 @@ function cppLibraries(target: BuildTarget): [path: string, source: string][] {
 
 export const cppNames = ['libgcc_s.so.1', 'libstdc++.so.6']
 
-/** Returns true if the file exists and the machine number in its header is the number of `machine`. */
+/** Returns true if the file exists and its ELF header contains the machine number of `machine`. */
 function isFor(machine: string, path: string): boolean {
   return existsSync(path) && readFileSync(path).readUInt16LE(18) === machineNumbers[machine]
 }

@@ -19,8 +19,8 @@ export async function find(
 }
 
 /**
- * Returns a command that lists the commands that begin with `name`, or all commands if none does. Running it
- * is a usage error, unless the user asked for help.
+ * Returns a command that lists the commands whose first word is `name`, for example all `keys` commands. If there are
+ * none, it lists all commands. Running it is a usage error, unless the user asked for help.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)
@@ -45,7 +45,7 @@ function overview(commands: Commands, name: string, args: string[]): Command {
   }
 }
 
-/** Returns the message about words that are no command. It suggests the most similar command. */
+/** Returns the error message for words that name no command. The message suggests the most similar command. */
 function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`

@@ -58,8 +58,8 @@ export const install = command({
 })
 
 /**
- * Installs the program at the path `to`. A running program cannot be overwritten, so a new file replaces it
- * under the same name.
+ * Installs the program at the path `to`. A running program cannot be overwritten. Therefore a new file is written and
+ * renamed to `to`.
  */
 function putProgram(from: string, to: string): void {
   if (from === to) return

@@ -77,7 +77,10 @@ function stateOf(given: string | undefined): JobState | null {
   return state
 }
 
-/** The fields of a job that an operator needs. Neither the source nor the transcript is shown. */
+/**
+ * Returns the fields of a job that an operator needs. The source and the transcript are private to the account, so
+ * they are left out.
+ */
 function recordOf(job: Job, email: string | undefined) {
   const date = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
   return {

@@ -1,5 +1,5 @@
-// The parts of the program that no package.json lists: what is inside native files, and the models. The licences are
-// SPDX expressions.
+// The parts of the program that no package.json lists: the libraries inside native files, and the models. The
+// licences are SPDX expressions.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,17 @@ export type LicensedPart = {
   name: string
   version?: string
   licence: string
-  /** The type of the component in CycloneDX. */
+  /** The component type of CycloneDX. */
   type: 'application' | 'library' | 'machine-learning-model'
-  /** The licence notice, and the place of the source code. */
+  /** The licence notice, which also names the place of the source code. */
   text: string
   source: string
-  /** The carried files of this part: paths, or folders that end in a slash. */
+  /** The carried files that contain this part: paths of files, and paths of folders with a slash at the end. */
   files?: string[]
-  /** The SHA-256 of the source archive, if the part is built from one. */
+  /**
+   * The SHA-256 of the source archive from which this part is built. Missing for a part that is not built from
+   * source.
+   */
   sourceSha256?: string
 }
 

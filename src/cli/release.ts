@@ -1,5 +1,5 @@
-// The signature of a release: a text file beside the program. It names the version, the commit, the time of the commit,
-// the target and the SHA-256 of the program, and it is signed with Ed25519.
+// The signature file of a release: a text file beside the program, signed with Ed25519. It contains the version, the
+// commit, the time of the commit, the target and the SHA-256 of the program.
 
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { sameText } from '../base/hash.ts'
@@ -15,14 +15,14 @@ export function signRelease(release: Release, privateKey: string): string {
   return `${payload}signature: ${signature.toString('base64')}\n`
 }
 
-/** Returns the public key of a private key: the key in the form SPKI, as base64. */
+/** Returns the public key of a private key, in SPKI format as base64. */
 export function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64')
 }
 
 /**
- * Reads a signature file. Returns null if it is not one, or if the signature was not made with the private key of
- * `publicKey`.
+ * Reads a signature file. Returns null if the text is not a signature file. Also returns null if `publicKey` does not
+ * verify the signature.
  */
 export function readRelease(text: string, publicKey: string): Release | null {
   const [payload = '', signature] = text.split(/^signature: /m)
@@ -34,12 +34,12 @@ export function readRelease(text: string, publicKey: string): Release | null {
   return fields.every(field => typeof found[field] === 'string') ? (found as Release) : null
 }
 
-/** What the running program knows about itself, and about the file that is to replace it. */
+/** Facts about the running program, to compare with the release that replaces it. */
 export type Installed = { publicKey: string; target: string; committed: string }
 
 /**
- * Checks a file against its signature. Returns the reason why the file must not be installed, or null if it may be.
- * `sha256` is the hash of the file.
+ * Checks a program file against its signature file. Returns the reason why the program file must not be installed, or
+ * null if it may be installed. `sha256` is the hash of the program file.
  */
 export function problemOf(signature: string, sha256: string, installed: Installed): string | null {
   const release = readRelease(signature, installed.publicKey)

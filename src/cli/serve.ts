@@ -58,7 +58,10 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
   })
 }
 
-/** Returns the line that tells how another API key is created. The existing keys cannot be shown again. */
+/**
+ * Returns the line of output that shows how to create another API key. The server cannot show the existing keys,
+ * because it stores only their hashes.
+ */
 function keyHint({ service: { db } }: Running, dataDir: string): string {
   const email = listAccounts(db)[0]?.email ?? 'EMAIL'
   return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
@@ -70,7 +73,10 @@ function ownCommand(): string {
   return Bun.which('steno') === process.execPath ? 'steno' : process.execPath
 }
 
-/** Returns the flag that names the data folder. It is empty if a command finds the folder without it. */
+/**
+ * Returns the flag that names the data folder. Returns an empty text if commands find the data folder without the
+ * flag.
+ */
 function folderFlag(dataDir: string): string {
   const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
   return isFound ? '' : ` --data-dir ${dataDir}`

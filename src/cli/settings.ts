@@ -1,5 +1,5 @@
-// Reads the settings of a command from the environment, and finds where its state is. A command either works
-// on the data folder of a service, or needs none and keeps its files in the cache folder of the user.
+// Reads the settings of a command from the environment, and finds the folder of its files. A command either works on
+// the data folder of a service, or keeps its files in the cache folder of the user.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 /** The option of every command that works on a data folder. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
-/** The options of a command by their names. Those that are settings are read, all others are ignored. */
+/** The values of the options of a command, by the names of the options. Options that are not settings are ignored. */
 export type Flags = Record<string, unknown>
 type Environment = Record<string, string | undefined>
 
@@ -52,8 +52,8 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no data folder. Files that it unpacks or downloads are in the
- * data folder if there is one, otherwise in the cache folder of the user.
+ * Reads the settings of a command that needs no data folder. The command unpacks and downloads files into the data
+ * folder if a data folder exists. Otherwise it uses the cache folder of the user.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -62,7 +62,10 @@ export function localConfig(flags: Flags = {}): Config {
   return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
 }
 
-/** Returns the data folder that a setting names or that is in the working folder. Otherwise returns null. */
+/**
+ * Returns the data folder that a setting names, or the data folder in the working folder. Returns null if neither
+ * exists.
+ */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
   const { dataDir } = readConfig(environment)
@@ -79,7 +82,10 @@ function serviceEnvironment(flags: Flags): Environment {
   return { ...installedSettings(), ...own }
 }
 
-/** The file with the settings of the installed service. Another file is for a second service. */
+/**
+ * Returns the path of the file with the settings of the installed service. STENO_ENV_FILE names the file of a second
+ * service.
+ */
 export function environmentFile(): string {
   return process.env.STENO_ENV_FILE || '/etc/steno.env'
 }
@@ -88,12 +94,14 @@ function installedSettings(): Environment {
   try {
     return parseEnv(readFileSync(environmentFile(), 'utf8'))
   } catch {
-    // There is no installed service, or only root may read its settings.
+    // Either no service is installed, or only root may read its settings.
     return {}
   }
 }
 
-/** Returns a hint if the settings of the installed service exist and this user may not read them. */
+/**
+ * Returns a hint if a service is installed and this user may not read its settings. Otherwise returns an empty text.
+ */
 function unreadable(): string {
   try {
     readFileSync(environmentFile())

@@ -1,11 +1,11 @@
-// The output of the commands. Text is written synchronously, so that a full disk or a closed pipe is an error
-// of the command that writes.
+// Writes the output of commands. The writes are synchronous, so that a full disk or a closed pipe causes an error in
+// the command that writes.
 
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { limits } from '../limits.ts'
 
-/** The error when stdout takes no more text. */
+/** The error when a write to stdout fails. */
 export class OutputError extends Error {}
 
 export const terminal = {
@@ -17,7 +17,7 @@ export const terminal = {
       throw new OutputError(reasons[codeOf(error)] ?? `standard output cannot be written: ${codeOf(error)}`)
     }
   },
-  /** Writes text to stderr. A failure is ignored, because there is no other place for a message. */
+  /** Writes text to stderr. A failed write is ignored, because an error message would also go to stderr. */
   err(text: string): void {
     try {
       writeAll(2, text)
@@ -48,7 +48,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }
 
-/** Replaces control characters, so that a file name cannot move the cursor or begin another line. */
+/** Escapes control characters, so that a file name cannot move the cursor or start a new line. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, character => JSON.stringify(character).slice(1, -1))
 }

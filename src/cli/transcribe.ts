@@ -45,14 +45,17 @@ export const transcribe = command({
   },
 })
 
-/** Reads the settings. The flag --max-duration is an option of subtitles here, not the setting of that name. */
+/**
+ * Reads the settings of the commands `transcribe` and `watch`. The flag --max-duration is not passed on: in these
+ * commands it limits the duration of a subtitle, and the setting of the same name limits the duration of a recording.
+ */
 export function configOf({ model, device, threads, ...values }: TaskValues): Config {
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)
   return localConfig({ model, device, threads, 'data-dir': values['data-dir'] })
 }
 
-/** Prints the summary of a run with several sources. */
+/** Prints the summary of a run. Prints nothing for a run with one source. */
 function summarise({ done, failed, skipped, seconds }: Counts, elapsed: number): void {
   const all = done + failed + skipped
   if (all < 2) return

@@ -7,8 +7,8 @@ import { command, need, say, UsageError } from './command.ts'
 import { problemOf } from './release.ts'
 
 /**
- * The key that signs releases, and the time of the commit of this program. The build defines these constants. The key is
- * empty in a program that was not built as a release.
+ * `STENO_RELEASE_KEY` is the public key that verifies releases. It is empty in a program that was not built as a
+ * release. `STENO_COMMITTED` is the time of the commit of this program. The build defines both constants.
  */
 declare const STENO_RELEASE_KEY: string
 declare const STENO_COMMITTED: string
@@ -45,8 +45,8 @@ export const upgrade = command({
 })
 
 /**
- * Checks the signature of a file. `copy` is the copy that will be installed: the file itself may change in the meantime.
- * Returns the problem, or null.
+ * Checks the signature of the program file `from`. The hash is computed from `copy`, which will be installed, because
+ * `from` may change during the check. Returns the problem, or null.
  */
 async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
   const isRelease = STENO_RELEASE_KEY !== ''
@@ -81,7 +81,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // The file cannot be executed, or its output is not the output of steno.
+    // Either the file cannot be executed, or its output does not have the format of `steno version`.
     return null
   }
 }

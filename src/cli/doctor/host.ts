@@ -1,4 +1,4 @@
-// The checks of `steno doctor` on the machine: data folder, disk, clock, port, address from outside, and mail.
+// The checks of `steno doctor` on this machine: data folder, disk, clock, port, public address, and mail server.
 
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { limits } from '../../limits.ts'
 import { fetchGuarded } from '../../net/fetch.ts'
 import { parseNets } from '../../net/nets.ts'
 
-/** The settings of the service. `dataDir` is null as long as there is no data folder. */
+/** The input of the checks. `dataDir` is null when no data folder exists yet. */
 export type Host = { config: Config; dataDir: string | null }
 
 type Check = (host: Host) => Promise<string>
@@ -89,7 +89,7 @@ export const hostChecks: Record<string, Check> = {
   },
 }
 
-/** Writes a file and flushes it to the disk. Returns the bytes per second. */
+/** Writes a file, flushes it to the disk and removes it. Returns the speed in bytes a second. */
 function writeSpeed(path: string): number {
   const part = new Uint8Array(limits.uploadBufferBytes).fill(1)
   const startedAt = performance.now()
@@ -108,7 +108,10 @@ export function localHost(host: string): string {
   return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
 }
 
-/** Asks for the health of a service. Returns `steno`, `refused`, or what else was found. */
+/**
+ * Requests /v1/health. Returns `steno` if a steno service responds, and `refused` if no server accepts the
+ * connection. Otherwise returns a short description of the response.
+ */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')
   if (allowNets === null) throw new Error('the networks cannot be parsed')

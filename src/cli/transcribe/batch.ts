@@ -1,4 +1,5 @@
-// Transcribes the sources of a run one after the other. A source that fails is named, and the others go on.
+// Transcribes the sources of a run one after the other. When a source fails, prints the error and continues with the
+// next source.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -23,14 +24,14 @@ export type Counts = { done: number; failed: number; skipped: number; seconds: n
 type Run = {
   config: Config
   task: Task
-  /** The format of the transcripts that go to stdout. */
+  /** The format of the transcripts on stdout. */
   stdoutFormat: Output['format']
   signal: AbortSignal
-  /** Starts the engine. Tests replace it. */
+  /** Starts the engine. Tests pass a fake engine. */
   open?: typeof openOnce
 }
 
-/** One source while it is worked on. */
+/** The state of the source that is being transcribed. */
 type Work = { source: Source; outputs: Output[]; screen: Screen; utterances: Utterance[]; startedAt: number }
 
 export class Batch {
@@ -45,8 +46,8 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. The map has the output files of each source; an empty list means stdout. Throws
-   * only if the run was interrupted, if stdout is closed, or if no engine can be started.
+   * Transcribes all sources. The map has the output files of each source. A source with an empty list is written to
+   * stdout. Throws only if the run was interrupted, if stdout is closed, or if no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
@@ -111,7 +112,10 @@ export class Batch {
     this.#write(work, shifted(transcript, task.section), missing)
   }
 
-  /** Returns the output files that must be written. Throws if a file exists and must not be replaced. */
+  /**
+   * Returns the output files that must be written. Throws if an output file exists and the options refuse to replace
+   * it.
+   */
   #missingOutputs(outputs: Output[]): Output[] {
     const { existing } = this.#run.task
     if (existing === 'overwrite') return outputs
@@ -160,7 +164,7 @@ export class Batch {
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }
 
-  /** Prints a transcript, unless its text was shown line by line while it was recognised. */
+  /** Prints a transcript to stdout, unless its lines were already shown on the terminal during the recognition. */
   #print(work: Work, transcript: Transcript): void {
     if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#run.stdoutFormat))
   }
@@ -181,7 +185,7 @@ export class Batch {
     return isOnTerminal && isPlain && outputs.length === 0
   }
 
-  /** Writes what was heard so far, and returns the error that ends the run. */
+  /** Writes the utterances that were recognised before the interruption. Returns the error that ends the run. */
   #interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work
     const heard = utterances.at(-1)
@@ -211,7 +215,7 @@ export class Batch {
   #reason({ kind, place }: Source, error: unknown): string {
     if (kind === 'file' && !existsSync(place)) return 'the file vanished while it was read'
     if (!(error instanceof JobFailure) && this.#engine) {
-      // The engine may have exited. The next source starts another one.
+      // The engine may have exited. It is closed, so that the next source starts a new engine.
       void this.#engine.close()
       this.#engine = null
     }
@@ -219,5 +223,5 @@ export class Batch {
   }
 }
 
-/** The error when no engine can be started. Every other source would fail with it, too. */
+/** The error when no engine can be started. It ends the run, because all other sources would fail too. */
 class EngineFailed extends Error {}

@@ -1,5 +1,5 @@
-// Brings a source to a file: standard input is copied, and an address is downloaded. The copies are in a
-// temporary folder that is removed at the end.
+// Makes each source available as a file: copies standard input, and downloads an address. The copies are in a
+// temporary folder, which is removed at the end of the run.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -13,12 +13,12 @@ import type { Screen } from './screen.ts'
 import type { Source } from './sources.ts'
 
 export type Fetcher = {
-  /** Returns the path of a file with the bytes of the source. */
+  /** Returns the path of a file with the content of the source. */
   bring(source: Source, screen: Screen): Promise<string>
   close(): void
 }
 
-/** All networks. The user of a terminal can reach them without this program, too. */
+/** All networks are allowed, because the user of the command can reach them without steno too. */
 const everywhere = parseNets('0.0.0.0/0,::/0')!
 
 export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, signal: AbortSignal): Fetcher {

@@ -24,12 +24,12 @@ export type Format = keyof typeof written
 export const formats: Record<Format, Written> = written
 export const formatNames = Object.keys(written) as Format[]
 
-/** Parses a list such as `srt,vtt`. Each format may also be given by its file extension, such as `txt`. */
+/** Parses a list of formats such as `srt,vtt`. A file extension such as `txt` also names its format. */
 export function readFormats(list: string): Format[] {
   return [...new Set(list.split(',').map(name => readFormat(name.trim())))]
 }
 
-/** Returns the format of a file name by its extension, or null if the extension is not one of a format. */
+/** Returns the format for the extension of a file name, or null if no format has this extension. */
 export function formatOfFile(path: string): Format | null {
   const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
   return formatNames.find(name => formats[name].extension === extension.toLowerCase()) ?? null

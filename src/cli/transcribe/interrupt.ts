@@ -1,9 +1,10 @@
-// Runs work that Ctrl-C interrupts.
+// Runs work that Ctrl-C can interrupt.
 
 import { interruptedCode } from '../command.ts'
 
 /**
- * Runs `work` with a signal that Ctrl-C, SIGTERM and SIGHUP abort. A second Ctrl-C ends the process at once.
+ * Runs `work` with an abort signal. Ctrl-C, SIGTERM and SIGHUP abort it. A second Ctrl-C ends the process
+ * immediately.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()

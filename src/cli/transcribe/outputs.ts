@@ -1,5 +1,5 @@
-// The output files of the command `transcribe`. No two sources get the same file, and a file that exists is
-// never lost.
+// The output files of the command `transcribe`. Two sources never get the same output file. An existing file is
+// replaced only with --overwrite.
 
 import {
   accessSync,
@@ -21,10 +21,10 @@ import type { Source } from './sources.ts'
 
 export type Output = { format: Format; path: string }
 
-/** Where transcripts go. `folder` and `file` are null if the transcript goes to stdout. */
+/** The place for transcripts. `folder` and `file` are both null if transcripts go to stdout. */
 export type Target = { folder: string | null; file: string | null; formats: Format[] }
 
-/** Reads --out and --format. The extension of a file in --out selects the format if --format is missing. */
+/** Reads --out and --format. Without --format, the extension of a file in --out selects the format. */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === undefined) {
     const chosen = readFormats(list ?? 'text')
@@ -40,7 +40,9 @@ export function readTarget(out: string | undefined, list: string | undefined, so
   return { folder: null, file: out, formats: chosen }
 }
 
-/** Creates the output folder. Throws if files cannot be created in it, before any work is done. */
+/**
+ * Creates the output folder before the first source is transcribed. Throws if no files can be created in the folder.
+ */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
   if (place === null) return
@@ -53,8 +55,8 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. If two sources differ only in their extension, their output files
- * keep it: `talk.mp3.txt`. If two sources have the same name, their files get the names of their folders too.
+ * Plans the output files of all sources. If two sources differ only in their extension, their output files keep the
+ * extension: `talk.mp3.txt`. If two sources have equal names, their output files also get the names of their folders.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target
@@ -81,8 +83,8 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
 }
 
 /**
- * Writes a new file. The file appears under its name when it is complete. Returns false and writes nothing if
- * `overwrite` is false and the file exists.
+ * Writes a file atomically: the file appears under its name when it is complete. If the file exists and `overwrite`
+ * is false, writes nothing and returns false.
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
   mkdirSync(dirname(path), { recursive: true })
@@ -101,13 +103,17 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
   }
 }
 
-/** Returns a path beside the output for the part of a transcript that was finished before an interruption. */
+/**
+ * Returns the path of the file for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`.
+ */
 export function partialPath(path: string): string {
   const extension = extname(path)
   return `${path.slice(0, -extension.length)}.partial${extension}`
 }
 
-/** Gives the draft its name. Some file systems have no links; there the draft is copied. */
+/**
+ * Links the draft to its final path. Fails if the path exists. Copies the draft if the file system has no hard links.
+ */
 function place(draft: string, path: string): void {
   try {
     linkSync(draft, path)

@@ -1,17 +1,17 @@
-// What the command `transcribe` shows on stderr: a bar on a terminal, otherwise a line at every tenth of a
-// long recording; a line for each finished file, and a summary.
+// The output of the command `transcribe` on stderr. A terminal shows a progress bar. Without a terminal, a long
+// recording gets a line after every tenth of its duration. Each finished file gets a line.
 
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'
 import { terminal, visible } from '../terminal.ts'
 
 export type Screen = {
-  /** Shows what happens at the moment, on a terminal only. */
+  /** Shows the current activity. Does nothing without a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
-  /** Prints a line that stays. */
+  /** Prints a line. The progress bar does not overwrite the line. */
   line(text: string): void
-  /** Shows text that was recognised, on a terminal only. */
+  /** Shows recognised text. Does nothing without a terminal. */
   heard(text: string): void
   end(): void
 }

@@ -1,4 +1,4 @@
-// The part of a recording between --from and --to.
+// Handles the part of a recording between --from and --to.
 
 import type { TranscribeInput } from '../../engine/protocol.ts'
 import { JobFailure } from '../../errors.ts'
@@ -7,7 +7,10 @@ import type { Section } from './task.ts'
 
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
-/** Returns the part of a recording with this duration. Throws if the recording ends before the part begins. */
+/**
+ * Returns the part of a recording that the section selects. `durationMs` is the duration of the recording. Throws if
+ * the recording ends before the part begins.
+ */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {
     const seconds = (durationMs / 1000).toFixed(1)
@@ -18,7 +21,7 @@ export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   return { durationMs: section.toMs - section.fromMs, section }
 }
 
-/** Converts the times of a part to times of the whole recording, so that subtitles fit the recording. */
+/** Adds the start of the part to all times of a transcript, so that subtitles fit the whole recording. */
 export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
   if (fromMs === 0) return transcript
   const move = <Timed extends { start: number; end: number }>(timed: Timed): Timed => ({

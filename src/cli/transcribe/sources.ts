@@ -7,19 +7,25 @@ import { isExtension } from '../../media/formats.ts'
 
 export type Source = {
   kind: 'file' | 'pipe' | 'address'
-  /** The path or the address. `-` is standard input. */
+  /** The path or the web address of the source. `-` means standard input. */
   place: string
-  /** The name of its output files, without a folder if the user named the file itself. */
+  /**
+   * The name for the output files. Contains the path below the folder that the user named. Contains no folder if the
+   * user named the file.
+   */
   name: string
 }
 
 export type Listed = {
   sources: Source[]
-  /** Arguments that are no source, each with the reason. */
+  /** Arguments that cannot be used as a source, each with the reason. */
   problems: { place: string; reason: string }[]
 }
 
-/** Lists the sources that the arguments name, in their order. A source that is named twice is listed once. */
+/**
+ * Lists the sources that the arguments name, in the order of the arguments. A source that two arguments name is
+ * listed once.
+ */
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
   const listed: Listed = { sources: [], problems: [] }
   for (const place of given) {
@@ -58,7 +64,7 @@ const reasons: Record<string, string> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-/** Lists the media files of a folder by their extensions, sorted by name. Hidden files are left out. */
+/** Lists the files of a folder with the extension of a media format, sorted by name. Hidden files are left out. */
 export function mediaIn(folder: string, recursive: boolean): Source[] {
   return readdirSync(folder, { recursive, withFileTypes: true })
     .filter(entry => isMedia(entry))
@@ -80,7 +86,10 @@ function nothingIn(folder: string, recursive: boolean): string {
   return `there is no audio or video file in this folder${deeper > 0 ? `, but ${deeper} below it: add --recursive` : ''}`
 }
 
-/** A named pipe or a device such as /dev/stdin can be read only once, so it is copied to a file first. */
+/**
+ * Returns `pipe` for a named pipe and for a device such as /dev/stdin. Such a source can be read only once, so the
+ * fetcher copies it to a file.
+ */
 function kindOf(found: Stats): Source['kind'] {
   return found.isFile() ? 'file' : 'pipe'
 }

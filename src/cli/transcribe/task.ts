@@ -1,4 +1,4 @@
-// The options of the commands `transcribe` and `watch`, and the task that they describe.
+// The options of the commands `transcribe` and `watch`, and the task that the options describe.
 
 import type { TranscribeInput } from '../../engine/protocol.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
@@ -74,12 +74,12 @@ export const taskChoices = {
 
 export type TaskValues = ValuesOf<typeof taskOptions>
 
-/** The part of a recording that is transcribed. `toMs` is null for the end of the recording. */
+/** The part of a recording that is transcribed. `toMs` is null if the part ends with the recording. */
 export type Section = { fromMs: number; toMs: number | null }
 
 export type Task = {
   input: Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align' | 'prompt' | 'vocabulary'>
-  /** True if each channel is heard on its own, as one speaker. */
+  /** True if each channel is transcribed separately, as one speaker. */
   splitChannels: boolean
   section: Section
   exports: ExportOptions

@@ -1,4 +1,4 @@
-// Finds the files of a folder that are complete and were not handed out yet.
+// Finds complete files in a folder. Returns each version of a file once.
 
 import { statSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -7,16 +7,16 @@ import { mediaIn, type Source } from './sources.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `ready` are the files that did not change since the previous call and that were not
-   * ready before. `all` are all files of the folder.
+   * Reads the folder. `ready` contains the files that did not change since the previous call, except for versions
+   * that an earlier call returned as ready. `all` contains all media files of the folder.
    */
   look(): { ready: Source[]; all: Source[] }
 }
 
 export function openWatcher(folder: string, { recursive }: { recursive: boolean }): Watcher {
-  /** The size and time of each file at the previous call. */
+  /** The size and the modification time of each file at the previous call. */
   let seen = new Map<string, string>()
-  /** The size and time with which each file was handed out. */
+  /** The size and the modification time of each file when it was returned as ready. */
   const handedOut = new Map<string, string>()
   let complaint: string | null = null
 
@@ -26,7 +26,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
       complaint = null
       return sources
     } catch (error) {
-      // The folder may be a network share that comes back. Its absence is reported once.
+      // The folder may be a network share that is temporarily missing. The error is printed once, and the watcher
+      // continues.
       if (complaint !== reasonOf(error)) terminal.err(`steno: ${folder}: ${reasonOf(error)}\n`)
       complaint = reasonOf(error)
       return []
@@ -50,7 +51,7 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   }
 }
 
-/** Returns the size and time of a file. Returns an empty text for a file that is empty or gone. */
+/** Returns the size and the modification time of a file. Returns an empty text if the file is empty or missing. */
 function stateOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false })
   return found && found.size > 0 ? `${found.size} ${found.mtimeMs}` : ''
