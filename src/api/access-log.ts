@@ -1,5 +1,5 @@
-// The access log: one line for each request, with the caller, so that an operator can tell who read a
-// transcript. Requests that only watch the service are left out, unless they fail.
+// The access log. It has one line for each request, with the caller, so that an operator can find out which
+// account read a transcript. Successful requests of health checks and of metrics are not logged.
 
 import { log } from '../base/log.ts'
 import type { RequestState } from './gate.ts'

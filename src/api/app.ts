@@ -43,7 +43,8 @@ export function openApp(service: Service): AnyElysia {
   const requestLog = openRequestLog()
 
   const app: AnyElysia = new Elysia({
-    // A request with unknown fields is refused. By default Elysia would remove the fields.
+    // Unknown fields stay in the request, so that the validation refuses the request. By default Elysia removes
+    // unknown fields.
     normalize: false,
     // A path with a trailing slash is a different path: /v1/balance/ is not /v1/balance.
     strictPath: true,
@@ -106,7 +107,7 @@ export function openApp(service: Service): AnyElysia {
       return body
     })
 
-    // A response is sent only after the changes of its request are flushed to the disk.
+    // Waits until the changes of the request are flushed to the disk, and only then sends the response.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })
@@ -145,13 +146,13 @@ export function openApp(service: Service): AnyElysia {
     .use(oauth(service))
     .use(mcp(service))
     .use(page(service))
-    // The calls of the web app.
+    // The routes below /app, which the web app uses.
     .use(config.dashboard ? dashboard(service, requestLog) : new Elysia())
 
   return app
 }
 
-/** Returns the answer for an error. Some paths follow a standard of their own, with another shape of errors. */
+/** Returns the response for an error. The paths of OpenAI and OAuth have another error format than the API. */
 function shaped(path: string, error: ApiError, baseUrl: string) {
   if (isOpenAiPath(path)) return openAiAnswer(error)
   if (isOAuthPath(path)) return oauthAnswer(path, error)
@@ -159,7 +160,7 @@ function shaped(path: string, error: ApiError, baseUrl: string) {
   return { status: statusOf(error.code), headers, body: envelope(error, baseUrl) }
 }
 
-/** The calls of the web app, which need the cookie of a session. */
+/** The routes that the web app uses. They accept only the cookie of a session as the credential. */
 function dashboard(service: Service, requestLog: RequestLog) {
   return new Elysia()
     .use(sessions(service))
@@ -175,8 +176,9 @@ function dashboard(service: Service, requestLog: RequestLog) {
  */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // Bun normalises /v1/x/../balance to /v1/balance in `request.url`, but the router does not. Then the method
-  // is in `methods` although no route was found: the answer is NOT_FOUND.
+  // Bun normalises /v1/x/../balance to /v1/balance in `request.url`, but the router does not normalise paths.
+  // For such a path `methods` contains the method although the router found no route, so the answer is
+  // NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })

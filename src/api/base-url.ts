@@ -9,7 +9,7 @@ import { type Config, listeningUrl } from '../config.ts'
  */
 export type BaseUrl = (request?: Request) => string
 
-/** A listening address that stands for all addresses of the machine: 0.0.0.0, or :: in any spelling. */
+/** The listening addresses that mean all addresses of the machine: 0.0.0.0, and :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
 const loopback = /^(127(\.\d+){3}|::1|localhost)$/
 /** A Host header: a host name or an IP address, and an optional port. */
@@ -22,7 +22,8 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // The service is then also asked as localhost. An OAuth client accepts only the address that it asked.
+      // Requests may come to 127.0.0.1 and to localhost. The base URL repeats the name in the Host header,
+      // because an OAuth client accepts only the name to which the client sent its request.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

@@ -47,10 +47,10 @@ export function parseBody(bytes: Uint8Array): object {
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field before validation, because Elysia needed seconds to report 15,000 invalid
- * nested objects, and fails at some objects in the place of a text. A nested object becomes an empty object,
- * unless it belongs to a field of `nestedFields`. A list and an object keep as many values as the longest one
- * that is valid, and one more: enough for the validation to refuse it.
+ * Simplifies the value of a field before the validation. Elysia needed seconds to report 15,000 invalid nested
+ * objects, and throws an unexpected error for some objects where a text must be. A nested object is replaced by
+ * an empty object, unless the field is in `nestedFields`. A list or object that is too long is cut to one value
+ * more than the maximum, so that the validation still refuses the value.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

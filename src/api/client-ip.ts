@@ -22,8 +22,8 @@ export function callerIp(peer: string, forwardedFor: string | null, trustProxy: 
 }
 
 /**
- * Returns the network whose requests are counted together. For IPv4 it is the address. For IPv6 it is the /64
- * network, because one caller usually owns all addresses of a /64.
+ * Returns the name under which the rate limits count the requests of an address. An IPv4 address is its own
+ * name. The name of an IPv6 address is its /64 network, because one caller usually owns all addresses of a /64.
  */
 export function networkOf(ip: string): string {
   if (isIP(ip) !== 6) return ip

@@ -17,7 +17,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // The empty object reserves the position, so that a schema comes before the schemas of its fields.
+      // The empty object reserves the position of the schema before the schemas of its fields are added.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema), ...(example ? { examples: [example] } : {}) }

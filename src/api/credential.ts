@@ -11,9 +11,9 @@ import { readSessionToken } from './session-cookie.ts'
 
 export type Caller = {
   accountId: string
-  /** The API key of the request, or the key that opened its session. Otherwise null. */
+  /** The id of the API key in the request, or of the key that opened the session. Null without such a key. */
   keyId: string | null
-  /** What the request may do. Only an access token may have less than all scopes. */
+  /** The scopes of the request. Keys and sessions have all scopes. An access token may have fewer scopes. */
   scopes: readonly Scope[]
   /** The credential in the access log: the first characters of a key, `session`, or the id of a grant. */
   shownAs: string
@@ -31,7 +31,7 @@ export function authenticate(service: Service, request: Request): Caller {
   return caller
 }
 
-/** Returns the caller of a request, without a check of its scopes. */
+/** Returns the caller of a request. Does not check the scopes of the caller. */
 function identify(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
   const session = text === '' ? readSessionToken(service, request) : null
@@ -54,8 +54,9 @@ export function requireScope(service: Service, request: Request, caller: Caller,
 }
 
 /**
- * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookie. The challenge names
- * the scopes to ask for, because MCP clients sign in by themselves.
+ * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookie. The header
+ * WWW-Authenticate of a refusal lists all scopes, because an MCP client reads there which scopes it must
+ * request.
  */
 export function authenticateAssistant(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
@@ -73,7 +74,7 @@ export function authenticateSession(service: Service, request: Request): Caller 
   return callerOfSession(service, request, session)
 }
 
-/** The headers of a refusal, for a wrong key and for a wrong access token. */
+/** The WWW-Authenticate headers of a refusal: one for a wrong key, and one for a wrong access token. */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
 function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
@@ -99,7 +100,9 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
   return { accountId, keyId, scopes, shownAs: 'session', countedAs: `sessions of ${accountId}` }
 }
 
-/** Returns the header of an answer with status 401. It tells a client where it can ask for an access token. */
+/**
+ * Returns the header WWW-Authenticate. It has the address of the metadata that a client needs to get a token.
+ */
 function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }
 }

@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 import * as requests from './shapes/requests.ts'
 
-/** The webhook deliveries of an account: what was sent, and sending it again. */
+/** The routes of webhook deliveries: list the deliveries of an account, and send a delivery again. */
 export const deliveries = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Webhook deliveries'] })
     .use(gate(service))
@@ -38,7 +38,9 @@ export const deliveries = (service: Service) =>
       },
     )
 
-/** The id of a delivery is the id of its job and the last word of its event, because each event occurs once. */
+/**
+ * Returns the id of a delivery: the job's id and the last word of the event. A job has each event only once.
+ */
 function idOf({ jobId, event }: Delivery): string {
   return `${jobId}.${event.slice(eventStart.length)}`
 }

@@ -7,7 +7,7 @@ import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
 
-/** Error codes of fields whose validation error is not INVALID_REQUEST. */
+/** The error codes of fields with a special code. An invalid value of any other field is INVALID_REQUEST. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 export function envelope({ code, message }: ApiError, baseUrl: string): object {

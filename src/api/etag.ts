@@ -5,8 +5,8 @@ export function tagOf(edits: number): string {
 }
 
 /**
- * Returns the numbers of edits that the header If-Match names. A tag of another form is the number -1, which
- * no transcript has. Returns null when every number matches: without the header, and for `*`.
+ * Returns the numbers of edits in the ETags of the header If-Match. Returns -1 for an invalid ETag, so that the
+ * ETag matches no transcript. Returns null when the header is missing or `*`: every transcript matches then.
  */
 export function editsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null

@@ -1,5 +1,6 @@
-// The server-sent events of one job. The stream is written only as fast as the client reads it. A client that
-// stops reading costs no memory, and later gets the utterances it lacks and the latest state of the job.
+// The server-sent events of one job. Events are written only when the client has read the earlier events, so a
+// slow client costs no memory. When the client reads again, it gets the missing utterances and the latest state
+// of the job.
 
 import type { Job } from '../jobs/job.ts'
 import type { Following, LiveJobs } from '../jobs/live.ts'
@@ -13,17 +14,20 @@ type Options = {
   signal: AbortSignal
   /** The number of utterances that the client received from an earlier stream. */
   utterancesSent: number
-  /** Returns false when the caller may not read the job any more, for example when the key was revoked. */
+  /** Returns false when the caller has lost the access to the job, for example because the key was revoked. */
   isAdmitted: () => boolean
-  /** Called once, when the stream has ended or the client has disconnected. */
+  /** Called once when the stream has ended or the client has disconnected. */
   onEnd: () => void
   aliveEveryMs?: number
 }
 
-/** Events that are written together. After them the stream waits until the client has read them. */
+/** The maximum number of utterances that are written before the stream waits for the client to read. */
 const eventsAtOnce = 100
 
-/** Returns a stream that ends with the job, or null when there is no such job. */
+/**
+ * Returns a stream of the job's events, or null when the job does not exist. The stream ends after the job has
+ * ended.
+ */
 export function openEventStream(
   live: LiveJobs,
   jobId: string,
@@ -42,7 +46,9 @@ export function openEventStream(
     onEnd()
   }
   signal.addEventListener('abort', end)
-  /** Writes the events that are due. Waits for one, and writes a comment when none comes. */
+  /**
+   * Writes the events that the client lacks. Without such events, waits; writes a comment after `aliveEveryMs`.
+   */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const aliveAt = performance.now() + aliveEveryMs
     while (!hasEnded) {
@@ -65,7 +71,7 @@ export function openEventStream(
   )
 }
 
-/** The events of a job that one client has not received. */
+/** The events of a job that were not yet written to one client. */
 class Events {
   readonly #live: Following['live']
   #utterancesSent: number
@@ -76,7 +82,7 @@ class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True when the last state of the job was sent. All utterances are sent before it. */
+  /** True when the final state of the job was sent. All utterances are sent before the final state. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
@@ -97,14 +103,17 @@ const encode = (text: string) => encoder.encode(text)
 const retryHint = encode(`retry: ${limits.streamRetryMs}\n\n`)
 const aliveComment = encode(': alive\n\n')
 
-/** The encoded events. A thousand clients of one job get the same bytes. */
+/** A cache of encoded events, so that an event is encoded only once for all clients of a job. */
 const encoded = new WeakMap<Job | Utterance, Uint8Array>()
 
 function jobEvent(job: Job): Uint8Array {
   return once(job, () => `event: job\ndata: ${JSON.stringify(listedJob(job))}\n\n`)
 }
 
-/** The event id is the number of utterances up to this one. A client sends it back as Last-Event-ID. */
+/**
+ * Encodes the event of an utterance. The event id is the number of utterances that the client then has. A
+ * client that reconnects sends the id as Last-Event-ID, so that the stream continues after this utterance.
+ */
 function segmentEvent(utterance: Utterance, index: number): Uint8Array {
   return once(
     utterance,
@@ -118,7 +127,7 @@ function once(key: Job | Utterance, write: () => string): Uint8Array {
   return known
 }
 
-/** Waits for `ms` milliseconds, or until the function that `onWake` receives is called. */
+/** Waits for `ms` milliseconds. Passes a function to `onWake`; a call of the function ends the wait early. */
 function sleep(ms: number, onWake: (wake: () => void) => void): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(resolve, ms)

@@ -8,7 +8,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as requests from './shapes/requests.ts'
 
-/** The stream of the events of one job. */
+/** The route of the server-sent events of a job. */
 export const events = (service: Service) => {
   const streams = openStreamCounter(service)
   return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] }).use(gate(service)).get(
@@ -33,7 +33,7 @@ export const events = (service: Service) => {
         headers: {
           'Content-Type': 'text/event-stream; charset=utf-8',
           'Cache-Control': 'no-store',
-          // A proxy such as nginx must not collect the events before it passes them on.
+          // This header switches off the buffering of a proxy such as nginx, which would delay the events.
           'X-Accel-Buffering': 'no',
         },
       })
@@ -55,7 +55,9 @@ export const events = (service: Service) => {
   )
 }
 
-/** Counts the streams that are open, by caller. `take` returns the function that ends the count of a stream. */
+/**
+ * Counts the open streams of each caller. `take` adds a stream, and returns a function that removes the stream.
+ */
 function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {
   const open = new Map<string, number>()
   return {

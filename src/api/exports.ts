@@ -29,7 +29,7 @@ export function dropUnused(query: Record<string, unknown>): void {
   for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
 }
 
-/** Returns the export options of a query. A missing parameter has its default. */
+/** Returns the export options in a query. A missing parameter is replaced by its default. */
 export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>): ExportOptions {
   const stripChars = query.strip_chars ?? ''
   if ([...stripChars].length > limits.stripCharsMax) {
@@ -46,7 +46,7 @@ export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>)
   }
 }
 
-/** Exports the transcript of a job. Throws an ApiError when the job has none. */
+/** Returns the response with the exported transcript. Throws an ApiError when the job has no transcript. */
 export function exportJob(db: Db, { id }: Job, query: Static<typeof exportQuery>): Response {
   const options = exportOptions(query)
   const transcript = findTranscript(db, id, query.version)

@@ -23,18 +23,20 @@ export type RequestState = {
    * network.
    */
   network: string
-  /** The account of the request. Null until the credential is checked, and for routes that need none. */
+  /**
+   * The caller of the request. Null before the check of the credential, and for routes without a credential.
+   */
   caller: Caller | null
   /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
   rawBody: Uint8Array
-  /** The fields of a form. They are empty for a request without a form. */
+  /** The fields of an HTML form in the body. Empty for a request without a form. */
   form: URLSearchParams
 }
 
 /**
- * The part of Elysia's context that the hooks use. Each hook destructures the context in its parameter list.
- * For a hook that takes the whole context, Elysia would also parse the cookies and headers.
+ * The part of Elysia's context that the hooks use. Each hook destructures the context in its parameter list. If
+ * a hook received the whole context, Elysia would also parse the cookies and headers.
  */
 type GateContext = {
   request: Request
@@ -54,7 +56,7 @@ export const emptyState: RequestState = {
   form: new URLSearchParams(),
 }
 
-/** The cause of an error that skips the handler. app.ts then sends the stored reply again. */
+/** The cause of an error that skips the handler of a repeated request. app.ts answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -83,8 +85,9 @@ export const gate = (service: Service) => {
   }
 
   /**
-   * Checks the quotas, and the credential with `authenticated`. Throws for a refused request. A request that
-   * exceeds its quota is not counted. `authenticated` is null for a route that needs no credential.
+   * Checks the quotas, and checks the credential by calling `authenticated`. Throws when the request is
+   * refused. A request that exceeds its quota is not counted. `authenticated` is null for a route without a
+   * credential.
    */
   function admit(
     { request, set, requestState }: GateContext,
@@ -203,8 +206,8 @@ export const gate = (service: Service) => {
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /**
-     * For a route that needs a credential and whose requests count nothing, because a large file may need many of
-     * them. Only a request without a valid credential counts for its IP address.
+     * For a route that needs a credential and has no quota, because the upload of a large file needs many
+     * requests. Only a request without a valid credential is counted in the quota of its IP address.
      */
     transfer: (_: true) => ({
       detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),

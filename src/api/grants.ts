@@ -1,4 +1,4 @@
-// The calls of the dashboard that list and revoke the grants of an account.
+// The routes that list and revoke the grants of an account, for the web app.
 
 import { Elysia } from 'elysia'
 import { listGrants, revokeGrant } from '../accounts/grant.ts'

@@ -9,7 +9,9 @@ import { limits } from '../limits.ts'
 /** An Idempotency-Key that is locked by a running request. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** The Idempotency-Keys of running requests. They are only in memory: a restart also ends the requests. */
+/**
+ * The Idempotency-Keys of running requests. The keys are only in memory, because a restart ends all requests.
+ */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -38,8 +40,8 @@ export function freeKey(claim: Claim): void {
 }
 
 /**
- * Returns the stored reply, or null when none is stored. Throws when the reply was given to a request with
- * another body.
+ * Returns the stored reply, or null when no reply is stored. Throws when the stored reply belongs to a request
+ * with another body.
  */
 export function findReply(
   db: Db,

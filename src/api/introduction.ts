@@ -15,7 +15,8 @@ import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
 /**
- * Creates the routes. `whole` returns the whole app; it is called only after all routes are added to the app.
+ * Creates the routes. `whole` returns the whole app. A route calls `whole` only when a request comes, because
+ * the app is not complete before that.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null

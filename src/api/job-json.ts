@@ -32,8 +32,9 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
 }
 
 /**
- * Returns the JSON of a job with its transcript. Inserts `resultJson` unchanged, because parsing a transcript
- * of ten hours is slow. `resultJson` is null when the job has no transcript.
+ * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null when the
+ * job has no transcript. The bytes are copied without parsing, because parsing a transcript of ten hours is
+ * slow.
  */
 export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
   const listed = JSON.stringify(listedJob(job))

@@ -13,7 +13,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as requests from './shapes/requests.ts'
 
-/** The source of a job and its waveform, for a player. */
+/** The routes that a player uses: the media file of a job, and the peaks of its waveform. */
 export const media = (service: Service) => {
   function findJob(accountId: string, id: string): Job {
     const job = findOwnJob(service.db, accountId, id)
@@ -76,11 +76,11 @@ async function sendSource({ db, config }: Service, job: Job, request: Request): 
     'Accept-Ranges': 'bytes',
     ETag: tag,
     'Cache-Control': 'private, no-cache',
-    // The file comes from a caller. No browser may read it as a page.
+    // The file comes from a caller. With these headers, no browser shows the file as an HTML page.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   }
-  // With another tag in If-Range, the client has a part of another file and needs the whole file.
+  // If-Range has the ETag of the part that the client already has. With another ETag, the whole file is sent.
   const isSame = [null, tag].includes(request.headers.get('if-range'))
   const range = isSame ? readRange(request.headers.get('range'), size) : 'whole'
   if (range === 'whole') return new Response(file, { headers })

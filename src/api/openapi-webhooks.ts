@@ -1,4 +1,4 @@
-// The webhooks of the OpenAPI document.
+// Describes the webhooks for the OpenAPI document.
 
 import { events, type JobEvent } from '../jobs/events.ts'
 import type { Components } from './components.ts'

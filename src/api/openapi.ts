@@ -76,7 +76,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
   }
 }
 
-/** The fields that this file uses of an operation. The plugin @elysiajs/openapi creates the operation. */
+/** A parameter of an operation, as the plugin @elysiajs/openapi creates it. */
 type Parameter = { name: string; in: string; required: boolean; schema: JsonSchema }
 type Operation = { parameters?: Parameter[] }
 type Collected = { paths: Record<string, Record<string, object>> }
@@ -120,8 +120,8 @@ const scopeMeanings: Record<Scope, string> = {
 }
 
 /**
- * Returns the parameters of a route. If the route has a `shownQuery`, its parameters replace those of the query
- * that the route accepts.
+ * Returns the parameters of a route. If the route has a `shownQuery`, the document shows the parameters of
+ * `shownQuery` instead of the query that the route accepts.
  */
 function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
   if (!shownQuery) return parameters
@@ -135,7 +135,7 @@ function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operatio
   return [...parameters.filter(parameter => parameter.in !== 'query'), ...shown]
 }
 
-/** Moves the description of a parameter from its schema to the parameter itself. */
+/** Moves the description of a parameter from the schema of the parameter to the parameter itself. */
 function withDescription({ schema, ...parameter }: Parameter, { reference }: Components): object {
   const { description, ...plain } = reference(schema)
   return { ...parameter, description, schema: plain }

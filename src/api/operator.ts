@@ -1,4 +1,4 @@
-// The overview of the service, for accounts that are operators.
+// The route of the operator's overview of the service. Only accounts of operators may read it.
 
 import { statfsSync } from 'node:fs'
 import type { Static } from '@sinclair/typebox'

@@ -1,4 +1,4 @@
-// The calls of the web app on the account itself: its settings, its statement, its password, its webhook.
+// The routes of the signed-in account, for the web app: the settings, statement, password and webhook.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -137,7 +137,7 @@ async function changePassword(
   })
 }
 
-/** Sends an event that no job has caused, signed by the newest key of the account. */
+/** Sends a test event to the webhook of the account. The event is signed with the newest key of the account. */
 async function testWebhook(
   service: Service,
   accountId: string,

@@ -1,4 +1,4 @@
-// The calls of the web app that list, make and revoke the keys of an account.
+// The routes that list, create and revoke the keys of an account, for the web app.
 
 import { Elysia } from 'elysia'
 import { createKey, listKeys, revokeKey } from '../accounts/key.ts'

@@ -9,15 +9,18 @@ export function isSafe({ method }: Request): boolean {
 }
 
 /**
- * Throws unless a page of this service sent the request. A browser says it in Sec-Fetch-Site, or else in
- * Origin. A request without both headers is refused. Requests with a safe method are always accepted.
+ * Throws unless a page of this service sent the request. A browser names the sender in the header
+ * Sec-Fetch-Site, and an older browser in Origin. A request without both headers is refused. A request with a
+ * safe method is always accepted.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return
   throw foreign()
 }
 
-/** Throws if a page of another site sent the request. A program that is not a browser may send it. */
+/**
+ * Throws if a page of another site sent the request. A request of a program other than a browser is accepted.
+ */
 export function refuseForeignOrigin(service: Service, request: Request): void {
   if (senderOf(service, request) === 'foreign') throw foreign()
 }
@@ -27,7 +30,8 @@ function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | '
   if (site !== null) return site === 'same-origin' ? 'own' : 'foreign'
   const origin = request.headers.get('origin')
   if (origin === null) return 'unknown'
-  // The service may have several addresses, for example 127.0.0.1 and localhost, but one base URL.
+  // A service with one base URL may have several addresses, for example 127.0.0.1 and localhost. Therefore an
+  // Origin that equals the Host header is also accepted.
   const host = URL.parse(origin)?.host
   const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
   return isOwn ? 'own' : 'foreign'

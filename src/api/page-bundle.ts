@@ -1,4 +1,5 @@
-// Bundles the web app in src/web. The build of the program and a checkout both use this file.
+// Bundles the web app in src/web. The build calls this code once; in a checkout, the server calls it at run
+// time.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
@@ -9,7 +10,9 @@ export type PageFile = { name: string; type: string; etag: string; br: string; g
 /** The name of the HTML file in the bundle. */
 export const pageName = 'index.html'
 
-/** Bundles the app whose HTML file is at `entry`. All names but the name of the HTML file contain a hash. */
+/**
+ * Bundles the app whose HTML file is at `entry`. The names of all other files contain a hash of the content.
+ */
 export async function bundlePage(entry: string): Promise<PageFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],

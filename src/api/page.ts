@@ -1,4 +1,4 @@
-// Serves the web app: its HTML at the address of each page, and its scripts and styles below /assets.
+// Serves the web app: the HTML file at the address of each page, and the scripts and styles below /assets.
 
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
@@ -9,7 +9,7 @@ import { pageFiles } from './page-files.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
-/** The addresses of the app. The page reads its own address and shows the part that belongs to it. */
+/** The addresses of the pages. All addresses get the same HTML file, which shows the page of its address. */
 export const pagePaths = [
   '/register',
   '/jobs',
@@ -23,7 +23,7 @@ export const pagePaths = [
   '/operator',
 ] as const
 
-/** The page loads nothing from elsewhere, and no script can write HTML into it. */
+/** The Content-Security-Policy. The page loads no files of other sites, and scripts cannot insert HTML text. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -51,7 +51,7 @@ export const page = (service: Service) => {
   const hidden = { visitor: true, detail: about({ hide: true }) } as const
   const { dashboard } = service.config
 
-  // A browser gets the app. A script that asks for no HTML is led to the reference.
+  // A browser gets the web app. A request that does not accept HTML is redirected to the API reference.
   app.get(
     '/',
     ({ request }) =>
@@ -89,7 +89,7 @@ async function pageAnswer(request: Request): Promise<Response> {
   })
 }
 
-/** Sends a file in the best coding that the caller accepts. */
+/** Returns a file in Brotli or gzip compression, by the Accept-Encoding header of the request. */
 function answer(file: PageFile, request: Request, headers: Record<string, string>): Response {
   const accepted = request.headers.get('accept-encoding') ?? ''
   const coding = (['br', 'gzip'] as const).find(name => accepts(accepted, name))
@@ -117,7 +117,7 @@ function wantsHtml(request: Request): boolean {
 
 let bundled: Promise<Map<string, PageFile>> | null = null
 
-/** Returns the files of the app by name. In a checkout, the first call bundles them. */
+/** Returns the files of the app by name. In a checkout, the first call bundles the app. */
 function filesOfPage(): Promise<Map<string, PageFile>> {
   bundled ??= loadFiles()
   return bundled

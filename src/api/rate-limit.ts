@@ -10,9 +10,9 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** Time until the newest request leaves the window. Then the full quota is available again. */
+  /** Time until the newest request leaves the window. The full quota is available after this time. */
   resetInMs: number
-  /** Time until the oldest request leaves the window. Then at least one request is allowed. */
+  /** Time until the oldest request leaves the window. At least one request is allowed after this time. */
   retryInMs: number
 }
 
@@ -28,7 +28,7 @@ export type RateLimiter = {
    * Removes the newest request of the caller `who` from the count, because another quota refused the request.
    */
   giveBack(name: RateName, who: string): void
-  /** Forgets the callers that have no request in the window. */
+  /** Removes the callers without a request in the window from memory. */
   sweep(): void
 }
 
@@ -104,9 +104,9 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the headers that describe the quotas. `rate` is null for a route without a quota of its own.
- * `counted` is given when the request was counted or refused. Only then do the headers show the remaining
- * quota. The header `RateLimit` is sent only for a request with a key.
+ * Returns the headers that describe the quotas. `rate` is null for a route without its own quota. `counted` is
+ * missing before the request is counted; the headers then do not show the remaining quota. The header
+ * `RateLimit` is sent only for a request with a credential.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

@@ -1,4 +1,4 @@
-// The latest requests, for the operator. They are only in memory.
+// The latest requests, for the operator's page. The requests are kept in memory only.
 
 import { limits } from '../limits.ts'
 

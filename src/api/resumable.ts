@@ -1,4 +1,4 @@
-// Resumable uploads by the tus protocol.
+// The routes of resumable uploads, by the tus protocol.
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../accounts/funds.ts'
@@ -31,10 +31,15 @@ type Context = {
 
 export const resumable = (service: Service) => {
   const { config } = service
-  /** `steno openapi` describes the routes without a store. Therefore the store is read by requests only. */
+  /**
+   * Returns the upload store. Only a request calls this function, because `steno openapi` runs without a store.
+   */
   const store = () => service.uploads.resumable
 
-  /** Receives the body of a request. Switches off Bun's timeout: `Transfer` stops a body whose bytes stop coming. */
+  /**
+   * Appends the body of a request to an upload. Switches off Bun's timeout, because `Transfer` aborts a request
+   * when no more bytes arrive.
+   */
   async function receive(
     { request, server, caller }: Context,
     id: string,
@@ -65,7 +70,8 @@ export const resumable = (service: Service) => {
     return new Response(null, {
       status: 201,
       headers: {
-        // Without STENO_BASE_URL the address is relative: behind a proxy with TLS the service does not know its scheme.
+        // Without STENO_BASE_URL the address is relative: behind a proxy, the service cannot know if it is http
+        // or https.
         Location: `${config.baseUrl ?? ''}${path}/${upload.id}`,
         'Upload-Id': upload.id,
         'Upload-Offset': `${offset}`,
@@ -207,7 +213,8 @@ export const resumable = (service: Service) => {
         }),
       })
 
-      // For clients behind a proxy that knows neither PATCH nor DELETE.
+      // This route is for clients behind a proxy that refuses PATCH and DELETE. The client sends the method in
+      // a header.
       .post(
         `${path}/:id`,
         context => {

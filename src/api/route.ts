@@ -12,7 +12,7 @@ export type RouteDetail = {
   tags?: string[]
   /** The rate limit of the route. gate.ts sets `rate`, `keyed`, `idempotent` and `errors`. */
   rate?: RateName
-  /** True if the route needs an API key. */
+  /** True if the route needs a credential. */
   keyed?: boolean
   /** True if the route accepts an Idempotency-Key. */
   idempotent?: boolean
@@ -29,11 +29,13 @@ export type RouteDetail = {
   otherBodies?: Record<string, string>
   /** The content type of a request body that is a file. */
   requestBytes?: string
-  /** The query that the document shows, if the route accepts more than one operation of the document needs. */
+  /**
+   * The query that the document shows. If it is missing, the document shows the query that the route accepts.
+   */
   shownQuery?: TObject
   /** The schema of a request body that is a multipart form. */
   form?: TSchema
-  /** The interface whose form the errors of the route have. If it is missing, they have the form of steno. */
+  /** The error format of the route. If `dialect` is missing, errors have the envelope of the API. */
   dialect?: 'openai'
   /** The success response. If it is missing, the response has the status 200 and no additional headers. */
   success?: { status: number; description: string; headers?: string[] }

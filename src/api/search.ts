@@ -26,7 +26,7 @@ export const search = (service: Service) =>
       }),
     })
 
-/** Returns one page of the utterances that a query finds in the transcripts of an account. */
+/** Returns one page of the utterances that match a query, from all transcripts of an account. */
 export function hitsOf(
   { db, secrets }: Service,
   accountId: string,

@@ -34,7 +34,10 @@ function setCookie(
   return `${name}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
 }
 
-/** With the prefix __Host-, a browser accepts the cookie only over https and only from this host. */
+/**
+ * Returns the name of the cookie. A browser accepts a name with __Host- only over https and only from this
+ * host.
+ */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'
 }

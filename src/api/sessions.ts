@@ -1,4 +1,4 @@
-// The calls of the dashboard that sign in and out. A session is a credential for the whole API.
+// The routes that start and end a session, for the web app. A session is a credential for the whole API.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -76,7 +76,7 @@ async function signIn(
 
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
-/** Describes the session of a token, and sends its cookie. */
+/** Returns the description of a token's session, and sets the session cookie in the response. */
 function answerWith(service: Service, { request, set, token }: Answered): Static<typeof answers.session> {
   const session = useSession(service.db, token)
   const account = session && findAccount(service.db, session.accountId)

@@ -186,7 +186,7 @@ type Awaited = {
   seconds: number | undefined
 }
 
-/** Returns a job of the caller, after it has ended or `seconds` have passed. */
+/** Returns a job of the caller. Waits before that until the job has ended or `seconds` have passed. */
 async function findAwaited(
   service: Service,
   { request, server, caller, id, seconds }: Awaited,

@@ -12,7 +12,7 @@ export function requireVersion(headers: Headers): void {
   throw new ApiError('TUS_VERSION_NOT_SUPPORTED', undefined, { 'Tus-Version': tusVersion })
 }
 
-/** Reads a header that is a number of bytes. */
+/** Returns the number of bytes in a header. Throws when the header is missing or is not a whole number. */
 export function readBytes(headers: Headers, name: 'Upload-Length' | 'Upload-Offset'): number {
   const text = headers.get(name)
   if (text !== null && /^\d{1,15}$/.test(text)) return Number(text)
@@ -24,13 +24,13 @@ export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }
 
-/** Throws when the body does not have the type of bytes to append. */
+/** Throws unless the Content-Type is the type that tus requires for the bytes of an upload. */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() === bytesType) return
   throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
 }
 
-/** Reads the header Upload-Metadata: pairs of a key and a value in base64. A value may be missing. */
+/** Parses the header Upload-Metadata: pairs of a key and a Base64 value. The value of a key may be missing. */
 export function readMetadata(headers: Headers): Map<string, string> {
   const pairs = (headers.get('upload-metadata') ?? '').split(',').filter(pair => pair.trim() !== '')
   const metadata = new Map<string, string>()

@@ -39,7 +39,7 @@ export const uploads = (service: Service) =>
         if (!isSignedUrl(service.secrets, address, service.db.now())) throw new ApiError('FORBIDDEN')
         requireWholeFile(request.headers)
         // Switches off Bun's timeout, because it would abort an upload slower than 16 KB/s. `UploadStore`
-        // aborts an upload whose bytes stop coming.
+        // aborts an upload when no more bytes arrive.
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))

@@ -1,4 +1,4 @@
-// The parts of the OpenAPI document that the docs page shows.
+// The types of the parts of the OpenAPI document that the docs page shows.
 
 export type Schema = {
   $ref?: string
@@ -50,13 +50,13 @@ export function endpointsOf({ paths }: Document): Endpoint[] {
   )
 }
 
-/** Returns the schema that a reference names. Returns any other schema unchanged. */
+/** Returns the component to which a schema with `$ref` refers. Returns a schema without `$ref` unchanged. */
 export function resolve({ components }: Document, schema: Schema): Schema {
   const name = refName(schema)
   return name === null ? schema : (components.schemas[name] ?? {})
 }
 
-/** Returns the name of the component that a schema refers to, or null if it is no reference. */
+/** Returns the name of the component to which a schema refers, or null for a schema without `$ref`. */
 export function refName({ $ref }: Schema): string | null {
   return $ref === undefined ? null : ($ref.split('/').at(-1) ?? null)
 }

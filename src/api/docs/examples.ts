@@ -1,9 +1,10 @@
-// The example request of each endpoint, in curl, Python and TypeScript. The examples need no package.
+// The example request of each endpoint, in curl, Python and TypeScript. The examples use only the standard
+// library.
 
 import type { Document, Endpoint } from './document.ts'
 import { sampleOf } from './sample.ts'
 
-/** The bodies of the examples. An endpoint that is not in the list gets a sample of its schema. */
+/** The request bodies of examples. The body of any other endpoint is generated from its schema. */
 const bodies: Record<string, object> = {
   'POST /v1/upload': { filename: 'talk.mp3' },
   'POST /v1/transcribe': { upload_id: 'UPLOAD_ID', diarize: true },
@@ -11,7 +12,7 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/** Query parameters that an endpoint needs to answer, and those that show what it can do. */
+/** The queries of examples. They contain the required parameters and some useful optional parameters. */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
@@ -56,7 +57,7 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
   }
 }
 
-/** With -X HEAD, curl would wait for a body that never comes. */
+/** The curl options of a method. HEAD needs -I: with -X HEAD, curl waits for a body, which is never sent. */
 const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
 
 function curl({ method, url, headers, body }: Call): string {

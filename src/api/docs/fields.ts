@@ -1,4 +1,4 @@
-// Tables of fields: name, type, default, limits and meaning. The rows come from the schemas.
+// Renders HTML tables of fields from schemas: the name, type, default, limits and meaning of each field.
 
 import { escapeHtml } from '../html.ts'
 import { type Document, refName, resolve, type Schema } from './document.ts'
@@ -18,7 +18,7 @@ export function fieldTable(document: Document, rows: Row[]): string {
   )
 }
 
-/** Returns the table of the fields of an object. */
+/** Returns the HTML table of the fields of an object schema. */
 export function objectTable(document: Document, given: Schema): string {
   const { properties = {}, required = [] } = resolve(document, given)
   return fieldTable(

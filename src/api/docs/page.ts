@@ -12,7 +12,7 @@ import { type Example, examplesOf } from './examples.ts'
 import { fieldTable, objectTable, table } from './fields.ts'
 import { sampleOf } from './sample.ts'
 
-/** The order of the groups: first what a caller needs to get a transcript. Others follow by their names. */
+/** The order of the groups of endpoints on the page. Groups that are not in the list follow by name. */
 const order = ['Uploads', 'Transcriptions', 'OpenAI', 'Account', 'Service', 'Operations']
 
 export function docsPage(description: object): Response {
@@ -122,7 +122,7 @@ function examplesHtml(examples: Example[]): string {
     .join('')
 }
 
-/** Shows the answer of a successful request, and the errors of this endpoint by their codes. */
+/** Returns the HTML of the success response of an endpoint, and links to the endpoint's error codes. */
 function answerHtml(document: Document, { operation }: Endpoint): string {
   const responses = Object.entries(operation.responses)
   const good = responses.filter(([status]) => status.startsWith('2'))

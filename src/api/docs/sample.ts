@@ -1,8 +1,8 @@
-// An example value for a schema, so that the docs page shows a request and an answer of each endpoint.
+// Generates an example value for a schema. The docs page shows such examples of requests and answers.
 
 import { type Document, resolve, type Schema } from './document.ts'
 
-/** Values of fields whose name says more than their type. */
+/** Example values by field name, for fields whose type alone would give a meaningless example. */
 const known: Record<string, unknown> = {
   id: 'ID',
   account_id: 'ACCOUNT_ID',
@@ -32,7 +32,7 @@ const known: Record<string, unknown> = {
   code: 'PROCESSING_ERROR',
 }
 
-/** References deeper than this are not followed, so that an example fits on a screen. */
+/** Schemas nested deeper than this are shown as null, so that an example fits on a screen. */
 const depthMax = 6
 
 export function sampleOf(document: Document, given: Schema, name = '', depth = 0): unknown {

@@ -1,5 +1,5 @@
-// The MCP endpoint: assistants call the tools of the service over streamable HTTP. Each request stands alone, so
-// there is no stream to open with GET and no session to end with DELETE.
+// The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint is
+// stateless. Therefore it refuses GET, which opens a stream, and DELETE, which ends a session.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
@@ -27,9 +27,9 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // Switches off Bun's timeout, because a tool may wait for a job. The stream sends comments meanwhile.
+        // Switches off Bun's timeout, because a tool may wait a long time for a job.
         server?.timeout(request, 0)
-        // A proxy such as nginx must not collect the messages of the stream before it passes them on.
+        // This header switches off the buffering of a proxy such as nginx, which would delay the messages.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
         return answerMessage(service, { request, caller, message })
       },
@@ -40,7 +40,7 @@ function postOnly(): never {
   throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'POST' })
 }
 
-/** Returns true for a page on the caller's own machine, such as the inspector of MCP. */
+/** Returns true for the origin of a page on the caller's own machine, such as the MCP Inspector. */
 function isLoopback(origin: string | null): boolean {
   return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin ?? '')
 }
@@ -59,7 +59,7 @@ function unreadable(): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
 }
 
-/** Returns true if a message, or one of a list of messages, calls a tool that needs the scope write. */
+/** Returns true if a message calls a tool that needs the scope `write`. A message may be a list of messages. */
 function changesSomething(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(changesSomething)
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
@@ -68,7 +68,7 @@ function changesSomething(message: unknown): boolean {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/** Answers a message. The library of MCP is loaded with the first message, because few servers need it. */
+/** Answers a message. Imports the MCP library at the first message, so that other servers do not load it. */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)

@@ -1,4 +1,4 @@
-// Waits for a job and writes its transcript for an assistant, page by page.
+// Waits for a job, and writes the job's transcript for an assistant in pages.
 
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../../errors.ts'
@@ -13,15 +13,15 @@ import type { Service } from '../service.ts'
 import type * as answers from '../shapes/answers.ts'
 import type { ToolContext } from './tool.ts'
 
-/** The part of a tool's context that a wait needs. */
+/** The part of a tool's context that the functions of this file use. */
 type Reading = Pick<ToolContext, 'report' | 'signal'> & {
   service: Pick<Service, 'db' | 'live'>
   caller: { accountId: string }
 }
 
 /**
- * Waits until a job has ended, or for `toolWaitMs`. Reports the progress of the job meanwhile. The wait also ends
- * when the assistant disconnects; the job goes on.
+ * Waits until a job has ended, but not longer than `toolWaitMs`. Reports the progress of the job during the
+ * wait. The wait also ends when the assistant disconnects. The job then continues.
  */
 export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
@@ -29,7 +29,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
   let reported = -1
   const tell = ({ progress, progressPercent }: Job) => {
-    // Each report must have a larger number than the report before.
+    // MCP requires that the progress increases with each report.
     reported = Math.max(progressPercent ?? 0, reported + 0.01)
     report(reported, progress ?? '').catch(() => {})
   }
@@ -39,7 +39,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   following?.leave()
 }
 
-/** Writes one page of a transcript. Says how a job stands that has no transcript. */
+/** Returns one page of a transcript. Returns a sentence with the job's state when the job has no transcript. */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,
@@ -68,14 +68,14 @@ export function readTranscript(
   return `Transcription ${id}: language ${transcript.language}, length ${length}, page ${page} of ${pages.length}.\n\n${text}${more}`
 }
 
-/** Cuts a text at line ends into pages of at most `toolPageCharacters`. A line that is longer is cut as well. */
+/** Divides a text into pages of at most `toolPageCharacters`: at line ends, or in a long line at a space. */
 export function cutPages(text: string): string[] {
   const pages: string[] = []
   let rest = text
   while (rest.length > limits.toolPageCharacters) {
     const lineEnd = rest.lastIndexOf('\n', limits.toolPageCharacters - 1) + 1
     const space = rest.lastIndexOf(' ', limits.toolPageCharacters - 1) + 1
-    // Without a space the text is cut before a character of which only the first half would fit.
+    // A page must not end in the middle of a surrogate pair, the two code units of one character.
     const half = /[\ud800-\udbff]/.test(rest[limits.toolPageCharacters - 1] ?? '') ? 1 : 0
     const end = lineEnd || space || limits.toolPageCharacters - half
     pages.push(rest.slice(0, end))
@@ -98,7 +98,7 @@ export function describeJob(job: Static<typeof answers.listedJob>): string {
   return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`
 }
 
-/** Returns for example `1:02:03` or `2:03`. */
+/** Formats seconds, for example as `1:02:03` or `2:03`. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds)
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]

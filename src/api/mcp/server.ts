@@ -22,7 +22,7 @@ const instructions =
   'list_transcripts and search_transcripts for what was transcribed before. Read a transcript with get_transcript; ' +
   'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
 
-/** Options of the SDK's server. No tool asks the person for data, so nothing needs a validator. */
+/** Options of the SDK's server. The validator is never called, because no tool asks the person for data. */
 const options = {
   capabilities: { tools: {} },
   instructions,
@@ -35,7 +35,7 @@ const options = {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/** Answers a message. A server and a transport serve one request only, so nothing is kept between requests. */
+/** Answers a message. Creates a server and a transport for each request, because the endpoint is stateless. */
 export async function answer(service: Service, { request, caller, message }: Asked): Promise<Response> {
   const server = new Server({ name: 'steno', title: 'steno', version: apiVersion }, options)
   server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -61,7 +61,7 @@ export async function answer(service: Service, { request, caller, message }: Ask
   return transport.handleRequest(request, { parsedBody: message })
 }
 
-/** Calls a tool. Every failure is a result that says what to do, so that the assistant can try again. */
+/** Calls a tool. An error becomes a result with a message for the assistant, which can correct the call. */
 async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
   try {
     const tool = Object.entries(tools).find(([known]) => known === name)?.[1]
@@ -75,7 +75,9 @@ async function callTool(context: ToolContext, name: string, given: unknown): Pro
   }
 }
 
-/** A tool counts towards the same quota as the endpoint that does the same. */
+/**
+ * Counts a call in the quota of the endpoint that does the same as the tool. Throws when the quota is used up.
+ */
 function takeQuota(
   { service, caller }: ToolContext,
   rate: Parameters<Service['rateLimiter']['take']>[0],

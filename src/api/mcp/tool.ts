@@ -1,11 +1,11 @@
-// The shape of a tool.
+// The type of a tool.
 
 import type { Static, TObject } from '@sinclair/typebox'
 import type { RateName } from '../../limits.ts'
 import type { Caller } from '../credential.ts'
 import type { Service } from '../service.ts'
 
-/** Tells the assistant about the progress of a call: 0 to 100, and a sentence. */
+/** Sends the progress of a call to the assistant: a number from 0 to 100, and a sentence. */
 export type Report = (progress: number, sentence: string) => Promise<void>
 
 export type ToolContext = { service: Service; caller: Caller; report: Report; signal: AbortSignal }
@@ -16,13 +16,15 @@ export type Tool<Input extends TObject = TObject> = {
   input: Input
   /** True if a call changes something or costs money. */
   changes: boolean
-  /** The quota towards which a call counts, in addition to `mcp`. */
+  /** The quota in which a call is counted. A call is also counted in the quota `mcp`. */
   rate: RateName
-  /** Returns the text for the assistant. Throws an ApiError for a call that cannot succeed. */
+  /** Called when an assistant calls the tool. Returns the text for the assistant, or throws an ApiError. */
   run(context: ToolContext, given: Static<Input>): Promise<string> | string
 }
 
-/** Checks the types of a tool. */
+/**
+ * Returns the tool unchanged. The compiler infers the type of `given` in `run` from the schema of the input.
+ */
 export function tool<Input extends TObject>(defined: Tool<Input>): Tool {
   return defined as unknown as Tool
 }

@@ -1,4 +1,4 @@
-// The tools of the MCP endpoint. Each answer is a text that an assistant reads.
+// The tools of the MCP endpoint. The result of each tool is a text for an assistant.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'

@@ -4,7 +4,7 @@ import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 
-/** Headers that let pages of any origin read an answer. OAuth clients may run in a browser. */
+/** CORS headers that let a page of any origin read the answer, because an OAuth client may be such a page. */
 export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
 
 const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -24,7 +24,7 @@ export function oauthError(
   )
 }
 
-/** Answers the request that a browser sends before a request of another origin. */
+/** Answers a CORS preflight request. A browser sends it before a request to another origin. */
 export function preflightAnswer(methods: string): Response {
   return new Response(null, {
     status: 204,
@@ -37,7 +37,7 @@ export function preflightAnswer(methods: string): Response {
   })
 }
 
-/** Returns an error page for a person. The browser is not sent back to the client. */
+/** Returns an error page for a person. The page does not redirect the browser to the client. */
 export function errorPage(message: string, status: number): Response {
   return htmlPage('Access was not given', `<p>${escapeHtml(message)}</p>`, { status, cached: false })
 }
@@ -53,10 +53,10 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'temporarily_unavailable',
   FORBIDDEN: 'access_denied',
 }
-/** Errors whose status is 400 in OAuth. */
+/** The error codes whose status is 400 in OAuth, but another status in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Converts an error that was thrown before the handler of an OAuth endpoint, or in it. */
+/** Converts an error of a request to an OAuth endpoint to a response in the format of OAuth. */
 export function oauthAnswer(path: string, { code, message, headers }: ApiError) {
   const status = malformed.includes(code) ? 400 : statusOf(code)
   if (path === '/oauth/authorize') return { status, headers, body: errorPage(message, status) }

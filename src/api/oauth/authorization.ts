@@ -1,4 +1,5 @@
-// Reads an authorization request (RFC 6749 section 4.1.1), in which a client sends a person to the consent page.
+// Parses an authorization request (RFC 6749 section 4.1.1). A client sends a person's browser with this request
+// to the consent page.
 
 import { type Client, findClient, isRegistered } from '../../accounts/client.ts'
 import { type Scope, scopes } from '../../accounts/grant.ts'
@@ -16,12 +17,12 @@ export type Authorization = {
 }
 
 /**
- * A request that cannot be granted. Without `redirectTo` the browser must not be sent to the address in the
- * request, because no known client registered the address.
+ * The reason why a request is refused, and the address to which the browser is redirected with the error. If
+ * `redirectTo` is null, the browser must not be redirected, because no client has registered the address.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 
-/** The parameters of a request that the forms of the consent page repeat. */
+/** The parameters of an authorization request that the forms of the consent page send again. */
 export const parameters = [
   'response_type',
   'client_id',
@@ -52,7 +53,7 @@ export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: stri
   return { client, redirectUri, state, ...read }
 }
 
-/** Returns the address of the client with an answer in its query. Names with a null value are left out. */
+/** Returns the client's redirect address with the answer in its query. Null values are left out. */
 export function redirectTo(
   redirectUri: string,
   answer: Record<string, string | null>,
@@ -101,13 +102,13 @@ function readRest(
   return { scopes: asked, resources, codeChallenge }
 }
 
-/** Returns the resources in a request, or null when one of them is not of this service. */
+/** Returns the values of the parameter `resource`, or null when a value is not a resource of this service. */
 export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
   const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
   return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
 }
 
-/** Returns the scopes of a request, or null when one of them is unknown. A request without scopes asks for all. */
+/** Returns the requested scopes, or null when a scope is unknown. A request without scopes gets all scopes. */
 function readScopes(text: string | null): Scope[] | null {
   const names = (text ?? '').split(' ').filter(name => name !== '')
   if (names.length === 0) return [...scopes]
@@ -116,7 +117,7 @@ function readScopes(text: string | null): Scope[] | null {
     : null
 }
 
-/** Returns a parameter that comes more than once. Only `resource` may. */
+/** Returns the name of a repeated parameter, or null. Only the parameter `resource` may be repeated. */
 export function repeatedName(params: URLSearchParams): string | null {
   const names = [...params.keys()].filter(name => name !== 'resource')
   return names.find((name, at) => names.indexOf(name) !== at) ?? null

@@ -1,5 +1,5 @@
-// The consent page. A person signs in on the page, if needed, and allows or denies the access that a client asks
-// for. The page works without scripts.
+// The consent page. A person signs in on the page, if needed, and then allows or denies the access that a
+// client requests. The page has no scripts.
 
 import type { Scope } from '../../accounts/grant.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
@@ -23,7 +23,7 @@ export function consentPage(asked: Authorization, params: URLSearchParams, email
   ])
 }
 
-/** The page for a person who is not signed in. `problem` says why the last attempt failed. */
+/** The page for a person who is not signed in. `problem` is the error of the last sign-in, or null. */
 export function signInPage(
   asked: Authorization,
   params: URLSearchParams,
@@ -50,8 +50,8 @@ export function signInPage(
 }
 
 /**
- * A page that loads the same address once more. A browser that comes from another site does not send the
- * cookie of the session; it sends the cookie when it comes from this page.
+ * A page that loads its own address again. After a link on another site, the browser does not send the session
+ * cookie. The browser sends the cookie with the second request, because a page of this service starts it.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

@@ -1,4 +1,4 @@
-// The documents in which clients read how to ask for access (RFC 8414 and RFC 9728).
+// The metadata documents of OAuth (RFC 8414 and RFC 9728). Clients read in them how to request access.
 
 import { scopes } from '../../accounts/grant.ts'
 

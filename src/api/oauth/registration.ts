@@ -1,4 +1,4 @@
-// The registration of clients (RFC 7591). Every client is public: it has no secret and proves itself with PKCE.
+// The registration of clients (RFC 7591). All clients are public clients: a client has no secret and uses PKCE.
 
 import { createClient, isRedirectUri } from '../../accounts/client.ts'
 import { scopes } from '../../accounts/grant.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'
 
-/** The authentication methods that a client may ask for. The answer always says `none`. */
+/** The authentication methods that a registration may name. The server registers `none` for each of them. */
 const replacedMethods = ['none', 'client_secret_basic', 'client_secret_post']
 
 export function registerClient(db: Db, metadata: Record<string, unknown>): Response {
@@ -35,7 +35,9 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
   )
 }
 
-/** Returns why the metadata of a client is refused, or null. Unknown fields are ignored, as RFC 7591 requires. */
+/**
+ * Returns the reason to refuse the metadata of a client, or null. RFC 7591 requires to ignore unknown fields.
+ */
 function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: Record<string, unknown>) {
   if (!lists(grant_types, 'authorization_code')) return 'grant_types must name authorization_code.'
   if (!lists(response_types, 'code')) return 'response_types must name code.'
@@ -43,7 +45,7 @@ function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: 
   return replacedMethods.some(known => known === method) ? null : 'token_endpoint_auth_method must be none.'
 }
 
-/** Returns true if a field is missing or is a list with this value. */
+/** Returns true if the field is missing, or if the field is a list that contains the value. */
 function lists(field: unknown, value: string): boolean {
   return field == null || (Array.isArray(field) && field.includes(value))
 }
@@ -57,7 +59,7 @@ function areRedirectUris(uris: unknown): uris is string[] {
   )
 }
 
-/** Returns a name to show. It has no invisible characters, which could reverse the text on the consent page. */
+/** Returns the client's name without invisible characters, which could reverse text on the consent page. */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''
   const visible = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()

@@ -1,6 +1,6 @@
-// The resources for which a client may ask a token (RFC 8707): the whole service, or its MCP endpoint.
+// The resources for which a client may request a token (RFC 8707): the whole service, and the MCP endpoint.
 
-/** Returns the resource that a client named, in the form in which grants keep it, or null for another one. */
+/** Returns the normalised address of a resource, or null when the address is not a resource of this service. */
 export function resourceOf(text: string, baseUrl: string): string | null {
   const url = URL.parse(text)
   if (!url || text.includes('#')) return null

@@ -27,7 +27,9 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 
 const hidden = { detail: about({ hide: true }) }
 
-/** The endpoints of OAuth. Those that a program calls may be called by pages of any origin. */
+/**
+ * The endpoints of OAuth. A page of any origin may call the endpoints for programs, but not the consent page.
+ */
 export const oauth = (service: Service) => {
   const { db, baseUrl } = service
   const preflight = () => preflightAnswer('POST')
@@ -55,7 +57,7 @@ export const oauth = (service: Service) => {
     .options('/oauth/revoke', preflight, { visitor: true, ...hidden })
 }
 
-/** The documents in which a client reads where and how it may ask for access. */
+/** The routes of the metadata documents. */
 const documents = (service: Service) => {
   const { baseUrl } = service
   const document = (body: object) => Response.json(body, { headers: openToAnyOrigin })
@@ -92,7 +94,7 @@ function showConsent(service: Service, request: Request): Response {
   return comesFromElsewhere ? reloadPage(params) : signInPage(asked, params)
 }
 
-/** Answers the forms of the consent page. They are accepted only from the page itself. */
+/** Answers a form of the consent page. Refuses a form that a page of another site has sent. */
 async function decide(service: Service, request: Request, form: URLSearchParams): Promise<Response> {
   requireOwnOrigin(service, request)
   const asked = readAuthorization(service.db, form, service.baseUrl(request))
@@ -162,7 +164,7 @@ function redirect(Location: string, status: 302 | 303): Response {
   return new Response(null, { status, headers })
 }
 
-/** Returns the email address of the account that is signed in, or null. */
+/** Returns the email address of the signed-in account, or null when the request has no session. */
 function emailOf(service: Service, request: Request): string | null {
   const session = useSession(service.db, readSessionToken(service, request) ?? '')
   return session && (findAccount(service.db, session.accountId)?.email ?? null)

@@ -43,7 +43,7 @@ export function tokenAnswer(db: Db, { form, headers, baseUrl }: Asked): Response
   }
 }
 
-/** Answers a revocation request. The answer is the same for a token that is unknown. */
+/** Answers a revocation request. An unknown token gets the same answer as a known token (RFC 7009). */
 export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl'>): Response {
   const refused = refuseClient(db, form, headers)
   if (refused) return refused
@@ -53,7 +53,10 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
   return new Response(null, { headers: openToAnyOrigin })
 }
 
-/** Refuses a request with a repeated parameter, of an unknown client, or with a secret, which no client has. */
+/**
+ * Returns the error for a request with a repeated parameter, of an unknown client, or with a client secret. A
+ * secret is refused because all clients are public. Returns null for any other request.
+ */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)
   if (repeated) return oauthError('invalid_request', `${repeated} is given twice.`)

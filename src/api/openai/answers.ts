@@ -10,7 +10,7 @@ import type { Format, Wanted } from './fields.ts'
 import type * as shapes from './shapes.ts'
 import type { Task } from './shapes.ts'
 
-/** Cues of an OpenAI client are sentences: only their characters and their duration are limited. */
+/** Subtitles for an OpenAI client have whole sentences as cues. The number of words in a cue is not limited. */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,
   maxChars: limits.cueChars.default,
@@ -23,7 +23,7 @@ const cues: ExportOptions = {
 
 type Choice = Pick<Wanted, 'granularities' | 'logprobs'> & { task: Task }
 
-/** For each response format its Content-Type, and the function that writes the body. */
+/** The Content-Type of each response format, and the function that writes the body. */
 export const writers: Record<
   Format,
   { type: string; write: (transcript: Transcript, choice: Choice) => string }
@@ -104,7 +104,7 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** Returns a logarithm of a probability for each word. OpenAI returns one for each token. */
+/** Returns the log probability of each word. OpenAI returns a log probability for each token instead. */
 export function logprobsOf(transcript: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
   const spaced = !writtenWithoutSpaces(transcript.language)
   return wordsIn(transcript).map(({ word, confidence }, index) => {
@@ -124,8 +124,9 @@ function wordsIn({ utterances }: Transcript): Word[] {
 type Segment = NonNullable<Static<typeof shapes.verboseJson>['segments']>[number]
 
 /**
- * Converts an utterance to a segment of Whisper. A transcript keeps no tokens, no temperature and no
- * probability of silence: `tokens` is empty, and the other two are 0.
+ * Converts an utterance to a segment in OpenAI's format. A transcript does not contain the tokens, the
+ * temperature and the probability of silence. Therefore `tokens` is empty, and `temperature` and
+ * `no_speech_prob` are 0.
  */
 function segmentOf(
   { start, end, text, confidence, words }: Utterance,
@@ -147,19 +148,19 @@ function segmentOf(
   }
 }
 
-/** The frames of Whisper's spectrogram, in which `seek` counts. */
+/** The frame rate of Whisper's spectrogram. The field `seek` of a segment is a number of frames. */
 const framesPerSecond = 100
-/** The probability that stands for 0, whose logarithm JSON cannot express. */
+/** The smallest probability in an answer. It replaces 0, because JSON cannot express the logarithm of 0. */
 const probabilityMin = 1e-6
 
 function logOf(confidence: number | null): number {
   return Math.log(Math.max(probabilityMin, confidence ?? 1))
 }
 
-/** Returns how much smaller zlib makes the text. Repeated text has a high ratio. */
+/** Returns the compression ratio of the text with zlib. Text with repetitions has a high ratio. */
 function compressionOf(text: string): number {
   const bytes = new TextEncoder().encode(text)
-  // OpenAI counts a zlib stream, which has 6 bytes more than the raw stream of deflateSync.
+  // OpenAI measures a zlib stream, which is 6 bytes longer than the raw stream of deflateSync.
   return bytes.length / (Bun.deflateSync(bytes).length + 6)
 }
 

@@ -1,4 +1,4 @@
-// OpenAI's audio endpoints. A request becomes a job like any other; its response waits until the job ends.
+// OpenAI's audio endpoints. A request creates a normal job, and the response waits until the job has ended.
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../../accounts/funds.ts'
@@ -81,11 +81,12 @@ type Call = {
   task: shapes.Task
 }
 
-/** Receives the form of a request, runs its job, and returns the result. */
+/** Receives the form of a request, runs a job for the form, and returns the result of the job. */
 async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Switches off Bun's timeout. The store aborts a form whose bytes stop coming, and a job has timeouts of its own.
+  // Switches off Bun's timeout. The upload store aborts a form when no more bytes arrive, and a job has its own
+  // timeouts.
   server?.timeout(request, 0)
   const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
   try {
@@ -110,7 +111,7 @@ async function answer(service: Service, { request, server, caller, task }: Call)
   }
 }
 
-/** Starts the job of a complete form. If the job is refused, the file is removed. */
+/** Submits and starts the job of a complete form. Removes the uploaded file when the job is refused. */
 function startJob(
   service: Service,
   caller: Caller,
@@ -129,7 +130,7 @@ function startJob(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // The words of a translation have no times of their own.
+    // The words of a translation are not aligned, because the spoken words are in another language.
     align: task === 'transcribe',
   }
   try {

@@ -1,4 +1,5 @@
-// A job whose caller waits for its result in the same request. The job is cancelled when the caller goes away.
+// A job whose caller waits for the result in the same request. The job is cancelled when the caller
+// disconnects.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
@@ -19,7 +20,7 @@ export type AwaitedJob = {
   ended: Promise<void>
   /** Registers a function that is called after each change of the job. */
   onChange(listener: () => void): void
-  /** Returns true when the job will have no transcript. */
+  /** Returns true when the job has failed, or when the server stops before the job has ended. */
   hasFailed(): boolean
   /** Returns the transcript after the end of the job. Throws an ApiError when the job has no transcript. */
   transcript(): Transcript
@@ -87,7 +88,7 @@ export function startAwaited(
   }
 }
 
-/** The error of a request whose job was cancelled because the server stops. OpenAI's clients repeat the request. */
+/** The error when the server stops and cancels the job. OpenAI's clients then send the request again. */
 function stopping(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping; send the request again.', {
     'Retry-After': `${limits.busyRetryAfterMs / 1000}`,

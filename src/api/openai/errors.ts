@@ -1,4 +1,5 @@
-// The errors of the endpoints that speak OpenAI's protocol. Their status, type and code are OpenAI's.
+// The errors of the endpoints with OpenAI's protocol. The status, type and code of an error are the same as
+// OpenAI's.
 
 import { ApiError, type JobErrorCode, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'
@@ -10,11 +11,11 @@ type Facts = {
   reason: string | null
   /** The field of the form that caused the error, or null. */
   param: string | null
-  /** True if OpenAI's clients must not send the request again by themselves. */
+  /** True if OpenAI's clients must not retry the request automatically. */
   isFinal: boolean
 }
 
-/** An error with a status, type and code of OpenAI, which the table `requestFacts` cannot give. */
+/** An error with details that the table `requestFacts` does not contain, such as the form field. */
 export class OpenAiError extends ApiError {
   constructor(
     code: RequestErrorCode,
@@ -83,13 +84,13 @@ export function isOpenAiPath(path: string): boolean {
   return /^\/v1\/(audio|models)(\/|$)/.test(path)
 }
 
-/** Returns the status and the code that OpenAI's form of an error has. */
+/** Returns the status and OpenAI's code for an error code of the API. */
 export function openAiFactsOf(code: RequestErrorCode): { status: number; reason: string | null } {
   const { status = requestErrors[code].status, reason = null } = requestFacts[code] ?? {}
   return { status, reason }
 }
 
-/** Converts an error to a response in OpenAI's form. */
+/** Converts an error to a response in OpenAI's error format. */
 export function openAiAnswer(error: ApiError): {
   status: number
   headers: Record<string, string>

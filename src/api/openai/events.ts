@@ -1,4 +1,4 @@
-// The server-sent events of a transcription with `stream`.
+// Encodes the server-sent events of a transcription request with `stream`.
 
 import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { diarizedSegmentsOf, logprobsOf } from './answers.ts'
@@ -8,16 +8,18 @@ export function eventOf(data: { type: string; [field: string]: unknown }): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Letters of the scripts that are written without spaces between sentences. */
+/** Matches a letter of a script that is written without spaces between sentences. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
 
-/** The text that was sent to the caller while the job was running. */
+/** The text that was already sent to the caller. */
 export class TextSoFar {
   #text = ''
   #utterances = 0
 
-  /** Returns the events for the utterances that have not been sent. `all` are the utterances from the start. */
+  /**
+   * Returns the events of the utterances that were not yet sent. `all` are all utterances of the job until now.
+   */
   add(all: readonly Utterance[]): string {
     const fresh = all.slice(this.#utterances)
     this.#utterances = Math.max(this.#utterances, all.length)
@@ -26,7 +28,9 @@ export class TextSoFar {
       .join('')
   }
 
-  /** Returns the event for the end of the text. There is none if the sent text differs from the full text. */
+  /**
+   * Returns the event with the unsent end of the text, or nothing if `full` does not begin with the sent text.
+   */
   finish(full: string): string {
     const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''
     return rest === '' ? '' : this.#send(rest)

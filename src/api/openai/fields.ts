@@ -1,4 +1,4 @@
-// Reads the fields of OpenAI's form for a transcription or a translation.
+// Parses and validates the fields of OpenAI's form for a transcription or a translation.
 
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
@@ -8,7 +8,7 @@ import { granularities, includes, type Task, tasks } from './shapes.ts'
 export type Format = (typeof tasks)['transcribe']['formats'][number]
 export type Granularity = (typeof granularities)[number]
 
-/** What a form asks for. */
+/** The validated options of a form. */
 export type Wanted = {
   format: Format
   granularities: readonly Granularity[]
@@ -19,7 +19,7 @@ export type Wanted = {
   stream: boolean
 }
 
-/** The values of each field. Lists arrive as `name[]`, `name[0]` or as a repeated `name`. */
+/** The values of each field. A client sends a list as `name[]`, as `name[0]` or by repeating `name`. */
 export class Fields {
   readonly #values = new Map<string, string[]>()
 
@@ -117,7 +117,7 @@ function checkTemperature(fields: Fields): void {
   throw invalidField('temperature', `Invalid value: '${shown(value)}'. temperature is a number from 0 to 1.`)
 }
 
-/** Refuses the fields with samples of known voices. Ignoring them would give the speakers wrong names. */
+/** Refuses the fields with samples of known voices. If they were ignored, the answer would have wrong names. */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {
     if (fields.many(name).length > 0)
@@ -157,7 +157,7 @@ function vocabularyOf(fields: Fields): readonly string[] {
   )
 }
 
-/** Checks `chunking_strategy`. Every strategy is accepted, because steno always cuts the sound at pauses. */
+/** Checks the form of `chunking_strategy`. The value has no effect, because steno always cuts at pauses. */
 function checkChunking(fields: Fields): void {
   const name = 'chunking_strategy'
   const type = fields.one(`${name}[type]`) ?? typeOfChunking(fields.one(name))

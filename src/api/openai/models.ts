@@ -7,7 +7,7 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from './shapes.ts'
 
-/** The start of this process, in Unix time. */
+/** The creation time that the list shows for each model: the start of this process, in Unix seconds. */
 const created = Math.floor(performance.timeOrigin / 1000)
 
 export const models = (service: Service) => {

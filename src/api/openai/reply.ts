@@ -1,5 +1,5 @@
-// The responses that wait for a job. When a job takes long, keep-alive bytes hold the connection open through
-// proxies.
+// The responses that wait for a job. During a long job, a response sends keep-alive bytes, so that no proxy
+// closes the connection.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
@@ -11,18 +11,18 @@ import type { Format, Wanted } from './fields.ts'
 import type { Task } from './shapes.ts'
 
 export type Patience = {
-  /** The time for which a response waits for the job before its headers are sent. */
+  /** The longest time before the headers are sent. A job that fails earlier gets an error status. */
   quietMs: number
-  /** The interval of the keep-alive bytes after that time. */
+  /** The interval of the keep-alive bytes after the headers. */
   beatMs: number
 }
 
 type Choice = Wanted & { task: Task }
 
 /**
- * For each format that allows bytes before its content: its first bytes, and the keep-alive bytes. JSON may begin
- * with white space. A WebVTT file may have several empty lines after its first line. In SubRip and in plain text
- * every byte belongs to the content.
+ * The first bytes and the keep-alive bytes of each format that allows keep-alive bytes. JSON may begin with
+ * white space. A WebVTT file may have several empty lines after its first line. SubRip and plain text are not
+ * in the table, because each of their bytes belongs to the content.
  */
 const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
   json: { first: '', beat: ' ' },
@@ -51,7 +51,7 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
   return new Response(body, { headers })
 }
 
-/** Returns the result of a job as server-sent events, while the job runs. */
+/** Returns a response that sends the utterances as server-sent events while the job runs. */
 export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   await isSoon(job.inspected, patience.quietMs)
   // Throws the error of a failed job, so that the response has the status of the error.
@@ -69,7 +69,7 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
     headers: {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
-      // Without this header nginx would collect the events.
+      // This header switches off the buffering of nginx, which would delay the events.
       'X-Accel-Buffering': 'no',
     },
   })
@@ -94,11 +94,14 @@ type Outlet = {
   first: string
   beat: string
   beatMs: number
-  /** Called after the first bytes, with a function that sends further bytes. */
+  /** Called after the first bytes are sent. The function `send` sends further bytes. */
   begin?: (send: (text: string) => void) => void
-  /** Returns the last bytes, after the job has ended. Throws an ApiError when the job has failed. */
+  /** Called after the job has ended. Returns the last bytes, or throws an ApiError when the job has failed. */
   end: () => string
-  /** Returns the bytes that report an error. If it is null, an error aborts the connection. */
+  /**
+   * Called when the job has failed. Returns the bytes that report the error. If null, the connection is
+   * aborted.
+   */
   failed: ((error: object) => string) | null
 }
 

@@ -1,4 +1,5 @@
-// The schemas of OpenAI's audio API. The OpenAPI document contains them. The forms are checked by fields.ts.
+// The schemas of OpenAI's audio API, for the OpenAPI document. The schemas do not validate: fields.ts checks
+// the forms.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'
@@ -7,7 +8,7 @@ import { limits } from '../../limits.ts'
 export const granularities = ['word', 'segment'] as const
 export const includes = ['logprobs'] as const
 
-/** What OpenAI's endpoints do with the speech, and the response formats of each. */
+/** The tasks of OpenAI's audio endpoints, with the response formats of each task. */
 export const tasks = {
   transcribe: { formats: ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] },
   translate: { formats: ['json', 'text', 'srt', 'verbose_json', 'vtt'] },

@@ -1,4 +1,4 @@
-// The schemas of the calls below /app: what the web app needs beyond the API.
+// The schemas of the routes below /app, which only the web app uses.
 
 import { Type } from '@sinclair/typebox'
 import { nullable } from '../../base/schema.ts'

@@ -6,7 +6,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// Every value in a query is a string. Only a default value is a number. Elysia inserts the defaults before
+// The validation accepts a number too, because Elysia inserts the default of a missing value before the
 // validation.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
@@ -42,5 +42,5 @@ export const queryBoolean = (description: string, fallback: boolean) =>
     .Decode(value => String(value) === 'true')
     .Encode(Boolean)
 
-/** For queries: unknown parameters are ignored. */
+/** Options of the schema of a query: unknown parameters are ignored. */
 export const open = { additionalProperties: true }

@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts'
 import { contentTypes } from '../../media/formats.ts'
 import { open, queryInteger } from './query-values.ts'
 
-/** For bodies: a body with unknown fields is refused. */
+/** Options of the schema of a body: a body with unknown fields is refused. */
 export const closed = { additionalProperties: false }
 
 /** The characters of a filename except the dot: printable ASCII without / \\ < > " ' and the backtick. */
@@ -23,7 +23,7 @@ function inAnyCase(text: string): string {
 }
 
 const instant = documented({ format: 'date-time' })
-/** An id in a request. An id of another form is unknown, but not invalid. */
+/** An id in a request. An id that is not a UUID is accepted here, and gets the error of an unknown id. */
 const uuid = documented({ format: 'uuid' })
 const httpUrl = documented({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' })
 
