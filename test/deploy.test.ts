@@ -1,4 +1,5 @@
-// Tests the files of deploy/, the Containerfile and the systemd unit, as far as tools for them are here.
+// Tests the files in deploy/, the Containerfile and the systemd unit. A check is skipped if its tool is not
+// installed.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const settingNames: string[] = Object.values(settings).map(({ variable }) => variable)
 
-/** Returns the names of metrics in a text that the program does not have. */
+/** Returns the metrics that a text names and that the program does not have. */
 function unknownMetrics(text: string): string[] {
   const named = text.match(/\b(?:steno|process)_[a-z_]+/g) ?? []
   const known: string[] = metricNames

@@ -1,6 +1,6 @@
-// Runs every command of README.md and of the guides as a new user would, against the real program with the
-// pocket model. A new command that this file does not cover fails the test. If STENO_TEST_PROGRAM names a
-// built program, that program is tested instead of the source.
+// Runs the commands of README.md and of the guides as a new user would. The real program uses the pocket model. A
+// command that this file neither runs nor lists in `elsewhere` fails the test. If STENO_TEST_PROGRAM names a built
+// program, that program is tested instead of the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,17 +14,19 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const readme = read('README.md')
 const guide = read('docs/guide.md')
-/** The guides whose blocks are run one after the other, each as one script. */
+/** The guides whose code blocks are run in order. All blocks of a guide together are one script. */
 const scripted = ['recipes', 'admin', 'privacy'].map(name => ({ name, text: read(`docs/${name}.md`) }))
-/** Guides whose commands are run one by one, as far as only ID and KEY stand in them. */
+/**
+ * The guides whose commands are run one at a time. Only commands without placeholders other than ID and KEY are run.
+ */
 const single = ['live', 'media'].map(name => read(`docs/${name}.md`))
 const program = process.env.STENO_TEST_PROGRAM
   ? [resolve(process.env.STENO_TEST_PROGRAM)]
   : [process.execPath, join(root, 'src/main.ts')]
 
 /**
- * Commands of the docs that this file does not run. Each entry has a pattern and the place where the command
- * is tested.
+ * Patterns of commands that this file does not run. Each entry also names the test that covers the command, or the
+ * reason why no test does.
  */
 const elsewhere: [RegExp, string][] = [
   [/^make /, 'what CI and test/program/binary.test.ts run'],
@@ -62,8 +64,8 @@ let key = ''
 
 beforeAll(async () => {
   if (missing) return
-  // The commands in the docs use the name talk.mp3. The program detects the format from the content, so a
-  // FLAC file with this name works.
+  // The commands in the docs use the filename talk.mp3. The program detects the format from the content, so the FLAC
+  // file is accepted under this name.
   copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
   mkdirSync(join(folder, 'bin'))
   writeFileSync(

@@ -19,7 +19,7 @@ import {
  * layer may not import each other, except for the pairs in `neighbours`.
  */
 const line: string[][] = [
-  // The web app is a program of its own.
+  // The web app runs in the browser and is separate from the server.
   ['base', 'web'],
   ['limits', 'errors', 'languages'],
   ['net'],

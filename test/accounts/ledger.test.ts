@@ -123,7 +123,7 @@ test('balance and reserve are correct after random operations in random order', 
         break
       }
       case 'crash': {
-        // The error comes after the money has moved. It must roll back the whole transaction.
+        // The transaction fails after its two ledger entries. The rollback must remove both entries.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

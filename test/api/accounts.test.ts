@@ -105,8 +105,8 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server the service prints the link for the operator. The mock keeps the test's output
-  // clean.
+  // Without a mail server the service prints the link for the operator. The mock keeps the link out of the output of
+  // the tests.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {

@@ -1,4 +1,4 @@
-// Tests the calls below /app that the web app makes beyond the API.
+// Tests the requests below /app. Only the web app sends these requests; they are not part of the public API.
 
 import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'

@@ -13,7 +13,7 @@ async function start(settings: Record<string, string> = {}) {
   })
   const ana = service.account('ana')
   const list = async () => (await ana.get('/v1/webhooks/deliveries')).body.items
-  /** Waits until the delivery of this event has one of these states. */
+  /** Waits until `state` returns true for the delivery of this event. */
   const until = async (event: string, state: (delivery: Shown) => boolean): Promise<Shown> => {
     for (;;) {
       const found = (await list()).find((each: Shown) => each.event === `transcription.${event}`)
@@ -34,7 +34,10 @@ type Shown = {
   next_attempt_at: string | null
 }
 
-/** A receiver that answers with these statuses, one after the other, and then with 200. */
+/**
+ * Starts a webhook receiver. Its first responses have these statuses, in this order. All later responses have the
+ * status 200.
+ */
 function receiverWith(...statuses: number[]) {
   return startReceiver(() => new Response(null, { status: statuses.shift() ?? 200 }))
 }

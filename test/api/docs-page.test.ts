@@ -1,4 +1,4 @@
-// Tests the page /docs: its examples are run in all languages, its links lead somewhere, and it needs neither
+// Tests the page /docs. The examples in all languages can be run, the links have targets, and the page needs neither
 // scripts nor a network.
 
 import { expect, test } from 'bun:test'
@@ -32,7 +32,8 @@ test.skipIf(!clips)(
       return statusOf(language, text, { folder, key: ana.key })
     }
     for (const endpoint of endpointsOf(document)) {
-      // The stream of events ends when the job ends, and an OpenAI request waits for a whole transcript.
+      // An example of an event stream waits for the end of a job, and an OpenAI example waits for a transcript. No
+      // job ends in this test.
       if (/events$|^\/v1\/audio/.test(endpoint.path)) continue
       const examples = examplesOf(document, endpoint).filter(
         ({ language }) => python || language !== 'Python',
@@ -48,7 +49,10 @@ test.skipIf(!clips)(
   120_000,
 )
 
-/** Runs an example and returns the status of its answer. A refused request is no error of the example. */
+/**
+ * Runs an example and returns the status of its response. The status of a refused request is returned too, not
+ * thrown.
+ */
 async function statusOf(
   language: Example['language'],
   code: string,
@@ -98,6 +102,6 @@ test('every link of the page leads to a part of it, and every endpoint has field
     expect(text).toContain(part)
   expect(text).not.toContain('<script')
   expect(text).not.toContain('style="')
-  // An error is explained once, and the endpoints only link to it.
+  // The page explains each error once. The endpoints only link to the explanation.
   expect(text.split('The API key is missing or not valid.').length).toBe(2)
 })

@@ -1,5 +1,4 @@
-// Sends random invalid requests; a fixed seed determines them. Checks that the API contract allows every
-// response.
+// Sends random invalid requests, generated from a fixed seed. Checks that the API contract allows each response.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

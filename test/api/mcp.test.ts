@@ -1,4 +1,4 @@
-// Calls the tools with the official client of MCP, which also signs in by OAuth.
+// Tests the tools with the official MCP client. The client also signs in by OAuth.
 
 import { expect, test } from 'bun:test'
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
@@ -13,7 +13,7 @@ import { speech } from '../support/media.ts'
 import { redirectUri, signIn, startOAuth } from '../support/oauth.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
-/** Connects with a key. `call` returns the text of the answer of a tool. */
+/** Connects an MCP client with an API key. `call` calls a tool and returns the text of its result. */
 async function connect(service: TestService, key: string) {
   const client = new Client({ name: 'probe', version: '1' })
   const requestInit = { headers: { Authorization: `Bearer ${key}` } }
@@ -39,7 +39,10 @@ type Told = { progress: number; total?: number | undefined; message?: string | u
 
 type Kept = { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; opened?: URL }
 
-/** A client without a person. `kept` has what the SDK gave it, and the address that a browser would open. */
+/**
+ * Returns an OAuth provider for a client without a browser. `kept` stores the data of the SDK, and the address that a
+ * browser would open.
+ */
 function withoutBrowser() {
   const kept: Kept = {}
   const provider: OAuthClientProvider = {
@@ -64,7 +67,7 @@ function withoutBrowser() {
   return { kept, provider }
 }
 
-/** Allows the access on the page that the client opened. Returns the code. */
+/** Submits the consent page at `opened` with the decision to allow the access. Returns the code. */
 async function allow(service: TestService, opened: URL): Promise<string> {
   const Cookie = await signIn(service, service.account('ana').key)
   const { headers } = await fetch(opened.origin + opened.pathname, {

@@ -6,7 +6,7 @@ import { startTestService, steered } from '../support/service.ts'
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
-/** Starts a job. Its file is not media for the built program, where the job fails and its file stays. */
+/** Starts a job with a fake media file. The built program refuses the file: its job fails, but keeps the file. */
 async function startJob() {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')

@@ -1,4 +1,4 @@
-// Signs in with two OAuth clients that others wrote: oauth4webapi and openid-client.
+// Tests the sign-in with the OAuth libraries oauth4webapi and openid-client.
 
 import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
@@ -101,7 +101,9 @@ test('openid-client finds the server, registers, signs in and refreshes', async 
   await expect(openid.fetchProtectedResource(config, next.access_token, resource, 'GET')).rejects.toThrow()
 })
 
-/** Opens the consent page as a browser and allows the access. Returns the address that the browser opens then. */
+/**
+ * Submits the consent page with the decision to allow the access. Returns the redirect address that the browser gets.
+ */
 async function consent(service: TestService, endpoint: string, params: Record<string, string>): Promise<URL> {
   const Cookie = await signIn(service, service.account('ana').key)
   const page = await fetch(`${endpoint}?${new URLSearchParams(params)}`, { headers: { Cookie } })

@@ -31,7 +31,7 @@ test('no secret of a sign-in is in the log', async () => {
   expect(secrets.filter(secret => text.includes(secret))).toEqual([])
 })
 
-/** Runs the whole flow, with errors. Returns every secret that was sent. */
+/** Runs all OAuth requests of a client, including requests that fail. Returns every secret that a request contained. */
 async function signInAndOut(url: string, key: string): Promise<string[]> {
   const service = { url, fetch: (path: string, init: RequestInit = {}) => ask(`${url}${path}`, init) }
   const cookie = await signIn(service, key)
@@ -54,7 +54,7 @@ async function signInAndOut(url: string, key: string): Promise<string[]> {
   return [...secrets, password, verifier, challenge, 'a state']
 }
 
-/** Reads the output of the service until it names its address. */
+/** Reads the output of the service until a line contains the address of the service. Returns the address. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const reader = output.getReader()
   let text = ''

@@ -1,4 +1,4 @@
-// Uploads a file with tus-js-client while the server is killed with SIGKILL twice.
+// Uploads a file with tus-js-client. The server is killed with SIGKILL twice during the upload.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'

@@ -98,7 +98,7 @@ test('the access log names account, key, address, id, status and time, and who r
   await service.fetch('/metrics')
   await service.fetch('/nowhere')
 
-  // The line of a request is written after its answer was sent.
+  // The server logs a request after it has sent the response, so the log line may be missing at first.
   while (!written.some(line => line.includes('"status":404'))) await Bun.sleep(1)
   const lines = written.map(line => JSON.parse(line))
   const requests = lines.filter(({ event }) => event === 'request')

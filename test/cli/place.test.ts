@@ -1,4 +1,4 @@
-// Tests where the commands keep their files, and how they write to the terminal.
+// Tests the folders in which commands keep files, and the output of commands to the terminal.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -76,7 +76,7 @@ test.each(['openapi', 'models list', 'help'])(
 )
 
 test('a closed pipe behind stdout is an error of one line', () => {
-  // The reader closes its end before the command has started to write.
+  // The reader `exec true` exits before the command writes, so the command writes to a closed pipe.
   const script = `{ sleep 0.3; ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | exec true`
   const { stderr } = Bun.spawnSync(['bash', '-c', script])
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')

@@ -1,4 +1,4 @@
-// Tests the signature of a release. `steno upgrade` installs a file only if its signature has no problem.
+// Tests the check of a signature file. `steno upgrade` installs a file only if this check finds no problem.
 
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'

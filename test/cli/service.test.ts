@@ -329,7 +329,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
     return await child.exited
   }
   servers.push({ stop })
-  // Standard output and standard error are two pipes: a line on one says nothing about the other.
+  // Stdout and stderr are separate pipes. A line on stdout does not mean that an earlier line has arrived on stderr.
   await err.until(/"listening"/)
   const url = await out.until(/listens on (\S+)\n/)
   return {

@@ -259,7 +259,7 @@ test('the default model is tried even while the built-in one cannot be loaded', 
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
 })
 
-/** Returns fake timers. They expire only when the test calls `elapse`. */
+/** Returns fake timers. A timer expires only when the test calls `elapse`. */
 function steeredTimers() {
   const set: { ms: number; run: () => void }[] = []
   const after = (ms: number, run: () => void) => {

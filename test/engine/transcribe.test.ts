@@ -231,7 +231,7 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   expect(before).toBeLessThanOrEqual(duration)
 }
 
-/** A speech model that says its name once in each block. */
+/** Returns a fake speech model. In each block, its only text is its own name. */
 function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
   const say = (windows: readonly Window[], language: string | null) => ({
     language: language ?? detected ?? '',

@@ -19,7 +19,7 @@ async function startJob() {
   return { service, ana, id, task: await service.engine.given(1) }
 }
 
-/** Follows a job. `states` collects the state and the percentage at each call. */
+/** Calls `live.follow` for the job. `states` records the state and the percentage of the job at each notification. */
 function follow(live: LiveJobs, id: string) {
   const states: string[] = []
   const following: Following = live.follow(id, () => {

@@ -167,7 +167,8 @@ test('the child inherits the file on stdin, but no environment and no open files
 })
 
 test('the media program confines itself before it reads the file', async () => {
-  // The pipe becomes full, so the program is still running when the test looks at it.
+  // The test reads only one chunk. The pipe fills, so the media program waits and is still running during the checks
+  // below.
   const parts = decode(longWav(), {
     signal: forever,
     durationMsMax: 1e6,
@@ -195,7 +196,8 @@ test('FFmpeg is never loaded in the server process', async () => {
 })
 
 test('the media program ends with its parent', async () => {
-  // The pipe becomes full, so the grandchild is still running when the test kills its parent.
+  // The parent reads only one chunk. The pipe fills, so the media program waits and is still running when the test
+  // kills the parent.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -279,7 +281,7 @@ test('an order with a wrong argument is refused by the media program', async () 
 })
 
 test('a decoding ends at its limit of CPU time', async () => {
-  // The file is a hole of 4 GB: three days of silence.
+  // A sparse file of 4 GB. Its content is three days of silence.
   const path = longWav()
   truncateSync(path, 4e9)
   const bounds = { openCpuMs: 1000, cpuMs: 1000, priority: 0 }

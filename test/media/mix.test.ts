@@ -1,4 +1,4 @@
-// Tests the mix of two channels to one.
+// Tests the mixing of two channels to one channel.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { runCheck } from './checks.ts'
 import { fixture, forever } from './files.ts'
 import { sampleRate } from './tones.ts'
 
-/** Mixes both channels. */
+/** Returns the mix of two channels. */
 function mixed(left: Float32Array, right: Float32Array): number[] {
   const pairs = Float32Array.from([...left].flatMap((sample, at) => [sample, right[at] ?? 0]))
   const output = runCheck(['mix'], new Uint8Array(pairs.buffer))
@@ -51,11 +51,11 @@ test('one channel of a file can be decoded alone', async () => {
   writeFileSync(path, floatWav([speech, silence]))
   expect(near(await channelOf(path, 1), speech)).toBe(0)
   expect(near(await channelOf(path, 2), silence)).toBe(0)
-  // A file has silence in the channels that it lacks.
+  // The file has only two channels. The decoder returns silence for a channel that the file does not have.
   expect(near(await channelOf(path, 3), silence)).toBe(0)
 })
 
-/** Builds a WAV file with 32-bit floats at the rate of the output. */
+/** Builds a WAV file of 32-bit floats with the sample rate of the decoder's output. */
 function floatWav(channels: Float32Array[]): Buffer {
   const [first = new Float32Array(0)] = channels
   const samples = Float32Array.from([...first].flatMap((_, at) => channels.map(each => each[at] ?? 0)))

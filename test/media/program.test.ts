@@ -1,4 +1,4 @@
-// Tests that the built programs in native/ are those that the build recorded, and that another program can replace
+// Tests that the programs in native/ have the hashes that the build recorded. Also tests that a setting can replace
 // the media program.
 
 import { expect, test } from 'bun:test'

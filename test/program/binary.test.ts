@@ -60,7 +60,8 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // The C library asks a local cache service for the user's name, and the doctor looks whether the port is free.
+    // Two kinds of connections are allowed. The C library connects to a local cache service for the user's name. The
+    // doctor connects to the port of steno to find out whether the port is free.
     const connects = lines.filter(line => line.includes('connect('))
     expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
     const changes = lines.filter(line =>
@@ -105,7 +106,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const before = statSync(here).ino
   for (const name of ['text', 'script', 'nothing'])
     expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
-  // A program that is not a release has no key. It installs nothing without being told so.
+  // A program that is not a release has no public key. It therefore installs nothing without --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
@@ -177,7 +178,7 @@ describe.skipIf(!mayChroot)(
   `on a machine with glibc, without any other library and without a network${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
     const box = join(folder, 'box')
-    /** Runs a command where the network is only loopback. The command may use chroot. */
+    /** Runs a command in a sandbox whose only network is loopback. The command may call chroot. */
     const inBox = (...command: string[]) => {
       const env = {
         PATH: process.env.PATH ?? '',
@@ -224,7 +225,10 @@ describe.skipIf(!mayChroot)(
   },
 )
 
-/** Makes a folder with the program, the libraries of glibc, and a file of every format. Nothing else is in it. */
+/**
+ * Creates a folder for chroot. The folder contains only the program, the libraries of glibc, and a media file of each
+ * format.
+ */
 function makeBox(box: string): void {
   for (const name of ['proc', 'dev', 'tmp', 'opt/media']) mkdirSync(join(box, name), { recursive: true })
   const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()

@@ -30,7 +30,8 @@ const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // Errors of the MCP endpoint have the shape of JSON-RPC, unless the gate refused the request.
+  // A JSON-RPC body of the MCP endpoint is not checked. Only if the gate refused the request, the MCP endpoint
+  // responds with an error of the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : answers.errorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody

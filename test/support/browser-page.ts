@@ -1,4 +1,4 @@
-// A person at the web app: opens a page in the browser, and collects everything that went wrong on it.
+// Controls the web app in a browser as a person does. Collects all errors of the page.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
@@ -11,12 +11,12 @@ import type { TestService } from './service.ts'
 const isNeeded = process.env.CI === 'true'
 if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of the web app are skipped')
 
-/** A test that needs a browser. It is skipped where there is none, except in CI, where it fails. */
+/** A test that needs a browser. Without a browser the test is skipped, but in CI it fails. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
 export const password = 'correct horse battery'
 
-/** Starts one browser for the tests of a file. */
+/** Starts a browser before the tests of the calling file, and closes it after them. */
 export function useBrowser() {
   let browser: Browser | null = null
   beforeAll(async () => {
@@ -26,7 +26,10 @@ export function useBrowser() {
     await browser?.close()
   })
   return {
-    /** Opens a page of the service. Faults are collected until `expectNoFaults`. */
+    /**
+     * Opens a new page with the base URL of the service. `expectNoFaults` of the result checks the errors that the
+     * page has collected.
+     */
     async open(service: Pick<TestService, 'url'>, options: BrowserContextOptions = {}): Promise<Visit> {
       if (!browser) throw new Error('there is no browser')
       const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
@@ -38,7 +41,7 @@ export function useBrowser() {
 
 export type Visit = { context: BrowserContext; page: Page; expectNoFaults(): void }
 
-/** Collects the errors of scripts, and the reports of the content security policy. */
+/** Collects script errors and violations of the content security policy. */
 function watchFaults(page: Page): { expectNoFaults(): void } {
   const faults: string[] = []
   page.on('pageerror', error => faults.push(`${error.message} ${error.stack ?? ''}`))
@@ -50,7 +53,7 @@ function watchFaults(page: Page): { expectNoFaults(): void } {
   return { expectNoFaults: () => expect(faults).toEqual([]) }
 }
 
-/** Gives the account a password, and signs in on the page. */
+/** Sets a password for the account, and signs in on the sign-in page. */
 export async function signIn(page: Page, service: TestService, email: string): Promise<void> {
   await setPassword(service, email)
   await page.goto('/')
@@ -67,7 +70,7 @@ export async function setPassword({ db }: TestService, email: string): Promise<v
   db.run('update accounts set password_hash = $hash where email = $email', { email, hash: await hash })
 }
 
-/** Creates an account that has one finished transcript. */
+/** Creates an account with one completed job that has this transcript. */
 export async function reader(service: TestService, name: string, transcript: Transcript) {
   const account = service.account(name)
   const before = service.engine.tasks.length
@@ -80,6 +83,9 @@ export async function reader(service: TestService, name: string, transcript: Tra
   return { ...account, jobId: id }
 }
 
-/** Returns the text of the word that is lit. The script runs in the page, where other types hold. */
+/**
+ * A script that returns the text of the highlighted word. It is a string, because it runs in the page, where the
+ * types of the test do not apply.
+ */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`

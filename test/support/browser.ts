@@ -1,5 +1,5 @@
-// The browser of the tests: STENO_TEST_CHROME, the browser of the system, or the one in the npm package
-// @sparticuz/chromium, which needs nothing from the system.
+// Finds and starts the browser for the tests. It is the program in STENO_TEST_CHROME, an installed browser, or the
+// browser in the npm package @sparticuz/chromium. The npm package needs no installed libraries.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,12 @@ import { type Browser, chromium } from 'playwright-core'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The folder into which the browser of the npm package and its libraries are unpacked. */
+/** The folder for the unpacked browser of the npm package, with its libraries. */
 const unpacked = join(tmpdir(), 'steno-test-browser')
 
 type Found = { path: string; environment: Record<string, string> }
 
-/** Finds a browser. Returns null when the machine has none and the package does not run on it. */
+/** Finds a browser. Returns null when no browser is installed and the npm package does not support this CPU. */
 async function findBrowser(): Promise<Found | null> {
   const named = process.env.STENO_TEST_CHROME
   const path = named ?? installed.find(each => existsSync(each))
@@ -40,8 +40,8 @@ function unpack(name: string): string {
 }
 
 /**
- * Writes the list of font folders: those of the system, and the one of the npm package. Without any font the
- * browser cannot draw text.
+ * Writes the font configuration with two folders: the fonts of the system, and the fonts of the npm package. Without
+ * any font the browser cannot draw text.
  */
 function writeFontList(): string {
   const path = join(unpacked, 'fonts.conf')

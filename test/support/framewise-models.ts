@@ -1,16 +1,16 @@
-// Small framewise models for tests, in the published layouts. They hear tones: each token is the tone of one
-// frequency, and silence is the blank.
+// Writes small framewise models for tests, in the file layouts of the published models. The models recognise tones:
+// each token has a tone of its own frequency, and silence is the blank token.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 
 const rate = 16_000
-/** Frames of 20 ms contain a whole number of periods of these frequencies. */
+/** Returns the frequency of a token. A frame of 20 ms contains a whole number of periods of each frequency. */
 const frequencyOf = (token: number) => 400 + 50 * token
 
 export type Tone = { token: number; seconds: number }
 
-/** Returns the sound of the tones, one after the other. Token 0 is silence. */
+/** Returns the samples of the tones, one after the other. Token 0 is silence. */
 export function tones(sequence: readonly Tone[]): Float32Array {
   const samples: number[] = []
   for (const { token, seconds } of sequence) {
@@ -20,7 +20,10 @@ export function tones(sequence: readonly Tone[]): Float32Array {
   return Float32Array.from(samples)
 }
 
-/** Adds operations that compute the power of each token's tone in frames of `length` samples: [1, tokens, frames]. */
+/**
+ * Adds nodes to the graph that compute the power of each token's tone. A frame has `length` samples. The output has
+ * the shape [1, tokens, frames].
+ */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
     const data = new Float32Array(tokens * length)
@@ -36,7 +39,10 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
   return graph.add('Add', [sum, graph.constant({ dims: [1, tokens, 1], data: bias })])
 }
 
-/** Writes a CTC model. `scores` is the number of scores of a frame, if it differs from the number of tokens. */
+/**
+ * Writes a CTC model. `scores` is the number of scores per frame. A test sets it to simulate a model that does not
+ * match its tokens.
+ */
 export async function writeCtcModel(
   folder: string,
   tokens: readonly string[],
@@ -57,8 +63,8 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a TDT model. Its last token is the blank. A token lasts one frame of 80 ms, is never repeated at once, and its
- * state counts the tokens before it.
+ * Writes a TDT model. The last token of the vocabulary is the blank. A token lasts one frame of 80 ms. The decoder
+ * never repeats a token directly. The decoder state counts the previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -72,7 +78,7 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // The tone of token 0 stands for the blank, so that the features have the order of the tokens rotated by one.
+  // In the features, the blank is at index 0 and each token is one index higher than in the vocabulary.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])
@@ -99,10 +105,10 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // The frame has the blank first; the tokens have it last.
+  // Moves the score of the blank from index 0 to the last index, as in the vocabulary.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // The blank, which has the last number, may follow itself.
+  // The number -1 at the index of the blank means that the blank may be repeated.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -1,4 +1,4 @@
-// A real SMTP server on the loopback address. `options` can simulate faults.
+// A real SMTP server on the loopback address. `options` selects faults that the server simulates.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'

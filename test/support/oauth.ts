@@ -1,4 +1,4 @@
-// An OAuth client and a person with a browser, for tests. The person is signed in and uses the consent page.
+// An OAuth client and a signed-in browser for tests. The browser uses the consent page.
 
 import { type Answer, startTestService, type TestService } from './service.ts'
 
@@ -39,7 +39,10 @@ export function registerClient(service: Served, metadata: object = {}): Promise<
 
 /** Returns the steps of the authorization code flow for one client and one browser. */
 export function flow(service: Served, { cookie, clientId }: { cookie: string; clientId: string }) {
-  /** Returns the parameters of an authorization request. An empty value leaves a parameter out. */
+  /**
+   * Returns the parameters of an authorization request with these changes. A parameter with an empty value is left
+   * out.
+   */
   const params = (changes: Fields = {}) =>
     given({
       response_type: 'code',
@@ -57,7 +60,7 @@ export function flow(service: Served, { cookie, clientId }: { cookie: string; cl
   const post = (path: string, fields: Fields, headers: Fields = {}) =>
     service.fetch(path, { method: 'POST', headers, body: given(fields) })
 
-  /** Allows the access. Returns the code that the browser brings to the client. */
+  /** Allows the access on the consent page. Returns the code in the redirect address. */
   const getCode = async (changes: Fields = {}): Promise<string> => {
     const { status, headers, text } = await submit({ decision: 'allow', ...changes })
     const location = URL.parse(headers.get('location') ?? '')

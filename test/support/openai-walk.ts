@@ -1,4 +1,4 @@
-// Calls every endpoint with OpenAI's interface by OpenAI's package for npm. openai-walk.py makes the same calls.
+// Calls every OpenAI-compatible endpoint with OpenAI's npm package. openai-walk.py makes the same calls in Python.
 
 import { createReadStream } from 'node:fs'
 import OpenAI, { APIError } from 'openai'

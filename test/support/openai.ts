@@ -1,4 +1,4 @@
-// Starts a service for tests of OpenAI's endpoints, with OpenAI's own client.
+// Starts a service for tests of the OpenAI-compatible endpoints, and a client from OpenAI's npm package.
 
 import OpenAI, { toFile } from 'openai'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from './service.ts'
 
 export const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 
-/** Starts a service with an account, and a client of OpenAI with its key. */
+/** Starts a service with an account, and creates an OpenAI client with the key of the account. */
 export async function startOpenAi(options: Parameters<typeof startTestService>[0] = unlimited) {
   const service = await startTestService(options)
   const ana = service.account('ana')
@@ -22,7 +22,7 @@ export function recording(seconds = 60, name = 'talk.mp3') {
   return toFile(Buffer.from(speech(seconds)), name)
 }
 
-/** Two people, in three utterances. The words of the second utterance have a low confidence. */
+/** A transcript of two speakers with three utterances. The words of the second utterance have a low confidence. */
 export const dialogue: Transcript = {
   full_transcript: 'Good morning. How are you? Fine.',
   language: 'en',
@@ -46,14 +46,14 @@ function utterance(start: number, speaker: string, said: string[], confidence: n
   return { start, end: start + said.length * 0.5, text: said.join(' '), speaker, confidence, words }
 }
 
-/** Ends the next job of the engine with the dialogue. */
+/** Waits until the engine has received `count` jobs in total, and completes the last job with the transcript. */
 export async function answerWith(service: TestService, transcript: Transcript = dialogue, count = 1) {
   const task = await service.engine.given(count)
   task.resolve(transcript)
   return task
 }
 
-/** Sends a body to the endpoint of transcriptions, without a client of OpenAI. */
+/** Sends a body to POST /v1/audio/transcriptions with `fetch`, without OpenAI's npm package. */
 export async function post(
   { url }: { url: string },
   key: string,

@@ -1,6 +1,9 @@
 // Creates an upload and sends `bytes` bytes to its address, in a separate process.
 
-/** With `resumable`, the upload is resumable and gets its bytes in one PATCH. Otherwise it gets them in one PUT. */
+/**
+ * If `resumable` is true, the upload is resumable and all bytes are sent in one PATCH. Otherwise all bytes are sent
+ * in one PUT.
+ */
 export type Pouring = { port: number; key: string; bytes: number; resumable?: boolean }
 
 export async function pour(pouring: Pouring): Promise<void> {

@@ -34,7 +34,10 @@ type Options = {
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
-  /** The changes of the jobs. In a separate program they cannot be reached. */
+  /**
+   * The object that notifies listeners of the changes of jobs. A test cannot use it when the service runs in a
+   * separate process.
+   */
   live: LiveJobs
   url: string
   engine: SteeredEngine
@@ -141,7 +144,7 @@ async function startProgram(
   // unpacked once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  // A folder that is served a second time has the link.
+  // The link already exists when a test starts a second service on the same folder.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // This folder contains no model.

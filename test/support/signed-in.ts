@@ -1,4 +1,4 @@
-// Requests of a page: with the cookie of a session, and with the headers that a browser adds.
+// Sends requests as a page in a browser does: with the cookie of a session, and with the headers that a browser adds.
 
 import { createAccount } from '../../src/accounts/account.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
@@ -9,7 +9,7 @@ let hash: Promise<string> | null = null
 
 export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
 
-/** Creates an account with a password, signs in, and returns a function that sends requests as its page. */
+/** Creates an account with a password and signs in. Returns a function that sends requests as a page of the account. */
 export async function signedIn(service: TestService, email: string): Promise<Browser> {
   hash ??= hashPassword(password)
   createAccount(service.db, { email, passwordHash: await hash, verified: true })

@@ -1,5 +1,5 @@
-// Puts completed jobs with transcripts into a database, without an engine. The built program can be tested
-// with them too.
+// Adds completed jobs with transcripts directly to a database. No engine is needed, so tests of the built program can
+// use these functions too.
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -14,7 +14,7 @@ import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 
 type Owner = { id: string; keyId: string }
 
-/** Returns an utterance whose words each take half a second. */
+/** Returns an utterance of this text. Each word lasts half a second. */
 export function utteranceOf(text: string, start = 0, speaker: string | null = null): Utterance {
   const words = text.split(/\s+/).filter(word => word !== '')
   return {
@@ -33,7 +33,7 @@ export function utteranceOf(text: string, start = 0, speaker: string | null = nu
   }
 }
 
-/** Returns a transcript with one utterance for each text, ten seconds apart. */
+/** Returns a transcript with one utterance for each text. The utterances start ten seconds apart. */
 export function transcriptWith(texts: readonly string[], speakers: readonly string[] = []): Transcript {
   const utterances = texts.map((text, index) =>
     utteranceOf(text, index * 10, speakers[index % speakers.length] ?? null),
@@ -71,7 +71,7 @@ export function addTranscript(
   return id
 }
 
-/** Completes the search index, and purges it. Returns the number of pieces that were written. */
+/** Writes and merges the search index until it is complete, and purges it. Returns the number of written pieces. */
 export function completeIndex(db: Db): number {
   let pieces = 0
   while (writeIndexPiece(db)) pieces += 1

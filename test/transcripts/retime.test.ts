@@ -3,7 +3,7 @@ import { withText } from '../../src/transcripts/retime.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 import { seeded } from '../support/random.ts'
 
-/** Returns an utterance of these words. A space separates them where `separator` is one. */
+/** Returns an utterance with these words. `separator` is between two words of the text. */
 function spoken(words: [string, number, number][], separator = ' '): Utterance {
   return {
     start: words[0]?.[1] ?? 0,

@@ -31,12 +31,12 @@ function places(db: Db, accountId: string, query: string): [string, number][] {
   return searchUtterances(db, accountId, { query, limit: 100 }).hits.map(({ jobId, index }) => [jobId, index])
 }
 
-/** Throws when the index contradicts itself. */
+/** Throws when the integrity check of FTS5 finds an error in the index. */
 function checkIndex(db: Db): void {
   db.run("insert into search (search) values ('integrity-check')")
 }
 
-/** Returns true if a file of the database contains the text, in any case. */
+/** Returns true if a file of the database contains the text. Upper and lower case make no difference. */
 function isOnDisk({ db, folder }: { db: Db; folder: string }, text: string): boolean {
   db.checkpoint()
   return ['', '-wal'].some(suffix =>
@@ -100,7 +100,8 @@ test('a deleted text is nowhere in the files of the database', () => {
   expect(findTranscript(db, id)).toBeNull()
   expect(places(db, ana.id, 'zebrafish')).toEqual([])
   completeIndex(db)
-  // The index stores words without the letters that they share with the previous word.
+  // FTS5 stores a word without the first letters that it shares with the previous word. The test therefore also
+  // searches for the ends of words.
   for (const text of ['flumphwort', 'umphwort', 'ebrafish', 'uizzically', 'ylophone2'])
     expect([text, isOnDisk(opened, text)]).toEqual([text, false])
   expect(db.find('select count(*) as rows from utterances')).toEqual({ rows: 2 })

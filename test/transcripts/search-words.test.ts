@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findPhrases, indexedText, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the parts of `text` that the query finds. */
+/** Returns the parts of `text` that match the query. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }
@@ -20,7 +20,7 @@ test.each([
   ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
   ['हिन्दी में', 'हन्द', []],
   ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
-  // An apostrophe separates words, whichever of its two characters is used.
+  // Both apostrophe characters separate words.
   ['I don’t know, do I?', "don't", ['don’t']],
   ['I don’t know, do I?', 'don’t', ['don’t']],
   ['one two one three', 'one', ['one', 'one']],

@@ -1,4 +1,5 @@
-// Tests each page with axe, in both themes, on a phone and on a wide screen. The policy of the page stays on.
+// Tests each page with axe: in both themes, on a phone and on a wide screen. The content security policy of the page
+// stays on.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -24,7 +25,10 @@ await ana.post('/v1/transcribe', {
   webhook_url: 'https://hooks.example/x',
 })
 
-/** The pages, with something to wait for and something to open on each. */
+/**
+ * The pages. Each entry has the address, the heading to wait for, and optionally a function that opens a part of the
+ * page.
+ */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/jobs', 'New transcript'],
   [`/jobs/${ana.jobId}`, '3 speakers'],
@@ -59,7 +63,8 @@ const looks: Look[] = [
   ['light', 390],
   ['dark', 1440],
 ]
-// The colours do not depend on the width, so the other two looks add seconds and little else.
+// The colours do not depend on the width. The two other combinations of theme and width therefore rarely find more
+// errors, so they are tested only with STENO_TEST_SLOW.
 const moreLooks: Look[] = process.env.STENO_TEST_SLOW
   ? [
       ['light', 1440],
@@ -91,7 +96,7 @@ for (const [colorScheme, width] of [...looks, ...moreLooks])
     await context.close()
   })
 
-/** Runs axe in a world of its own, so that the policy of the page need not allow it. */
+/** Runs axe in an isolated world of the page, where the content security policy of the page does not apply. */
 async function check(context: BrowserContext, page: Page, where: string): Promise<string[]> {
   const session = await context.newCDPSession(page)
   const { frameTree } = await session.send('Page.getFrameTree')

@@ -1,4 +1,4 @@
-// The consent page as a person sees it: on the way from a program on another site, and back to it.
+// Tests the consent page in a browser. A person comes from a program on another site and returns to that program.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { startTestService } from '../support/service.ts'
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const browser = useBrowser()
 
-/** Returns the rules of accessibility that the page breaks. */
+/** Returns the ids of the accessibility rules that the page violates. */
 async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(
     `(() => { ${axe}; return axe.run() })().then(({ violations }) => violations.map(({ id }) => id))`,
@@ -32,7 +32,7 @@ seen('a person comes from another site, signs in, allows the access, and is sent
         headers: { 'Content-Type': 'text/html' },
       }),
   })
-  // For the browser, localhost and 127.0.0.1 are two sites.
+  // The browser treats localhost and 127.0.0.1 as two different sites.
   const home = `http://localhost:${program.port}/`
   const back = `http://localhost:${program.port}/callback`
   const { body } = await registerClient(service, { client_name: 'Notes', redirect_uris: [back] })
@@ -52,7 +52,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // The second time the browser has a session, whose cookie it does not send on the way from another site.
+  // At the second visit the browser has a session cookie. The browser does not send this cookie with a request that
+  // another site starts.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()
@@ -89,7 +90,7 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
   }
 })
 
-/** Takes a picture for a person to look at, into the folder in STENO_TEST_PICTURES. */
+/** Saves a screenshot in the folder STENO_TEST_PICTURES, for a person to check. Does nothing without this variable. */
 async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env.STENO_TEST_PICTURES
   if (folder) await page.screenshot({ path: `${folder}/${name}.png` })

@@ -1,4 +1,4 @@
-// Tests that a person can correct a transcript, and that nothing typed is lost.
+// Tests that a person can correct a transcript, and that no typed text is lost.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -39,7 +39,7 @@ seen('a corrected sentence is saved as one types, undone and redone', async () =
   await page.keyboard.type(' Really.')
   await saved(page)
   expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
-  // Times of words that stay are kept, so a click on a word still finds its sound.
+  // An unchanged word keeps its times, so a click on the word still plays its sound.
   const { result } = await ana.job(ana.jobId)
   expect(result.utterances[0].words[0]).toMatchObject({ word: 'We', start: 0.4 })
   await page.keyboard.press('Control+z')
@@ -141,7 +141,7 @@ seen('an edit survives the end of the session and a reload', async () => {
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
-  // The reload shows the sign-in page, and after it the draft is saved.
+  // The reload shows the sign-in page. The page saves the draft after the sign-in.
   await page.reload()
   await page.getByLabel('Password').waitFor()
   await page.getByLabel('Email address').fill('finn@example.org')

@@ -30,7 +30,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ben.key)
   await page.keyboard.press('Enter')
-  // The page that was asked for is there after the sign-in.
+  // After the sign-in, the browser shows the page that was requested before the sign-in.
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
   expectNoFaults()
 })

@@ -1,4 +1,4 @@
-// Tests that a person can bring recordings in: files, addresses, interrupted uploads.
+// Tests that a person can send recordings: as files, by an address, and in uploads that are interrupted.
 
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -93,7 +93,8 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
-  // The deletion is sent when the page is left.
+  // The web app delays the DELETE request for Undo. It sends the request at the latest when the person leaves the
+  // page.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
@@ -104,7 +105,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const eva = service.account('eva')
   const { page, context, expectNoFaults } = await browser.open(service)
   await signIn(page, service, 'eva@example.org')
-  // 17 MB go in two pieces. The second one is lost, so that the upload stops at a known place.
+  // The web app sends 17 MB in two PATCH requests. The test aborts the second request, so the upload always stops at
+  // 94 %.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   let pieces = 0
@@ -120,7 +122,7 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.reload()
   await page.getByText('stopped at 94%').waitFor()
   await page.getByLabel('Choose the file again').setInputFiles(path)
-  // The sound is only zeros, so the job fails; the upload itself has arrived whole.
+  // The content is only zeros and not media, so the job fails. The link shows that the upload is complete.
   await page.getByRole('link', { name: 'long.wav' }).waitFor()
   const row = service.db.find<{ bytes: number }>(
     'select file_bytes as bytes from jobs where account_id = $id',

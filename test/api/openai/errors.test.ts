@@ -18,10 +18,10 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
   code,
 })
 
-/** The service of all tests whose requests are refused. */
+/** The service for all tests that send a refused request. */
 const shared = await startOpenAi()
 
-/** Returns the error that OpenAI's client throws. */
+/** Returns the error that OpenAI's client library throws. */
 async function faultOf(promise: Promise<unknown>): Promise<Fault> {
   const error = await promise.then(
     () => null,

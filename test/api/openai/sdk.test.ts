@@ -1,4 +1,5 @@
-// Both clients of OpenAI, unchanged, against a server with the pocket model: from source, or the built program.
+// Tests OpenAI's client libraries for JavaScript and Python against a server with the pocket model. The server runs
+// from source, or is the built program.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
@@ -92,7 +93,7 @@ test.skipIf(missing || !python)(
   120_000,
 )
 
-/** Returns a Python that has the package openai, or null. */
+/** Returns the path of a Python interpreter with the package openai, or null if there is none. */
 function findPython(): string | null {
   const candidates = [process.env.STENO_TEST_PYTHON, 'python3'].filter(name => name !== undefined)
   const hasPackage = (name: string) =>

@@ -83,7 +83,7 @@ const choice = {
   stream: false,
 } as const
 
-/** A job that the test ends. */
+/** Returns a job that waits until the test calls `end` or `fail`. */
 function waitingJob() {
   const ended = Promise.withResolvers<void>()
   let transcript: () => Transcript = () => dialogue
@@ -110,7 +110,10 @@ function waitingJob() {
   }
 }
 
-/** Reads a response. Calls `onBeat` after the first bytes of a keep-alive. */
+/**
+ * Reads a response that starts with the text `first`. Calls `onBeat` for each chunk after at least three more
+ * characters, which are keep-alive bytes.
+ */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''
   for await (const chunk of response.body ?? []) {

@@ -9,7 +9,7 @@ import { seeded } from '../../support/random.ts'
 const tokens = ['a', 'b', 'c', 'd', '<blk>']
 const blank = 4
 
-/** A decoder whose scores are pseudo-random numbers made of the frame, the last token and the state. */
+/** A fake decoder. Its scores are pseudo-random numbers that depend only on the frame, the last token and the state. */
 const decoder: TdtDecoder = {
   scores: tokens.length + 5,
   emptyState: () => [Float32Array.of(0)],
@@ -23,7 +23,7 @@ const decoder: TdtDecoder = {
   close: () => {},
 }
 
-/** The greedy decoding of one recording, written out as the definition says. */
+/** Decodes one recording greedily, by the definition of the TDT algorithm. */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']
   while (at < count) {

@@ -22,7 +22,10 @@ beforeAll(async () => {
   tdt = await openTdt(runtime(), { name: 'parakeet', folder: folders[1] }, 'cpu')
 })
 
-/** Hears each list of tones as a window. The windows follow each other without a pause. */
+/**
+ * Runs the model on windows with the sound of these tones, one window per list. Each window starts where the previous
+ * window ends.
+ */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
   const recording = new Recording()
   const windows: Window[] = []
@@ -56,7 +59,7 @@ test('each letter is a word of its own in a language without spaces', async () =
 })
 
 test('text in another script than the language is decoded again in its script', async () => {
-  // The tones of two tokens sound at once, and the Cyrillic one is louder.
+  // Two tones sound at the same time: the tone of a Cyrillic letter, and the quieter tone of a Latin letter.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()
@@ -76,7 +79,7 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('en')).toEqual(['a'])
   expect(await heardIn('ru')).toEqual(['д'])
   expect(await heardIn(null)).toEqual(['д'])
-  // No token of the model is Greek.
+  // The vocabulary of the model contains no Greek letter, so no text remains.
   expect(await heardIn('el')).toEqual([])
 })
 

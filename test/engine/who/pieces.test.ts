@@ -5,7 +5,10 @@ import { classVoices, viewFrames } from '../../../src/engine/who/voices.ts'
 
 const stepFrames = 59
 
-/** Returns the classes of the views of a recording. `frames[n]` has the bits of the voices that speak in frame n. */
+/**
+ * Returns the segmentation classes of the views of a recording. Bit k of `frames[n]` is set if voice k speaks in
+ * frame n.
+ */
 function viewsOf(frames: readonly number[]): Uint8Array[] {
   const count = Math.max(1, Math.ceil((frames.length - viewFrames) / stepFrames) + 1)
   return Array.from({ length: count }, (_, view) =>
