@@ -1,12 +1,12 @@
 // Builds the media program (native/media) and the FFmpeg libraries inside it, for x64 and arm64. The sources and the
-// compiler are pinned by their hashes, so each build gives the same bytes. A checkout carries the built programs; this
-// script is needed only after a change of native/.
+// compiler are pinned by their hashes, so each build gives the same bytes. A checkout contains the built programs, so
+// this script is needed only after a change of native/.
 //
 //     bun scripts/build-media.ts            builds, and writes native/linux-*/ and native/built.json
 //     bun scripts/build-media.ts --check    builds, and compares the result with native/built.json
 //
-// It needs make, nasm and python3. STENO_FFMPEG_SOURCE names the source archive where it cannot be downloaded. --work
-// names the folder of all intermediate files.
+// The build needs make, nasm and python3. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a machine
+// that cannot download it. --work sets the folder of all intermediate files.
 
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -19,7 +19,7 @@ const source = {
   version: '9.0.2',
   sha256: '8c3850283eb25fa026482078a04051e0be17347b09ef81a0849bec15a96e002e',
   address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
-  /** The path of the same bytes in every mirror of Debian. */
+  /** The path of the same archive on every Debian mirror. */
   debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
 }
 /** The compiler: Zig's C compiler with musl, from the Python package index. */
@@ -41,7 +41,10 @@ const { values } = parseArgs({
   },
 })
 const work = resolve(values.work)
-/** The source files of each program. `checks` has parts of the media program for the tests; steno does not carry it. */
+/**
+ * The source files of each program. `checks` runs parts of the media program for the tests; the steno binary does not
+ * contain `checks`.
+ */
 const programs = {
   'steno-media':
     'confine decode edits input inspect links main mix output read-at resample source timeline'.split(' '),
@@ -107,7 +110,10 @@ function buildLibraries(target: Target): string {
   return folder
 }
 
-/** Writes the compiler commands of a target. Their names are in FFmpeg's configuration; paths would be in it too. */
+/**
+ * Writes the compiler commands of a target, and returns their folder. FFmpeg stores the names of its compiler commands
+ * in the binary. A name without a path keeps the bytes equal on every machine.
+ */
 function makeTools(target: Target): string {
   const folder = join(work, `${target}-tools`)
   mkdirSync(folder, { recursive: true })
@@ -122,7 +128,7 @@ function makeTools(target: Target): string {
   return folder
 }
 
-/** Compiles and links one of our programs. Returns its path. */
+/** Compiles and links one program of this project. Returns the path of the program. */
 function link(target: Target, libraries: string, program: Program): string {
   const outfile = join(work, `${target}-${program}`)
   const archives = ['avformat', 'avcodec', 'swresample', 'avutil'].map(name =>
@@ -140,7 +146,7 @@ function link(target: Target, libraries: string, program: Program): string {
   return outfile
 }
 
-/** Installs the compiler into the work folder. Returns its path. */
+/** Installs the compiler into the work folder. Returns the path of the compiler. */
 async function findCompiler(): Promise<string> {
   const folder = join(work, `zig-${zig.version}`)
   const program = join(folder, 'ziglang/zig')
@@ -154,7 +160,7 @@ async function findCompiler(): Promise<string> {
   return program
 }
 
-/** Unpacks the source of FFmpeg. Returns its folder. */
+/** Unpacks the source of FFmpeg. Returns the folder of the source. */
 async function unpackSource(): Promise<string> {
   const archive = process.env.STENO_FFMPEG_SOURCE ?? join(work, `ffmpeg-${source.version}.tar.xz`)
   const folder = join(work, `ffmpeg-${source.version}`)
@@ -172,7 +178,7 @@ async function unpackSource(): Promise<string> {
   return folder
 }
 
-/** Lists where the source can be downloaded: FFmpeg's own server, and the Debian mirrors of this machine. */
+/** Returns the addresses of the source archive: on FFmpeg's own server, and on the Debian mirrors of this machine. */
 function addressesOfSource(): string[] {
   const { stdout } = Bun.spawnSync(['sh', '-c', "apt-get indextargets --format '$(REPO_URI)' 2>/dev/null"])
   const mirrors = [

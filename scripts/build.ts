@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
-/** Level 19 takes eight times as long, and saves 1.5 of 15 MB. */
+/** The compression level of Zstandard. Level 19 takes eight times as long, and saves only 1.5 MB of 15 MB. */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
 for (const name of cppNames)
@@ -35,7 +35,7 @@ const hasher = new Bun.CryptoHasher('sha256')
 for (const [path, source] of contents) hasher.update(path).update(readFileSync(source))
 const hash = hasher.digest('hex').slice(0, 16)
 
-/** A plugin that replaces the code of embedded.ts, whose list is null, by the list of the embedded files. */
+/** A plugin that replaces embedded.ts, whose list is null in a checkout, with the list of the embedded files. */
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
@@ -54,7 +54,7 @@ const embed: BunPlugin = {
   },
 }
 
-/** A plugin that replaces the code of page-files.ts, whose list is null, by the bundled web app. */
+/** A plugin that replaces page-files.ts, whose list is null in a checkout, with the bundled web app. */
 const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 const embedPage: BunPlugin = {
   name: 'embed the page',
@@ -83,7 +83,7 @@ const { success, logs } = await Bun.build({
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
     STENO_COMMITTED: JSON.stringify(new Date(Number(seconds) * 1000).toISOString()),
-    // The key with which `steno upgrade` checks releases.
+    // The public key with which `steno upgrade` verifies the signature of a release.
     STENO_RELEASE_KEY: JSON.stringify(process.env.STENO_RELEASE_KEY ?? ''),
     STENO_NOTICES: JSON.stringify(noticesOf(root.replace(/\/$/, ''))),
     STENO_BILL: JSON.stringify(billOf(root.replace(/\/$/, ''), target)),
@@ -97,8 +97,8 @@ if (!success) {
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the file that the binary contains for a carried file. Native code is compressed, to about a third. Weights do
- * not shrink, so they stay as they are.
+ * Returns the path of the file that is embedded for the carried file at `path`. Native code is compressed, to about a
+ * third of its size. Weights are not compressed, because compression does not make them smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source
@@ -107,7 +107,7 @@ function embeddedFile(path: string, source: string): string {
   const compressed = join(folder, `${basename(path)}.zst`)
   if (existsSync(compressed)) return compressed
   mkdirSync(folder, { recursive: true })
-  // Another build may look for the same file.
+  // The file is written as a draft and renamed, because a second build may read the file at the same time.
   const draft = `${compressed}.${process.pid}`
   writeFileSync(draft, Bun.zstdCompressSync(bytes, { level: zstdLevel }))
   renameSync(draft, compressed)

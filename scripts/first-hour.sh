@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The first hour of a newcomer, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM] uses a built program; without one it runs the clone. Its last line has the seconds.
+# Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
+# scripts/first-hour.sh [PROGRAM] runs the built program. Without PROGRAM, the script runs the clone with Bun. The last
+# line of the output contains the total time in seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
@@ -17,7 +18,7 @@ if [ $# -gt 0 ]; then cp "$1" "$place/steno-program"; program=$place/steno-progr
 bun=$(scripts/bun-path "$(sed -n 's/^BUN_VERSION := //p' Makefile)")
 unset "${!STENO_@}"
 export STENO_MODEL=pocket STENO_CACHE_DIR=$place/cache STENO_ENV_FILE=$place/none STENO_DISK_RESERVE=1MB
-# No request leaves the machine: a proxy that does not exist would refuse it.
+# Sends all requests to other machines to a proxy that does not exist, so that each such request fails.
 export HTTPS_PROXY=http://127.0.0.1:1 NO_PROXY=127.0.0.1,localhost
 cd "$place"
 sound=$place/steno/test/fixtures/speech/doctor.flac

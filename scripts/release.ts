@@ -80,7 +80,7 @@ function writeRest(): void {
   writeFileSync(join(folder, 'provenance.json'), `${JSON.stringify(provenanceOf(programs), null, 2)}\n`)
 }
 
-/** A statement in the form in-toto, with the predicate SLSA provenance 1: what was built, from what, and how. */
+/** Returns an in-toto statement with a SLSA provenance 1 predicate: the programs, their sources, and the build. */
 function provenanceOf(programs: string[]) {
   const { ffmpeg } = JSON.parse(readFileSync(join(root, 'native/built.json'), 'utf8'))
   return {
@@ -117,7 +117,7 @@ function changes(): string {
   return `# steno ${steno.version}\n\n${last ? `Changes since ${last}` : 'All changes'}, up to ${commit}.\n\n${list}\n`
 }
 
-/** Installs the release over itself, and checks that a file that is cut short is refused. */
+/** Upgrades the built program with its own release. Checks that the upgrade refuses a truncated file. */
 function tryUpgrade(): void {
   const own = `steno-linux-${process.arch}`
   const place = mkdtempSync(join(tmpdir(), 'steno-upgrade-'))

@@ -1,4 +1,4 @@
-// Parts of the media program for the tests, with plain input and output.
+// Runs single parts of the media program for the tests. Input and output are plain text or plain samples.
 //
 //     checks escape PARENT FOLDER PORT <FILE     prints the outcome of each attack as JSON (escape.c)
 //     checks timeline CLOCK_RESTARTS <LINES      prints the placement of each span
@@ -50,7 +50,7 @@ static int check_timeline(bool clock_restarts)
     return 0;
 }
 
-// Mixes 1,024 pairs at a time, because a decoder also returns a file in frames.
+// Mixes 1,024 pairs in each call, as the media program does: a decoder returns about this many samples in a frame.
 static int check_mix(void)
 {
     Mixer mixer = {0};

@@ -1,4 +1,4 @@
-// The parts of the program `checks`. The tests run it; steno does not carry it.
+// The parts of the program `checks`. Only the tests run this program; the steno binary does not contain it.
 
 #ifndef STENO_CHECKS_H
 #define STENO_CHECKS_H

@@ -1,6 +1,6 @@
 // Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time, files and system
 // calls. The process also ends when its parent ends. If the kernel does not support Landlock or seccomp, the process
-// runs without this protection; the server logs it at its start.
+// runs without this protection. The server logs the missing protection when the server starts.
 
 #include "confine.h"
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-// A process cannot raise its hard limit, so neither new value exceeds the present hard limit.
+// Sets a limit of this process. A process cannot raise its hard limit, so higher values are lowered to the hard limit.
 static void limit_resource(int which, rlim_t soft, rlim_t hard)
 {
     struct rlimit present;
@@ -69,20 +69,20 @@ static void drop_privileges(void)
     syscall(SYS_capset, &header, none);
 }
 
-// Denies access to all files by their path, TCP, and abstract sockets of other processes and signals to them. The
-// bits that this kernel does not know are left out.
+// Denies four things: access to files by their path, TCP, connections to abstract sockets of other processes, and
+// signals to other processes. A restriction that this kernel does not support is left out.
 static void deny_files(void)
 {
     struct {
         uint64_t files, tcp, scopes;
     } rules = {0x7fff, 3, 3};
-    // Versions 1, 2, 3 and 5 of Landlock added rights on files. The last one is device operations (ioctl).
+    // The rights on files in each version of Landlock. Version 5 added the right of device operations (ioctl).
     static const uint64_t known_files[] = {0, 0x1fff, 0x3fff, 0x7fff, 0x7fff, 0xffff};
     const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version <= 0)
         return;
     rules.files = known_files[version < 5 ? version : 5];
-    // An older kernel refuses a structure that is larger than its own.
+    // A kernel refuses a structure that is larger than its version defines.
     const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     const int set = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
     if (set < 0)
@@ -144,7 +144,7 @@ void confine(const Confinement *limits)
     limit_resource(RLIMIT_FSIZE, 0, 0);
     limit_resource(RLIMIT_CORE, 0, 0);
     limit_resource(RLIMIT_DATA, (rlim_t)limits->memory_bytes, (rlim_t)limits->memory_bytes);
-    // No descriptor but stdin, stdout and stderr stays open.
+    // Closes all descriptors except stdin, stdout and stderr.
     syscall(SYS_close_range, 3, ~0U, 0);
     drop_privileges();
     deny_files();

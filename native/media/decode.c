@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// Writes each frame to the output at its place on the timeline.
+// The state of decoding one file. Each frame is written to the output at its place on the timeline.
 typedef struct Track {
     Output output;
     Timeline timeline;
@@ -13,7 +13,7 @@ typedef struct Track {
     // The last frame, if its placement depends on the next frame. Otherwise this frame is empty.
     AVFrame *held;
     Span held_span;
-    // The number of damaged packets, and of frames that the resampler could not convert. Silence replaces them.
+    // The number of damaged packets, and of frames that the resampler could not convert. Silence replaces their sound.
     int64_t damaged;
 } Track;
 

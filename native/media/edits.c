@@ -5,8 +5,8 @@
 #include "media.h"
 #include <string.h>
 
-// If an edit ends earlier than this before the end of its media, the edit removes sound, not only the padding of the
-// last packet.
+// The maximum padding of the last packet, in seconds. An edit that removes more than this at the end of its media
+// removes sound.
 static const double padding_seconds_max = 0.1;
 
 typedef struct Box {
@@ -14,8 +14,8 @@ typedef struct Box {
     int64_t from, to;
 } Box;
 
-// The state of a walk through the boxes of the file. The walk ends after `boxes_left` more boxes, because a hostile
-// file may contain any number of boxes.
+// The state of a walk through the boxes of the file. `boxes_left` is the number of boxes that the walk may still
+// read. The number is limited, because a hostile file may contain any number of boxes.
 typedef struct Walk {
     int boxes_left;
 } Walk;
@@ -43,7 +43,7 @@ static uint64_t number(const uint8_t *bytes, int length)
     return value;
 }
 
-// Reads the box at `*at`, and moves `*at` behind it. Returns false at `to`, or if there is no valid box.
+// Reads the box at `*at`, and moves `*at` to the end of this box. Returns false at `to`, or if there is no valid box.
 static bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
 {
     uint8_t head[16];
@@ -55,8 +55,8 @@ static bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
     const uint64_t narrow = number(head, 4);
     const bool is_wide = narrow == 1 && length == 16;
     const uint64_t size = is_wide ? number(head + 8, 8) : narrow;
-    // Size 0 means that the box reaches to the end of the file, as the box with the media data may. No other box
-    // follows, so the walk ends. Any other size that is smaller than the header of a box is invalid.
+    // Size 0 means that the box reaches to the end of the file. The box with the media data may have size 0. No box
+    // follows, so the walk ends. Other sizes that are smaller than the header of a box are invalid.
     if (size < (is_wide ? 16 : 8))
         return false;
     const int64_t end = size < (uint64_t)(INT64_MAX - *at) ? *at + (int64_t)size : INT64_MAX;

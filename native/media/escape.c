@@ -1,5 +1,5 @@
-// A media program that an attacker controls. It confines itself as the media program does, attempts every forbidden
-// action of a process, and prints the outcome of each attempt.
+// Simulates a media program that an attacker controls. The process confines itself as the media program does. Then it
+// attempts every forbidden action, and prints the outcome of each attempt.
 
 #include "checks.h"
 #include "confine.h"
@@ -24,7 +24,7 @@ static size_t length;
 
 static void add(const char *name, long answer)
 {
-    // mmap and pread answer an address or a count; every refused call answers -1.
+    // A call was refused if it returned -1. mmap returns an address and pread returns a count if they are not refused.
     length += (size_t)snprintf(report + length, sizeof report - length, "%s\"%s\":\"%s\"", length > 1 ? "," : "", name,
                                answer == -1 ? "refused" : "done");
 }
@@ -150,7 +150,7 @@ int check_escape(pid_t parent, const char *folder, int port)
     try_files(folder);
     try_processes(parent);
     try_network();
-    // The two things that stay possible: to read stdin, and to answer the server.
+    // Two actions must stay possible: reading stdin, and writing the report to stdout.
     add("read stdin", pread(0, room, 1, 0) == -1 ? 0 : -1);
     report[length++] = '}';
     return write(1, report, length) == (ssize_t)length ? 0 : 1;

@@ -1,11 +1,13 @@
-// The file on stdin, as FFmpeg reads it. The process opens no file, and FFmpeg has no protocol to open one.
+// The input of FFmpeg: the file on stdin. The process opens no file, and FFmpeg is built without protocols that open
+// files.
 
 #include "media.h"
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
-// No file is longer than this: 8 TB. A damaged length may ask for a seek beyond it. FFmpeg then goes on where it is.
+// The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
+// at its present offset.
 static const int64_t offset_max = (int64_t)1 << 43;
 
 static int read_next(void *user, uint8_t *bytes, int length)
@@ -31,7 +33,7 @@ static int64_t seek_to(void *user, int64_t offset, int whence)
     return *position = from + offset;
 }
 
-// Returns null if there is not enough memory.
+// Opens the input. Returns null if there is not enough memory.
 AVIOContext *input_open(void)
 {
     int64_t *position = av_mallocz(sizeof *position);

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-// This many samples at the beginning are decoded. Shorter audio is decoded completely.
+// The number of samples that are decoded at the beginning. Shorter audio is decoded completely.
 static const double head_samples = 30 * SAMPLE_RATE;
 enum { TAIL_PACKETS = 32 };
-// The rounding tolerance, in samples. It is larger than the rounding error that additions over ten hours cause, and
-// smaller than one sample at any sample rate.
+// The rounding tolerance, in samples. The tolerance is larger than the rounding error of the additions over ten hours,
+// and smaller than one sample at any sample rate.
 static const double fraction_error = 0.001;
 
 // Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.
@@ -19,7 +19,7 @@ typedef struct Meter {
     Timeline timeline;
     // The number of frames that were decoded.
     int64_t frames;
-    // The number of damaged packets at the beginning of each previous link, added up.
+    // The sum of the numbers of damaged packets at the beginning of all previous links.
     int64_t damaged;
     // The last packets that were read, as a ring buffer.
     AVPacket *ring[TAIL_PACKETS];

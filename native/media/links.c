@@ -1,6 +1,7 @@
 // Chained Ogg: one media file contains several streams, one after another. Programs that record radio write these
-// files. Each stream is a link of the chain. FFmpeg continues with the next link only if its sample rate and channels
-// are the same. Otherwise `find_link` finds the next link, which is opened as a separate input.
+// files. Each stream is a link of the chain. FFmpeg continues with the next link only if this link has the sample
+// rate and the channels of the previous link. Otherwise `find_link` finds the next link, which is opened as a
+// separate input.
 
 #include "media.h"
 #include <string.h>

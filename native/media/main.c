@@ -38,7 +38,7 @@ static bool read_argument(const char *text, const Argument *arguments, size_t co
     return false;
 }
 
-// Reads the whole order. Every argument must be there once: the server and this program are of the same version.
+// Reads the whole order. Every argument must occur exactly once, because the server has the version of this program.
 static bool read_order(Order *order, int count, char **texts)
 {
     const Argument arguments[] = {
@@ -67,7 +67,7 @@ static bool read_order(Order *order, int count, char **texts)
 
 int main(int count, char **texts)
 {
-    // The log messages of FFmpeg would show content of the file.
+    // Disables the log of FFmpeg, because its messages contain content of the file.
     av_log_set_level(AV_LOG_QUIET);
     if (count == 2 && strcmp(texts[1], "version") == 0)
         return print_version();

@@ -54,7 +54,8 @@ void input_close(AVIOContext *io);
 int input_read_at(int64_t at, uint8_t *bytes, int length);
 
 // edits.c and links.c: facts that FFmpeg does not report.
-// If the index of an MP4 file is smaller than this, FFmpeg applies the full edit list, which also trims the last packet.
+// The minimum size of an MP4 index for which the full edit list is not applied. For a smaller index, FFmpeg applies the
+// full edit list, which also trims the last packet.
 enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from);
@@ -80,8 +81,8 @@ typedef struct Source {
     // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and
     // chained streams.
     bool clock_restarts;
-    // True if data was lost since the last frame. In this case only the timestamp of the next frame shows where it
-    // belongs.
+    // True if data was lost since the last frame. In this case only the timestamp of the next frame gives the place of
+    // the next frame on the timeline.
     bool lost;
     bool is_stuck;
     // The number of damaged packets and failed reads.
@@ -122,13 +123,13 @@ void timeline_continue(Timeline *timeline);
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement);
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement);
 
-// resample.c: frames of any kind to samples of the output.
+// resample.c: converts frames of any kind to samples of the output.
 typedef struct Resampler Resampler;
 Resampler *resampler_open(Output *output, int64_t channel);
 bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip);
 void resampler_flush(Resampler *resampler);
 
-// mix.c: two channels to one.
+// mix.c: mixes two channels to one channel.
 typedef struct Mixer {
     double left, right, mix;
 } Mixer;

@@ -4,8 +4,8 @@
 #include "media.h"
 #include <math.h>
 
-// The channels cancel each other if the energy of the mix, divided by the energy of the louder channel, is below this
-// value. The value corresponds to a loss of 13 dB. The mix of two unrelated channels loses only 3 dB.
+// The minimum ratio between the energy of the mix and the energy of the louder channel. Below this ratio the channels
+// cancel each other. The ratio is a loss of 13 dB. The mix of two unrelated channels loses only 3 dB.
 static const double cancelled = 0.05;
 // The energies are moving averages over about this many samples.
 static const double memory = SAMPLE_RATE / 2;

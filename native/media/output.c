@@ -18,7 +18,7 @@ static void write_all(const uint8_t *bytes, size_t length)
         ssize_t written = write(STDOUT_FILENO, bytes, length);
         if (written < 0 && errno == EINTR)
             continue;
-        // The server has closed the pipe: nobody waits for the result.
+        // The server has closed the pipe, so no process reads the result.
         if (written <= 0)
             _exit(1);
         bytes += written;

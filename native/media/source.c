@@ -16,15 +16,15 @@ enum { FAILED_READS_MAX = 64 };
 // Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
 // after a change of the sample rate.
 static const char without_timestamps[] = " mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm ";
-// Containers whose timestamps have their own zero. A stream that starts after zero in these containers really starts
-// late.
+// Containers in which timestamp zero is the time 0:00 of a media player. In these containers, a stream that starts
+// after zero has silence before its start.
 static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
 // Containers in which the program that wrote the file may have shifted picture and sound by the same time, to reorder
 // pictures.
 static const char shifted[] = " mov flv ";
 static const double shift_seconds_max = 1;
-// If a stream starts later than this, its start is the clock of a recorder. An example is a part that was cut out of a
-// live stream.
+// The maximum start of a stream, in seconds, that means silence before the stream. A later start is the clock of a
+// recorder, as in a section that was cut out of a live stream.
 static const double late_start_seconds_max = 60;
 
 static bool is_listed(const char *names, const char *name)
@@ -36,8 +36,9 @@ static bool is_listed(const char *names, const char *name)
     return false;
 }
 
-// Finds the streams. For containers without a table of streams FFmpeg reads the packets of a whole minute. It would keep
-// these packets, pictures too, which takes up to 80 MB. So it drops them here, and reads them a second time.
+// Finds the streams. In a container without a table of streams, FFmpeg reads the packets of a whole minute and keeps
+// them in memory. With pictures, these packets take up to 80 MB. So FFmpeg drops the packets here, and reads them
+// again later.
 static int find_streams(AVFormatContext *format)
 {
     const bool reads_twice = is_listed(" mpegts mpeg ", format->iformat->name);
@@ -153,7 +154,7 @@ static double origin_of(const Source *source)
     return has_own_zero ? 0 : seconds * SAMPLE_RATE;
 }
 
-// Sets what the source knows of its container and its stream.
+// Sets the fields of the source that describe its container and its stream.
 static void describe(Source *source)
 {
     const AVInputFormat *kind = source->format->iformat;
@@ -216,7 +217,7 @@ bool source_read(Source *source, AVPacket *packet)
             return true;
         }
     }
-    // The failed reads in a row count as one damaged position.
+    // A run of failed reads counts as one damaged position, so all reads of the run except one are subtracted.
     source->damaged -= FAILED_READS_MAX - 1;
     source->is_stuck = true;
     return false;

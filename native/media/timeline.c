@@ -4,8 +4,8 @@
 #include "media.h"
 #include <math.h>
 
-// Offsets up to this size are ignored. They come from clocks that count milliseconds, and from coarse timestamps of
-// packets.
+// The maximum offset that is ignored. Such small offsets come from clocks that count milliseconds, and from coarse
+// timestamps of packets.
 static const double jitter = 0.02 * SAMPLE_RATE;
 // An offset above `jitter` is corrected when it has lasted for this many samples.
 static const double patience = 1.0 * SAMPLE_RATE;
@@ -13,8 +13,7 @@ static const double patience = 1.0 * SAMPLE_RATE;
 static const double noticeable = 0.1 * SAMPLE_RATE;
 // An offset above this size is a jump. The next timestamp must confirm a jump.
 static const double leap = 1.0 * SAMPLE_RATE;
-// In containers whose clock may restart, a jump forward that is larger than this is a restart of the clock. A smaller
-// jump forward is a gap.
+// The maximum gap in a container whose clock may restart. A larger jump forward is a restart of the clock.
 static const double restart = 10.0 * SAMPLE_RATE;
 
 static Placement append(Timeline *timeline, double length, double silence)
@@ -36,7 +35,7 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Makes the next span follow without a gap. The timestamp of that span is not compared.
+// Makes the next span follow the placed sound without a gap. The timestamp of the next span is ignored.
 void timeline_continue(Timeline *timeline)
 {
     timeline->continues = true;

@@ -1,8 +1,8 @@
 // Counts the word errors of every clip with a reference text, and checks the detected language and the word
 // times.
 // Compares steno with the transformers.js pipeline on the same weights.
-// steno detects the language. The transformers.js pipeline cannot detect the language, so it receives the
-// right one.
+// steno detects the language. The transformers.js pipeline cannot detect the language, so this benchmark passes the
+// correct language to the pipeline.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the pocket model.
 // STENO_BENCH_SAY=1: prints every text to stderr.
@@ -37,7 +37,8 @@ type Clip = { name: string; group: string; truth: Truth; path: string }
 /**
  * The result of one program for one clip. `errors` counts the word errors among `of` reference words.
  * `paired` counts the words whose time is compared with the reference. `near` counts those paired words whose
- * time is at most 0.2 s off. `language` is the detected language; null means that no language was detected.
+ * time differs from the reference by at most 0.2 s. `language` is the detected language; null means that no language
+ * was detected.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

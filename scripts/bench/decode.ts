@@ -11,7 +11,10 @@ import { argumentsOf, type MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 
-/** A mix of tones and noise, which gives the decoders realistic work: speech contains both. */
+/**
+ * An FFmpeg expression for a mix of tones and noise. Speech contains tones and noise, so the decoders' work is
+ * realistic.
+ */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
 const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }
 const hours = 10
@@ -89,8 +92,8 @@ async function measure(command: string[], path: string | null): Promise<Usage> {
 }
 
 /**
- * Reads the peak memory of a running process, in KB. The usage of a process that has ended contains the peak of
- * this process too, because it was started from here.
+ * Reads the peak memory of a running process, in KB. The resource usage of an ended child is not used, because it
+ * includes the peak memory of this parent process.
  */
 function peakOf(pid: number): number {
   try {

@@ -1,5 +1,6 @@
-// Compares our CTC and TDT decoding with sherpa-onnx and onnx-asr on the same random models and the same 50 real
-// recordings: the text, and the times of the words. The models are too small to compare the CPU time.
+// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, and the times of the words. All
+// programs use the same random models and the same 50 real recordings. The models are too small to compare the CPU
+// time.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnx-asr, sherpa-onnx and soundfile.
 
@@ -61,7 +62,7 @@ function pairsOf(ours: string, theirs: string): [FramewiseHeard, PeerWord[]][] {
     .map((line, index) => [own[index] ?? [], wordsOf(JSON.parse(line))])
 }
 
-/** Joins the tokens of the other program to words. Control tokens such as `<unk>` are no text. */
+/** Joins the tokens of sherpa-onnx or onnx-asr into words. Ignores control tokens such as `<unk>`. */
 function wordsOf({ tokens, times }: { tokens: string[]; times: number[] }): PeerWord[] {
   const words: PeerWord[] = []
   let spaced = true

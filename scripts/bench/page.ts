@@ -1,5 +1,5 @@
-// Opens transcripts of one, three and ten hours in a real browser. Measures the first paint, the time until the
-// text can be read and clicked, the work to light a word, and the memory of the page.
+// Opens transcripts of one, three and ten hours in a real browser. Measures the first paint, the time until the text
+// can be read and clicked, the time to highlight a word, and the memory of the page.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
@@ -14,7 +14,7 @@ const sizes = [10_000, 30_000, 100_000]
 const runs = 5
 const words = 300
 
-/** Notes in the page when the text is there and drawn. */
+/** A script for the page. It stores the time at which the text is drawn, in the attribute `data-usable`. */
 const noteUsable = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.turn')) return
   observer.disconnect()
@@ -22,8 +22,8 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * Clicks on words of the text. A click finds the word at the point, lights it, and moves the player. Returns
- * the milliseconds of work for each click, sorted.
+ * A script for the page that clicks on words of the text. A click finds the word at the point, highlights the word, and
+ * moves the player. Returns the milliseconds of work for each click, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])
@@ -97,7 +97,7 @@ async function open(page: Page, path: string): Promise<{ paint: number; usable: 
   return { paint, usable }
 }
 
-/** Returns the memory of the largest renderer process, shared memory counted by its share. */
+/** Returns the memory of the largest renderer process: the proportional set size (PSS). */
 async function memoryOf(browser: Browser, page: Page): Promise<number> {
   const session = await browser.newBrowserCDPSession()
   await page.requestGC()

@@ -1,6 +1,6 @@
-// Measures the search over 30 million words: the time of one page over HTTP, and how long the event loop is
-// blocked while ten hours of speech are indexed, and while they are deleted.
-// The words follow Zipf's law, as those of a language do. One account has all transcripts: the worst case.
+// Measures the search over 30 million words: the time of one page over HTTP, and how long the event loop is blocked
+// while ten hours of speech are indexed, and while they are deleted. The frequencies of the words follow Zipf's law,
+// as in a natural language. All transcripts belong to one account, which is the worst case.
 
 import { openDb } from '../../src/db/db.ts'
 import { deleteJob } from '../../src/jobs/job.ts'
@@ -85,7 +85,7 @@ async function timeSearches(data: { dataDir: string; key: string }): Promise<str
   }
 }
 
-/** Measures the gaps between two turns of the event loop while the indexer works. */
+/** Measures the gaps between two ticks of the event loop while the indexer works. */
 async function blockedBy(name: string, indexer: Indexer, cause: () => void): Promise<string[]> {
   const gaps: number[] = []
   let last = performance.now()
@@ -108,7 +108,9 @@ function shown(times: number[]): string[] {
   return [sorted[sorted.length >> 1], sorted.at(-1)].map(ms => (ms ?? 0).toFixed(1))
 }
 
-/** Returns a transcript of utterances of 8 to 21 words. Its words have no times, which a search does not need. */
+/**
+ * Returns a transcript of utterances of 8 to 21 words. The words have no times, because a search does not need times.
+ */
 function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []
   for (let count = 0; count < words; ) {

@@ -11,7 +11,7 @@ export const bench = { name: 'Soak: 200 requests a second, 50 uploads, a busy en
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 600)
 const perSecond = 200
 const uploadsInFlight = 50
-/** Each upload is sent in this many parts, one in each second. */
+/** The number of parts of an upload. One part is sent each second. */
 const uploadParts = 20
 const partBytes = 32 * 1024
 const clip = join(import.meta.dir, '../../test/fixtures/speech/en-20s.flac')
@@ -65,7 +65,7 @@ function quarterRow(name: string, samples: readonly Sample[], quarter: number): 
   return [`${name} quarter: largest RSS in MB, open files`, `${largest('rssMb')}, ${largest('files')}`]
 }
 
-/** Repeats a step until the signal. A step that fails before the signal is counted. */
+/** Repeats a step until the signal is aborted. Counts the steps that fail before the abort. */
 async function repeat(
   signal: AbortSignal,
   counts: { failed: number },
@@ -103,7 +103,7 @@ async function upload(caller: Caller, counts: { uploads: number }): Promise<void
   counts.uploads++
 }
 
-/** Transcribes a clip and waits for the end. */
+/** Transcribes a clip and waits until the job has ended. */
 async function transcribe(caller: Caller, counts: { jobs: number }): Promise<void> {
   const { address, headers, signal } = caller
   const { upload_id, upload_url } = await addressFor(caller, 'clip.flac')

@@ -1,9 +1,9 @@
-// Scores the built-in diarization on conversations, without a hint of the number of speakers. The conversations are
-// built of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
-// No collar is used, and overlapping speech is scored.
+// Scores the built-in diarization on conversations. Diarization does not get the number of speakers. The conversations
+// are built from LibriSpeech readers in ../shared, and from synthetic voices if espeak-ng, flite or festival is
+// installed. The score uses no collar and includes overlapping speech.
 //
-// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which then judges. Otherwise the project's own score does.
-// STENO_BENCH_SEED: another number gives other conversations.
+// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default support/der.ts computes it.
+// STENO_BENCH_SEED: the seed of the conversations.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
 type Rates = { rate: number; missed: number; added: number; confused: number }
 
 const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
-/** The seconds of a conversation are 30 and 30 more for each voice. */
+/** A conversation lasts 30 seconds, plus 30 seconds for each voice. */
 const secondsEach = 30
 
 async function run(): Promise<string[][]> {

@@ -27,12 +27,12 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Sets the folder into which the binary unpacks its files. Child processes inherit it. */
+/** Sets the folder into which the binary unpacks its files. Child processes use the same folder. */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
 
-/** Returns the folder of the user for files that can be unpacked or downloaded again. */
+/** Returns the user's cache folder, for files that can be unpacked or downloaded again. */
 export function cacheDir(): string {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
   if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
@@ -49,8 +49,8 @@ export function nativeEnvironment(): Record<string, string> {
 }
 
 /**
- * Returns the folder of the unpacked files. Unpacks them if necessary, in a child process: the pages of the binary
- * that are read would stay in the memory of this process.
+ * Returns the folder of the unpacked files. If the folder is missing, a child process unpacks the files. This process
+ * does not unpack them, because the pages of the binary that it reads would stay in its memory.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -61,7 +61,7 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the child process failed, this call repeats its work and throws its error.
+  // If the child process has failed, this call unpacks the files again and throws the error that occurs.
   return unpack(nativeHome(), files)
 }
 

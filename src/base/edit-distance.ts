@@ -30,7 +30,7 @@ export function nearest(given: string, names: readonly string[]): string | null 
 }
 
 /**
- * Returns the name that `given` probably is a misspelling of. Returns null if no name is similar to `given`.
+ * Returns the name of which `given` is probably a misspelling. Returns null if no name is similar to `given`.
  */
 export function findSimilar(given: string, names: readonly string[]): string | null {
   const name = nearest(given, names)

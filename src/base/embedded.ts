@@ -1,7 +1,6 @@
-// The files inside the binary. `files` maps the path in the project to the path in the binary; a path in the
-// binary that ends in .zst is compressed. `hash` is one
-// hash over all files. The value is null in a checkout. The build (scripts/build.ts) replaces the content of
-// this file.
+// The list of the files inside the binary. `files` maps the path of a file in the project to its path in the binary.
+// A file whose path in the binary ends in .zst is compressed. `hash` is the hash over all files. In a checkout the
+// list is null. The build (scripts/build.ts) replaces the content of this file.
 
 export type Embedded = { hash: string; files: Record<string, string> }
 

@@ -48,7 +48,7 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
   if (version === 0) return false
   const handled = (read | change) & ~right.readFolder
   const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // The size of the structure in bytes. An older kernel refuses a structure that is larger than its own.
+  // The size of the structure in bytes. A kernel refuses a structure that is larger than its version defines.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(

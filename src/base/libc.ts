@@ -44,7 +44,7 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
 const timexBytes = 208
 const unsynchronised = 5
 
-/** Returns false if the kernel says that no time service keeps its clock right. */
+/** Returns false if no time service (NTP) synchronises the clock of the kernel. */
 export function isClockSynchronised(): boolean {
   return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
 }

@@ -11,8 +11,8 @@ let lowest: Level = 'info'
 export const levels = ['info', 'warn', 'error'] as const
 
 /**
- * Sets the format of the log, and the lowest level that is written. Before this call the log prints nothing. Only the server calls this function,
- * so other commands print only their own output.
+ * Sets the format of the log, and the lowest level that is written. Before this call the log prints nothing. Only the
+ * server calls this function, so a command prints only its own output.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen

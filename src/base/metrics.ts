@@ -1,7 +1,10 @@
 // Counters, gauges and histograms in the text format of Prometheus. The constant `declared` lists every
 // metric.
 
-/** The upper bounds of the buckets, in seconds: of requests, of jobs, and of the speed of an engine. */
+/**
+ * The upper bounds of the buckets of the histograms. `request` and `job` are seconds. `speed` is seconds of audio per
+ * second of work.
+ */
 const buckets = {
   request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
   job: [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600],

@@ -46,7 +46,10 @@ export async function* readMultipart(
 class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
-  /** The received bytes that are not processed yet. The line break makes the first delimiter like the others. */
+  /**
+   * The received bytes that are not processed yet. A delimiter begins with a line break, but the first delimiter of a
+   * form has no line break. So a line break is inserted before the form.
+   */
   #held: Buffer = Buffer.from('\r\n')
 
   constructor(chunks: AsyncIterable<Uint8Array>, boundary: string) {
@@ -98,14 +101,14 @@ class FormBytes {
     }
   }
 
-  /** Ends the reading of the body. */
+  /** Stops reading the body of the request. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }
 
   /**
-   * Returns the position of the end of the held bytes that may be the beginning of a delimiter. Usually this is the
-   * length of the held bytes, so that the next chunk needs no copy.
+   * Returns the position in the held bytes from which on all bytes may be the beginning of a delimiter. Usually this
+   * position is the length of the held bytes: no byte may be a delimiter, and the next chunk is not copied.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)
@@ -147,7 +150,7 @@ function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
   return { name, filename: parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename\\*') }
 }
 
-/** Returns the value of a parameter, quoted or not. Senders escape quotes with a backslash or as %22. */
+/** Returns the value of a parameter, with or without quotes. In a value, a quote is escaped as `\"` or as `%22`. */
 function parameterOf(disposition: string, name: string): string | null {
   const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')
   const [, quoted, token] = pattern.exec(disposition) ?? []

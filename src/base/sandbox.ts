@@ -1,6 +1,6 @@
-// The sandbox of the engine: a process gives up its rights before it handles untrusted data. The media program
-// confines itself (native/media/confine.c). If the kernel does not
-// support a protection, the process keeps the rights that this protection would remove.
+// The sandbox of the engine: a process gives up its rights before it handles untrusted data. If the kernel does not
+// support a protection, the process keeps the rights that this protection would remove. The media program does not use
+// this file; it confines itself (native/media/confine.c).
 
 import { ptr } from 'bun:ffi'
 import { landlockVersion, type Paths, restrictTo } from './landlock.ts'
@@ -13,8 +13,8 @@ const setNoNewPrivileges = 38
 const anyFile = 0b10
 
 /**
- * Leaves this process access to these paths, the right to start programs, and signals to its own children.
- * The process cannot connect to another machine.
+ * Removes all rights of this process except access to these paths, the start of programs, and signals to its own
+ * children. The process cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges()

@@ -4,8 +4,8 @@
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
 /**
- * Returns the option of a schema for keywords that only the OpenAPI document has. They are not checked: the check of
- * the value belongs to the code of the room, which has an error of its own for it.
+ * Returns a schema option for keywords that appear only in the OpenAPI document. The schema does not check values
+ * against these keywords. The handler of the request checks the value, and has a specific error for a wrong value.
  */
 export const documented = (keywords: {
   format?: string

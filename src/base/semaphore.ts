@@ -10,9 +10,9 @@ export type Semaphore = {
 }
 
 /**
- * The maximum ratio between the slots that one key holds and the slots that stay free. The first key gets
- * three quarters of all slots. The second key gets three quarters of the remaining slots, and so on. Running
- * work is never interrupted, so the next key needs these free slots.
+ * The maximum ratio between the slots that one key holds and the slots that stay free. The first key gets at most three
+ * quarters of all slots. The second key gets at most three quarters of the remaining slots, and so on. Slots stay free
+ * for the next key because running work is never interrupted.
  */
 const heldPerFree = 3
 

@@ -1,4 +1,4 @@
-// The interface to media files. A child process does the work behind it (native/media).
+// The interface for inspecting media files. A child process (native/media) reads the files.
 
 export type Inspection = {
   /**

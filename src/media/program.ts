@@ -1,9 +1,9 @@
-// Finds the media program (native/media). It is the only program with FFmpeg inside. FFmpeg is under the LGPL,
-// so the user may replace the program by another build of it: the setting STENO_MEDIA names that build.
+// Finds the media program (native/media). Only the media program contains FFmpeg. FFmpeg is under the LGPL, so users
+// must be able to replace it. The setting STENO_MEDIA names a different build of the media program.
 
 import { findCarried } from '../base/carried.ts'
 
-/** Returns the path of the media program. `chosen` is the value of the setting, or null. */
+/** Returns the path of the media program. `chosen` is the value of STENO_MEDIA, or null if STENO_MEDIA is not set. */
 export function findProgram(chosen: string | null): string {
   const carried = chosen ?? findCarried(`native/${process.platform}-${process.arch}/steno-media`)
   if (carried === null)

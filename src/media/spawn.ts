@@ -29,7 +29,7 @@ export type Bounds = {
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
-  /** The path of another build of the media program. By default it is the one that steno carries. */
+  /** The path of a different build of the media program. Null or missing means the build that steno carries. */
   mediaProgram?: string | null
   bounds?: Partial<Bounds>
 }

@@ -4,7 +4,7 @@
 
 import { limits } from '../limits.ts'
 
-/** The version of the order and of the messages. The first message of the program names its version. */
+/** The version of this protocol. The first message of the media program contains the version that the program has. */
 const protocolVersion = '1'
 
 export type MediaOrder = {
@@ -31,7 +31,7 @@ export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
-/** Returns the arguments of the media program. Their names are those of native/media/main.c. */
+/** Returns the arguments of the media program. native/media/main.c defines the names of these arguments. */
 export function argumentsOf(order: MediaOrder): string[] {
   const inspectedMax = (order.durationMsMax / 1000) * sampleRate
   const numbers = {
@@ -63,7 +63,7 @@ const bodyBytesMax = 64 * 1024
 
 export type Message = { kind: Kind; body: Uint8Array }
 
-/** Throws if a message is not the first message of a program of this version. */
+/** Throws if the message is not a `begin` message with this version of the protocol. */
 export function checkBegin({ kind, body }: Message): void {
   const version = new TextDecoder().decode(body)
   if (kind !== 'begin' || version !== protocolVersion)

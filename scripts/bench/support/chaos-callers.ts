@@ -1,5 +1,5 @@
-// Callers that submit and cancel jobs on a server that fails. They repeat each request until the server
-// answers it.
+// Callers that submit and cancel jobs on a server that fails. A caller repeats each request until the server answers
+// the request.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -20,8 +20,8 @@ type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; g
 type Answer = { status: number; body: any }
 
 /**
- * Statuses after which the same request is repeated. 409: an equal request is in flight. 500 and 503: a fault
- * of the server. 507: the disk is full.
+ * Statuses after which a request is repeated. 409: a request with the same Idempotency-Key is in flight. 500 and 503: a
+ * fault of the server. 507: the disk is full.
  */
 const passing = new Set([409, 500, 503, 507])
 const retryPauseMs = 20

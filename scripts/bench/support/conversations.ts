@@ -1,5 +1,6 @@
-// Builds conversations of voices: turns with pauses, overlaps, noise, and the sound of a telephone. The truth comes
-// from the energy of each utterance before they are mixed.
+// Builds conversations from recordings of single voices. A conversation has turns with pauses and overlaps. It can have
+// noise, and the sound of a telephone. The reference comes from the energy of each utterance before the utterances are
+// mixed.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
@@ -25,7 +26,7 @@ export const styles: Record<string, Style> = {
 export type Conversation = { samples: Float32Array; truth: Segment[] }
 
 const rate = 16_000
-/** The number of samples of one energy value. */
+/** The number of samples for one value of the energy. */
 const hop = 160
 /** The root mean square of each utterance in a conversation. */
 const level = 0.07
@@ -62,7 +63,10 @@ export function converse(
   return { samples: telephone ? overTelephone(samples) : samples, truth }
 }
 
-/** Returns an utterance at one level without its silent ends. A long utterance is cut at a pause after 3 to 9 seconds. */
+/**
+ * Returns an utterance without its silent ends, scaled to the root mean square `level`. A long utterance is cut at a
+ * pause after 3 to 9 seconds.
+ */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
   const first = spans[0]
@@ -81,8 +85,9 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Returns the spans of speech in seconds: where the energy is less than 32 dB below the loud parts and clear of the
- * background. Gaps below 250 ms count as speech, and sounds below 60 ms do not.
+ * Returns the spans of speech in seconds. In speech, the energy is less than 32 dB below the energy of the loud
+ * parts, and above the energy of the background. A gap of less than 250 ms is speech. A sound of less than 60 ms is
+ * not speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
@@ -106,7 +111,7 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
     .map(({ from, to }) => ({ from: (from * hop) / rate, to: (to * hop) / rate }))
 }
 
-/** Inverts the inner runs of `value` that are shorter than `shortest`. */
+/** Inverts each run of `value` that is shorter than `shortest`, except runs at the start and at the end. */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {
     const inner = run.from > 0 && run.to < flags.length
@@ -123,7 +128,7 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/** Adds pink noise, made of white noise by Paul Kellet's three filters. */
+/** Adds pink noise. Paul Kellet's three filters make the pink noise from white noise. */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
   for (let at = 0; at < samples.length; at++) {
@@ -131,12 +136,12 @@ function addNoise(samples: Float32Array, size: number, next: () => number): void
     low = 0.99765 * low + white * 0.099046
     middle = 0.963 * middle + white * 0.2965164
     high = 0.57 * high + white * 1.0526913
-    // The sum has a root mean square of 1.1 for this white noise.
+    // Divides by 1.1, the root mean square of the sum of the filters.
     samples[at]! += (size * (low + middle + high + white * 0.1848)) / 1.1
   }
 }
 
-/** Returns the sound with the frequencies from 300 to 3400 Hz, in the 8 bits of the µ-law code. */
+/** Returns the sound as a telephone transmits it: frequencies from 300 to 3400 Hz, and 8-bit µ-law samples. */
 function overTelephone(samples: Float32Array): Float32Array {
   const low = lowPass(samples, 3400)
   const rumble = lowPass(low, 300)

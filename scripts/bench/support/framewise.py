@@ -1,7 +1,7 @@
-# Writes random CTC and TDT models in the published layouts, and hears files with sherpa-onnx and onnx-asr.
+# Writes random CTC and TDT models in the published file layouts, and transcribes files with sherpa-onnx and onnx-asr.
 #   framewise.py make FOLDER          writes FOLDER/ctc and FOLDER/tdt
 #   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: text, and the starts of the words
-# It needs the packages onnx, onnx-asr, sherpa-onnx and soundfile.
+# This script needs the packages onnx, onnx-asr, sherpa-onnx and soundfile.
 import json
 import os
 import sys

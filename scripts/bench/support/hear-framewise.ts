@@ -1,4 +1,4 @@
-// A child process of the benchmarks. Hears each file with a CTC or TDT model as one window, and prints the words of
+// A child process of the benchmarks. Transcribes each file as one window with a CTC or TDT model. Prints the words of
 // each file as a line of JSON.
 
 import { openCtc } from '../../../src/engine/framewise/ctc.ts'

@@ -91,8 +91,8 @@ function clock() {
 }
 
 /**
- * Measures the time of each run of the encoder and of the decoder, and sums it up. The name of the first
- * input tells these runs from the runs of other models.
+ * Measures the total time of all runs of the encoder and of the decoder. The name of the first input distinguishes
+ * these runs from the runs of other models.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -9,7 +9,7 @@ import types
 
 import scipy.ndimage
 
-# Resemblyzer imports a module that SciPy 1.15 and later do not have.
+# Resemblyzer imports a module that SciPy 1.15 removed. This module replaces it, with the one function that is needed.
 morphology = types.ModuleType("scipy.ndimage.morphology")
 morphology.binary_dilation = scipy.ndimage.binary_dilation
 sys.modules["scipy.ndimage.morphology"] = morphology

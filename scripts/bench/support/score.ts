@@ -1,5 +1,5 @@
-// Scores transcripts of real speech: word errors, words over digital silence, and the difference of word
-// times from those of another program.
+// Scores transcripts of real speech: word errors, words over digital silence, and the differences between the word
+// times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
 import type { Sound } from './real-speech.ts'
@@ -8,7 +8,7 @@ export type TimedWord = { word: string; start: number; end: number }
 
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
-/** A word counts as a word over silence if it covers more than this much of one pause. */
+/** The maximum part of a pause, in seconds, that a word may cover. A word that covers more is a word over silence. */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
 
@@ -48,8 +48,8 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `of` counts these words. `near` counts
- * those of them whose two start times differ by at most 0.2 s.
+ * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is the
+ * number of these words whose two start times differ by at most 0.2 s.
  */
 export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
   const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))
