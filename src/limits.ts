@@ -175,7 +175,10 @@ export const limits = {
   webhooksInFlightMax: 256,
   /** Number of timeouts in a row that open the circuit breaker of one account and one host. */
   webhookTimeoutsMax: 10,
-  /** Time for which an open circuit breaker skips deliveries. After this time it tries one delivery. */
+  /**
+   * Time for which an open circuit breaker skips deliveries. After this time, the circuit breaker admits one
+   * delivery.
+   */
   webhookSkippedMs: 1 * minute,
   /** Time after which the circuit breaker forgets the timeouts of a host. */
   webhookTimeoutsKeptMs: 1 * hour,
@@ -250,7 +253,7 @@ export const limits = {
   hourMs: 1 * hour,
   /** Number of hours that the charts show. */
   shownHours: 24,
-  /** The list of accounts sums the jobs of this time before now. */
+  /** Period of the totals in the operator's list of accounts. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */

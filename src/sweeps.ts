@@ -47,7 +47,10 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Sweeps that run every hour. They remove expired data, which the server ignores anyway. */
+  /**
+   * Sweeps that run every hour. These sweeps remove expired data. The server ignores expired data also before its
+   * removal.
+   */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
@@ -95,7 +98,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The remaining sweeps would each wait for the same database lock.
+      // The database is locked, so each remaining sweep would also wait for the lock.
       if (refusalOf(error) === 'busy') return
     }
   }

@@ -58,7 +58,7 @@ export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null)
   db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
 }
 
-/** Removes the personal data of an account. Its row stays, because the ledger refers to it. */
+/** Removes the personal data of an account. The row of the account stays, because the ledger refers to it. */
 export function forgetAccount(db: Db, id: string): void {
   db.run(
     `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null,

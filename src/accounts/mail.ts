@@ -74,7 +74,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // nodemailer treats an object as one address. It could parse a string as a list of addresses.
+          // An object is exactly one address for nodemailer. A string could be parsed as a list of addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,

@@ -1,5 +1,5 @@
-// Sign-in sessions. The browser keeps the token of a session in a cookie. The database stores only the hash of
-// the token.
+// Sign-in sessions. The browser keeps the token of a session in a cookie. The database stores only the hash of the
+// token.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'

@@ -6,7 +6,7 @@ export type StatementEntry = {
   id: number
   kind: 'deposit' | 'settle'
   units: number
-  /** The balance after this entry. */
+  /** The balance of the account after this entry. */
   balanceUnits: number
   jobId: string | null
   createdAt: number

@@ -1,4 +1,4 @@
-// Verifies accounts. A new account gets a link by mail. The link works once, and expires after
+// Verifies accounts. A new account gets a mail with a link. The link works once. The link expires after
 // `verificationTtlMs`.
 
 import { sha256 } from '../base/hash.ts'

@@ -19,8 +19,8 @@ export async function find(
 }
 
 /**
- * Returns a command that lists the commands whose first word is `name`, for example all `keys` commands. If there are
- * none, it lists all commands. Running it is a usage error, unless the user asked for help.
+ * Returns a command that lists the commands whose first word is `name`, for example all `keys` commands. If no
+ * command has this first word, lists all commands. The command throws a UsageError, unless the user asked for help.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)

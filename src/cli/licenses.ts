@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { command, need, say } from './command.ts'
 
 /**
- * The licence notices of everything in the binary. The build defines this constant; a checkout does not have
- * it.
+ * The licence notices of everything in the binary. The build defines this constant. In a checkout the constant is
+ * undefined.
  */
 declare const STENO_NOTICES: string | undefined
 

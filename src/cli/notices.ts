@@ -14,7 +14,7 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** Packages that are only development dependencies, but have a file in the binary. */
+/** Packages that are only development dependencies, although the binary contains a file of them. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
 export function noticesOf(root: string): string {

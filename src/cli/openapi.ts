@@ -43,7 +43,7 @@ function unopened(config: Config): Service {
   }
 }
 
-/** Stands for a part of the service. A route may keep the part, but an access to one of its fields throws. */
+/** Returns a placeholder for a part of the service. Reading any field of the placeholder throws an error. */
 function unopenedPart<Part extends object>(): Part {
   return new Proxy({} as Part, { get: absent })
 }

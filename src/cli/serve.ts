@@ -82,7 +82,7 @@ function folderFlag(dataDir: string): string {
   return isFound ? '' : ` --data-dir ${dataDir}`
 }
 
-/** Waits for the signal SIGINT or SIGTERM. A second signal ends the process at once. */
+/** Waits for the signal SIGINT or SIGTERM. A second signal ends the process immediately. */
 function untilStopSignal(): Promise<void> {
   return new Promise(resolve => {
     let isStopping = false

@@ -1,5 +1,5 @@
-// Writes the text of the systemd unit. The unit runs the server as a separate user, with access to the GPU.
-// The file system is read-only for the server, except for the data folder.
+// Returns the text of the systemd unit. The unit runs the server as a separate user with access to the GPU. The
+// server may write only to the data folder.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 

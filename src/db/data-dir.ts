@@ -32,7 +32,10 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   }
 }
 
-/** Returns true if the database has data. After an early crash, only the write-ahead log has data. */
+/**
+ * Returns true if the database contains data. After a crash soon after the start, only the write-ahead log contains
+ * data.
+ */
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
   return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)

@@ -44,8 +44,8 @@ export type Db = {
    */
   now(): number
   /**
-   * Returns the time of a monotonic clock. Timeouts use this clock, because a change of the wall clock has no
-   * effect.
+   * Returns the time of a monotonic clock. Timeouts use this clock, because changes of the wall clock do not affect
+   * it.
    */
   uptime(): number
   /** Writes a value that the database already has. Throws when the database cannot be written. */

@@ -1,5 +1,5 @@
-// Group commit: transactions that are committed at about the same time share one flush of the write-ahead
-// log. The flush runs on the thread pool, so that the other requests do not wait for the disk.
+// Group commit: transactions that are committed at about the same time share one flush of the write-ahead log. The
+// flush runs on the thread pool, so other requests do not wait for the disk.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ const dataSync = promisify(fdatasync)
 export type Flusher = {
   /** Records that a transaction was committed. */
   written(): void
-  /** Resolves when all previous writes are on the disk. */
+  /** Resolves when all transactions that were recorded before this call are on the disk. */
   flush(): Promise<void>
   close(): void
 }

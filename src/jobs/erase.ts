@@ -37,7 +37,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
   return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }
 }
 
-/** Ends all access to the account, so that nothing new is added while it is erased. */
+/** Revokes all access to the account, so that no request adds data during the erasure. */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
     const now = db.now()

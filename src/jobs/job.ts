@@ -177,7 +177,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
 }
 
 /**
- * Restarts the timeouts of all unfinished jobs. They use the clock `uptime`, which starts at zero in each
+ * Restarts the timeouts of all unfinished jobs. Timeouts use the clock `uptime`, which starts at zero in each
  * process.
  */
 export function restartTimeouts(db: Db): void {

@@ -184,7 +184,7 @@ function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
 }
 
-/** Calls a listener. An error in the listener is logged, because it must not fail the job. */
+/** Calls a listener. Logs an error of the listener, so that the error does not fail the job. */
 function attempt(call: () => void): void {
   try {
     call()

@@ -1,4 +1,4 @@
-// Describes the progress of a job in an English sentence and a percentage, and stores it.
+// Describes the progress of a job as an English sentence and a percentage. Stores the description in the database.
 
 import { formatSize } from '../base/units.ts'
 import { type Db, refusalOf } from '../db/db.ts'

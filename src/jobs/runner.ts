@@ -45,7 +45,7 @@ export class Runner {
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
   /**
-   * Jobs in the state `processing` whose step was interrupted, for example by a restart. They run before
+   * Jobs in the state `processing` whose step was interrupted, for example by a restart. These jobs run before
    * pending jobs.
    */
   readonly #interrupted = new Map<string, Job>()

@@ -1,6 +1,6 @@
 // The state machine of a job: its states, transitions and timeouts.
 
-/** For each state, the states that can follow it. */
+/** The state machine: for each state, the states that can follow this state. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],

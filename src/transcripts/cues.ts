@@ -16,8 +16,8 @@ export type CueOptions = {
 }
 
 /**
- * A word as a cue shows it. `spaced` is true if a space comes before the word. `text` is empty if all
- * characters of the word were removed; the word may still end a sentence.
+ * A word of a cue. `spaced` is true if a space comes before the word. `text` is empty if all characters of the word
+ * were removed. A word without text may still end a sentence.
  */
 type Spoken = {
   text: string

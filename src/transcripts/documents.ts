@@ -46,7 +46,7 @@ function clock(seconds: number): string {
   return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
-/** Escapes characters with a meaning in Markdown, so that the text is shown as it was said. */
+/** Escapes the special characters of Markdown, so that the page shows the text unchanged. */
 function markdown(text: string): string {
   return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
 }

@@ -2,11 +2,11 @@
 // punctuation of each word. The text also shows whether a space comes before a word: English has spaces between
 // words, Japanese and Thai have none.
 
-/** A word or utterance as it appears in the text. `spaced` is true if white space comes before the piece. */
+/** A word or utterance with its punctuation. `spaced` is true if white space comes before the piece. */
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * Number of characters after the previous part in which the next part is searched. It keeps the search
+ * Maximum distance in characters between the end of a part and the start of the next part. The limit makes the search
  * linear.
  */
 const reach = 64
@@ -17,7 +17,7 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The piece that ends at `cursor`. It is undefined when the previous part was not found. */
+  /** The piece that ends at `cursor`. Undefined when the previous part was not found. */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)

@@ -52,7 +52,7 @@ const columns: Record<Version, { head: string; body: string }> = {
   original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
 }
 
-/** Returns a transcript as JSON. A response can contain the JSON without parsing it. */
+/** Returns a transcript as JSON. The caller can copy the JSON into a response without parsing it. */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): Uint8Array | null {
   const { head, body } = columns[version]
   const row = db.find<{ json: Uint8Array }>(

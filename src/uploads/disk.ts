@@ -46,7 +46,7 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error is ignored, because the calling function gets the first error.
+      // This error is ignored. The calling function gets the first error, which is the cause of this error.
     }
     await file.close()
   }

@@ -52,9 +52,9 @@ export class UploadStore {
   }
 
   /**
-   * Stores the body of a PUT as the file of an upload. Replaces an earlier file atomically. If the PUT fails,
-   * the earlier file remains. A body is not read when `bytesDeclared`, its Content-Length, is larger than the
-   * limit.
+   * Stores the body of a PUT as the file of an upload. Replaces an earlier file atomically. If the PUT fails, the
+   * earlier file remains. Throws an ApiError without reading the body if `bytesDeclared`, its Content-Length, is
+   * larger than the limit.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config

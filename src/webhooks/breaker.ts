@@ -1,5 +1,5 @@
-// A circuit breaker for each receiver of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries
-// to the receiver are skipped for `webhookSkippedMs`.
+// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries to a
+// receiver are skipped for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'

@@ -1,4 +1,4 @@
-// Delivers one webhook, without retries. A failed delivery is returned as an `Outcome`, not thrown.
+// Delivers a webhook once, without retries. Returns a failed delivery as an `Outcome` instead of throwing an error.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
@@ -62,7 +62,7 @@ export async function deliver(
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)
-    // Only the status counts. The response body is not read.
+    // Only the status of the response is needed, so the response body is not read.
     answer.close()
     const delivered = answer.status >= 200 && answer.status < 300
     return { kind: delivered ? 'delivered' : 'refused', status: answer.status }

@@ -149,7 +149,7 @@ test('refused requests count towards no quota', async () => {
   const statuses: number[] = []
   for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
   expect(statuses).toEqual([200, 200, 429, 429, 429])
-  // The quota of the address is 5. Only the two accepted requests counted, so three more are allowed.
+  // The rate limit of the IP address is 5 requests. Two requests were counted, so three more requests are allowed.
   for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })

@@ -1,5 +1,5 @@
-// Tests the responses to malformed HTTP requests. No HTTP library sends them, so the test writes them to a
-// socket.
+// Tests the responses to malformed HTTP requests. The test writes the requests to a socket, because HTTP libraries
+// cannot send malformed requests.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'

@@ -1,5 +1,5 @@
-// Compares the engine with transformers.js, an independent implementation of Whisper. With the same weights
-// both must give the same log-mel spectrograms and the same tokens.
+// Compares the engine with transformers.js, an independent implementation of Whisper. With equal weights, the engine
+// and transformers.js must give equal log-mel spectrograms and equal tokens.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

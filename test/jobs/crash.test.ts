@@ -25,8 +25,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const random = seeded(seed)
   const key = accountKey(folder)
   /**
-   * What the callers know. `sent` holds the request body under each Idempotency-Key; `accepted` holds the id
-   * of the job that was created for the key.
+   * The data of the callers. `sent` maps each Idempotency-Key to its request body. `accepted` maps each
+   * Idempotency-Key to the id of the created job.
    */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()

@@ -81,8 +81,8 @@ test('while another process holds the write lock, reads go on and writes get 503
     Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
   )
   const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
-  // Only the first of the 40 writes waits for the lock. The others fail at once, so all writes together are
-  // fast.
+  // Only the first of the 40 writes waits for the lock. The other 39 writes fail immediately, so all writes together
+  // are fast.
   expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
   expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
     new Set(['503 SERVICE_UNAVAILABLE']),

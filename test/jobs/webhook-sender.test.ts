@@ -222,8 +222,7 @@ test('an event that was attempted but not sent when the process died is sent aga
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // Creates the state that a kill leaves when it comes after the delivery of the event, but before `sent_at`
-  // is stored.
+  // Simulates a kill after the delivery of the event and before the update of `sent_at`.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

@@ -1,5 +1,5 @@
-// Tests jobs whose media child crashes, hangs or sends wrong data. The job must fail with the correct code,
-// and no child process may remain.
+// Tests jobs whose media program crashes, hangs or sends wrong data. The job must fail with the correct code, and no
+// child process may remain.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'

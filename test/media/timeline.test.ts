@@ -1,5 +1,5 @@
-// Tests the placement of sound on the timeline of a file. Each case lists the spans that come in, and the
-// silence and the cuts that must result.
+// Tests the placement of sound on the timeline of a file. Each case lists the input spans, and the silence and the
+// cuts that must result.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'
@@ -7,8 +7,8 @@ import { runCheck } from './checks.ts'
 const second = 16_000
 
 /**
- * A span that comes in, in seconds. `start` is null if the span has no timestamp. `lost` means that data was
- * lost before the span.
+ * An input span in seconds. `start` is null if the span has no timestamp. `lost` means that data was lost before the
+ * span.
  */
 type Entry = [start: number | null, length: number, lost?: 'lost']
 /** The expected result for one span: seconds of silence before the span, and seconds cut from its start. */

@@ -106,8 +106,8 @@ test('the hosts file and localhost take precedence over name servers', async () 
 })
 
 /**
- * Starts a name server that knows the names in `zone`. It never answers a question for a name that ends with
- * `.silent`. It reports every other name as unknown.
+ * Starts a name server that knows the names in `zone`. The name server never answers a query for a name that ends
+ * with `.silent`. For every other name it responds that the name is unknown.
  */
 async function startNameServer(zone: Zone) {
   const socket = createSocket('udp4')

@@ -1,5 +1,5 @@
-// Compares the built program with the program that runs from source. Both get the same requests on copies of
-// one data folder. Their responses must be equal.
+// Compares the built program with the program that runs from source. Each program gets its own copy of a data folder
+// and the same requests. Their responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -37,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // These statuses cannot occur here. 408: each body is sent at once. 429: the rate limits are off. 500: no
-    // part of the program fails. 507: the disk has space.
+    // Four statuses cannot occur in this test. 408: each body is sent immediately. 429: the rate limits are off. 500:
+    // no part of the program fails. 507: the disk has free space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {

@@ -1,4 +1,4 @@
-// Computes test sounds: tones and noise. They are the same in every run.
+// Computes test sounds: tones and noise. The samples are equal in every run.
 
 const rate = 16_000
 

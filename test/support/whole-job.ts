@@ -1,6 +1,6 @@
-// Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and
-// stops the program. The program gets a folder of its own and none of the test's environment variables. As a
-// script, `whole-job.ts PLACE CLIP COMMAND…` does the same on a machine without a network.
+// Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
+// program. The program gets a folder of its own and none of the test's environment variables. The script
+// `whole-job.ts PLACE CLIP COMMAND…` runs a whole job on a machine without a network.
 
 import { join } from 'node:path'
 

@@ -28,8 +28,8 @@ test('two different sentences have a low compression ratio', () => {
 })
 
 /**
- * These texts do not repeat themselves. Their compression ratio in UTF-8 bytes is still above 2.4, so a limit
- * on that ratio would reject them.
+ * Texts without repetition. Their compression ratio in UTF-8 bytes is above 2.4, so a limit on that ratio would
+ * reject these texts.
  */
 test.each([
   [

@@ -8,8 +8,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the speech probabilities that the published model gives frame by frame, called as its authors call
- * it.
+ * Returns the speech probability of each frame from the published model. The inputs of the model are prepared as in
+ * the authors' own code.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())
