@@ -185,8 +185,8 @@ function unrouted(app: AnyElysia, request: Request): ApiError {
 }
 
 /**
- * Returns the path of a URL. A regular expression finds it, because a malformed Host header makes the URL
- * invalid.
+ * Returns the path of a URL. Uses a regular expression, because a malformed Host header makes the URL invalid,
+ * so that `new URL` would throw.
  */
 function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
@@ -196,7 +196,9 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/** Returns a function that makes request ids. An id is the start time of the process and a counter. */
+/**
+ * Returns a function that creates request ids. An id consists of the start time of the process and a counter.
+ */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0

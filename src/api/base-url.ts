@@ -4,15 +4,15 @@ import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
 /**
- * Returns the base URL. If a `request` is given, its Host header may decide the URL. Without a `request`, for
- * example in a mail, no caller can influence the URL.
+ * Returns the base URL. If a `request` is given, the URL may contain the host of its Host header. A URL for a
+ * mail must be requested without a `request`, so that no caller can choose the host in the mail.
  */
 export type BaseUrl = (request?: Request) => string
 
-/** The listening addresses that mean all addresses of the machine: 0.0.0.0, and :: in any spelling. */
+/** Matches the listening addresses that mean all addresses of the machine: 0.0.0.0, and :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
 const loopback = /^(127(\.\d+){3}|::1|localhost)$/
-/** A Host header: a host name or an IP address, and an optional port. */
+/** Matches a Host header: a host name or an IP address, and an optional port. */
 const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i
 
 /** Returns the function that makes base URLs. `port` returns the port on which the server listens. */

@@ -1,5 +1,5 @@
 // Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, in
-// `components`. Other schemas refer to it with $ref.
+// `components`. Other schemas refer to that schema with $ref.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
 import { examples } from './shapes/examples.ts'

@@ -67,7 +67,7 @@ export function authenticateAssistant(service: Service, request: Request): Calle
   return findCaller(service, text, { key: challenge, token: challenge })
 }
 
-/** Returns the caller of a route below /app. Only the cookie of a session is accepted there. */
+/** Returns the caller of a route below /app. Such a route accepts only the cookie of a session. */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
   if (session === null) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
@@ -101,7 +101,8 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
 }
 
 /**
- * Returns the header WWW-Authenticate. It has the address of the metadata that a client needs to get a token.
+ * Returns the header WWW-Authenticate. The header contains the address of the metadata that a client needs to
+ * get a token.
  */
 function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }

@@ -1,6 +1,6 @@
 // The server-sent events of one job. Events are written only when the client has read the earlier events, so a
-// slow client costs no memory. When the client reads again, it gets the missing utterances and the latest state
-// of the job.
+// slow client costs no memory. A client that reads again gets the missing utterances and the latest state of
+// the job.
 
 import type { Job } from '../jobs/job.ts'
 import type { Following, LiveJobs } from '../jobs/live.ts'

@@ -21,7 +21,7 @@ const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes the parameters that the requested format ignores, so that they are not validated. */
+/** Removes the parameters that the requested format ignores, so that these parameters are not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]

@@ -1,7 +1,6 @@
 // The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
-// body, and the Idempotency-Key, in this order. A route selects its checks with one macro: `visitor`, `open`,
-// `openBody`, `openForm`, `account`, `transfer`, `edit`, `submit`, `session` or `sessionBody`. The value of the macro names
-// the quota of the route.
+// body, and the Idempotency-Key, in this order. A route selects its checks with one macro of this file, such as
+// `open` or `account`. The value of the macro names the quota of the route.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
@@ -19,8 +18,8 @@ export type RequestState = {
   startedAt: number
   ip: string
   /**
-   * The IP address of the caller, or its /64 network for IPv6. Requests without a key are counted per
-   * network.
+   * The IP address of the caller, or the /64 network of an IPv6 address. The rate limits count a request
+   * without a credential under this name.
    */
   network: string
   /**
@@ -155,7 +154,7 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** For a route that needs no key. Only the quota of the IP address applies. */
+    /** For a route that needs no credential. Only the quota of the IP address applies. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -163,13 +162,13 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** For a route that needs no key. The quota `rate` is counted per IP address. */
+    /** For a route that needs no credential. The quota `rate` is counted per IP address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, null),
     }),
-    /** For a route that needs no key and has a JSON body. The quota `rate` is counted per IP address. */
+    /** For a route that needs no credential and has a JSON body. The quota `rate` is counted per IP address. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -177,7 +176,7 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** For a route that needs no key and has an HTML form as its body. The quota is counted per IP address. */
+    /** For a route that needs no credential and has an HTML form. The quota is counted per IP address. */
     openForm: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
       parse: async ({ request, set, requestState }: GateContext) => {

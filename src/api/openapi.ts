@@ -16,7 +16,7 @@ import { errorBody, segment } from './shapes/answers.ts'
 
 export const apiVersion = '1.0.0'
 
-/** The promises to callers. GET /v1 and the docs page show them. */
+/** The policy on versions and on deprecation. GET /v1 and the docs page show the policy to callers. */
 export const policy = {
   versioning:
     'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',

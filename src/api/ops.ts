@@ -12,7 +12,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** The endpoints for the operator. Their requests are not rate limited. */
+/** The endpoints for the operator. No rate limit applies to requests to these endpoints. */
 export const ops = (service: Service) => {
   const isWritable = writability(service)
   return new Elysia({ tags: ['Operations'] })
@@ -60,8 +60,8 @@ function mayMeasure({ config }: Service, ip: string): boolean {
 }
 
 /**
- * Returns a function that tests if the database can be written. The function caches the result, because
- * anyone may call /v1/ready, and no rate limit applies.
+ * Returns a function that tests if the database can be written. The function caches the result, because every
+ * caller may send any number of requests to /v1/ready.
  */
 function writability(service: Service): () => boolean {
   let isWritable = false

@@ -39,11 +39,12 @@ export type RateLimiter = {
 type Window = { times: number[]; head: number }
 
 /**
- * Creates a rate limiter with a monotonic clock. A change of the wall clock would block callers or reset
+ * Creates a rate limiter. The clock must be monotonic: a change of the wall clock would block callers or reset
  * quotas.
  */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
-  // Whole milliseconds: sums of fractions are inexact, and a window of 60.0000001 s would be shown as 61 s.
+  // The time is rounded down to whole milliseconds. Sums of fractions are inexact: a wait of 60.0000001 s would
+  // be shown as 61 s.
   const clock = () => Math.floor(monotonic())
   const windows = new Map<string, Window>()
 

@@ -39,7 +39,7 @@ export type RouteDetail = {
   dialect?: 'openai'
   /** The success response. If it is missing, the response has the status 200 and no additional headers. */
   success?: { status: number; description: string; headers?: string[] }
-  /** Descriptions of further responses, by status. They are not errors with an error code. */
+  /** Descriptions of further responses, by status. Errors with an error code are in `errors` and `fails`. */
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
@@ -56,8 +56,8 @@ export type Route = {
 }
 
 /**
- * Casts the details of a route to the type that Elysia expects. Elysia keeps the fields that its type does
- * not have.
+ * Casts the details of a route to the type that Elysia expects. Elysia also keeps the fields that are
+ * missing in its type.
  */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration

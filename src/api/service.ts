@@ -1,4 +1,4 @@
-// The parts of a running service. Routes and sweeps receive them as one object.
+// The parts of a running service. Routes and sweeps receive all parts in one object.
 
 import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'

@@ -3,7 +3,7 @@
 import { limits } from '../limits.ts'
 import type { Service } from './service.ts'
 
-/** Returns the session token in the request's cookie, or null when there is none. */
+/** Returns the session token in the request's cookie, or null when the request has no such cookie. */
 export function readSessionToken(service: Service, request: Request): string | null {
   const cookies = request.headers.get('cookie')?.split(';') ?? []
   const start = `${nameOf(service, request)}=`

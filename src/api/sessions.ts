@@ -36,7 +36,7 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // Reading the session also renews the cookie, so that it expires a fixed time after its last use.
+    // This request also renews the cookie. Therefore the cookie expires a fixed time after its last use.
     .get(
       '/session',
       ({ request, set }) =>

@@ -182,11 +182,14 @@ type Awaited = {
   server: { timeout(request: Request, seconds: number): void } | null
   caller: Caller
   id: string
-  /** The time for which the request waits for the end of the job. */
+  /**
+   * The longest time for which the request waits for the end of the job. If undefined, the request does not
+   * wait.
+   */
   seconds: number | undefined
 }
 
-/** Returns a job of the caller. Waits before that until the job has ended or `seconds` have passed. */
+/** Waits until a job of the caller has ended, or until `seconds` have passed. Then returns the job. */
 async function findAwaited(
   service: Service,
   { request, server, caller, id, seconds }: Awaited,

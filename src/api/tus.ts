@@ -19,7 +19,7 @@ export function readBytes(headers: Headers, name: 'Upload-Length' | 'Upload-Offs
   throw new ApiError('INVALID_REQUEST', `${name} must be a whole number of bytes.`)
 }
 
-/** Returns the number of bytes that the body announces, or 0 when it announces none. */
+/** Returns the length of the body by the header Content-Length, or 0 when the header is missing. */
 export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }

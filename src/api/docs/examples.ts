@@ -12,7 +12,7 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/** The queries of examples. They contain the required parameters and some useful optional parameters. */
+/** The query of each example: the required parameters, and optional parameters that are often useful. */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',

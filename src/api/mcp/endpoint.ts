@@ -1,5 +1,5 @@
 // The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint is
-// stateless. Therefore it refuses GET, which opens a stream, and DELETE, which ends a session.
+// stateless. Therefore the endpoint refuses GET, which opens a stream, and DELETE, which ends a session.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-// Answers one MCP message with the official SDK: lists the tools, or calls one.
+// Answers one MCP message with the official SDK: lists the tools, or calls a tool.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'

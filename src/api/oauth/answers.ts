@@ -1,4 +1,4 @@
-// The answers of the OAuth endpoints. Their errors have the shape of RFC 6749, not the envelope of the API.
+// The answers of the OAuth endpoints. Errors have the format of RFC 6749, not the error format of the API.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
@@ -24,7 +24,7 @@ export function oauthError(
   )
 }
 
-/** Answers a CORS preflight request. A browser sends it before a request to another origin. */
+/** Answers a CORS preflight request. A browser sends a preflight request before a request to another origin. */
 export function preflightAnswer(methods: string): Response {
   return new Response(null, {
     status: 204,

@@ -51,7 +51,8 @@ export function signInPage(
 
 /**
  * A page that loads its own address again. After a link on another site, the browser does not send the session
- * cookie. The browser sends the cookie with the second request, because a page of this service starts it.
+ * cookie. The browser sends the cookie with the second request, because a page of this service starts
+ * the second request.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

@@ -94,7 +94,7 @@ export function diarizedSegmentsOf({
   }))
 }
 
-/** Returns A for the first speaker, B for the second one, and AA after Z. */
+/** Returns the letter of a speaker: A for the first speaker, B for the second speaker, and AA after Z. */
 function letterOf(index: number): string {
   const letter = String.fromCharCode('A'.charCodeAt(0) + (index % 26))
   return index < 26 ? letter : `${letterOf(Math.floor(index / 26) - 1)}${letter}`
@@ -150,7 +150,7 @@ function segmentOf(
 
 /** The frame rate of Whisper's spectrogram. The field `seek` of a segment is a number of frames. */
 const framesPerSecond = 100
-/** The smallest probability in an answer. It replaces 0, because JSON cannot express the logarithm of 0. */
+/** The smallest probability in an answer. The value replaces 0, whose logarithm JSON cannot express. */
 const probabilityMin = 1e-6
 
 function logOf(confidence: number | null): number {
@@ -164,7 +164,7 @@ function compressionOf(text: string): number {
   return bytes.length / (Bun.deflateSync(bytes).length + 6)
 }
 
-/** Names that Whisper writes differently from Unicode's list of languages. */
+/** The names of languages for which Whisper's name differs from the name in `Intl.DisplayNames`. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 

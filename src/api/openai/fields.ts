@@ -125,7 +125,10 @@ function checkUnsupported(fields: Fields): void {
   }
 }
 
-/** Returns the language, or null for language detection. A list with one language has the same meaning. */
+/**
+ * Returns the value of the field `language`, or the only language in the list `languages`. Otherwise returns
+ * null, and the engine detects the language.
+ */
 function languageOf(fields: Fields): string | null {
   const language = fields.one('language')
   const several = fields.many('languages')

@@ -86,11 +86,11 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
   }
 }
 
-/** A comment of a stream of server-sent events. Clients ignore it. */
+/** A comment of a stream of server-sent events. Clients ignore comments. */
 const comment = ': wait\n\n'
 
 type Outlet = {
-  /** The first bytes. Bun sends the headers together with them. */
+  /** The first bytes. Bun sends the headers together with the first bytes. */
   first: string
   beat: string
   beatMs: number

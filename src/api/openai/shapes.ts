@@ -153,7 +153,7 @@ export const diarizedJson = Type.Object(
   { $id: 'OpenAiDiarizedTranscription' },
 )
 
-/** The answer to a transcription. Its shape depends on `response_format`. */
+/** The answer to a transcription. The fields of the answer depend on `response_format`. */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
 /** The answer to a translation. */

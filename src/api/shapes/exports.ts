@@ -1,4 +1,4 @@
-// The queries of GET /v1/transcribe/{id} and of its exports.
+// The schemas of the queries of GET /v1/transcribe/{id} and GET /v1/transcribe/{id}/export.
 
 import { Type } from '@sinclair/typebox'
 import { documented, oneOf } from '../../base/schema.ts'

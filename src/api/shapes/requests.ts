@@ -1,5 +1,5 @@
 // The schemas of requests. Elysia validates requests with these schemas, and the OpenAPI document contains
-// them. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
+// these schemas. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
 
 import { Type } from '@sinclair/typebox'
 import { documented, nullable, oneOf } from '../../base/schema.ts'

@@ -28,7 +28,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. Loads the start page again when the account is another one than before, so that no old data stays.
+ * Signs in. Loads the start page again when the account differs from the earlier account, so that the page
+ * shows no data of the earlier account.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value

@@ -11,7 +11,7 @@ export const timing = {
   toastMs: 5000,
   /** Time after a deletion in which the person can undo the deletion. */
   undoMs: 8000,
-  /** Delay between the last keystroke and the request that saves it. */
+  /** Delay between the last keystroke and the request that saves the text. */
   saveMs: 900,
   /** Keystrokes with less time between them than this are undone together. */
   undoStepMs: 1200,

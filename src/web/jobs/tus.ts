@@ -9,7 +9,7 @@ const version = { 'Tus-Resumable': '1.0.0' }
 /** An upload that the server knows. The file is sent to `address`; a job refers to `uploadId`. */
 export type Started = { address: string; uploadId: string }
 
-/** Creates an upload on the server for a file. Returns its address and its id. */
+/** Creates an upload on the server for a file. Returns the address and the id of the upload. */
 export async function startUpload(file: File, signal: AbortSignal): Promise<Started> {
   const response = await fetch('/v1/upload/resumable', {
     method: 'POST',

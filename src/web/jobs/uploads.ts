@@ -1,5 +1,5 @@
-// The uploads of this browser. Their addresses are in the browser's storage, so that uploads can resume after a
-// reload.
+// The uploads of this browser. The addresses of the uploads are in the browser's storage, so that the uploads
+// can resume after a reload.
 
 import { signal } from '@preact/signals'
 import { isOnline, messageOf, pause } from '../base/net.ts'

@@ -1,4 +1,4 @@
-// A modal dialog. The browser keeps the focus inside the dialog. The Escape key closes the dialog.
+// A modal dialog. The browser keeps the focus inside the dialog. The Escape key closes a dialog with `onClose`.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 
 type DialogProps = {
   title: string
-  /** Called when the dialog closes. Without it, the person cannot close the dialog. */
+  /** Called when the dialog closes. Without `onClose`, the person cannot close the dialog. */
   onClose?: () => void
   wide?: boolean
   children: ComponentChildren

@@ -1,5 +1,5 @@
 // Edits of a transcript: undo, redo, automatic saving, and conflicts with edits of other people. Edits that the
-// server has not saved are also in the browser's storage, so that they survive a reload or a crash.
+// server has not saved are also in the browser's storage, so that a reload or a crash loses no edit.
 
 import { signal } from '@preact/signals'
 import { askTagged, Fault, messageOf } from '../base/net.ts'
@@ -15,7 +15,7 @@ export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
-/** The maximum number of utterances in one PATCH request. It is a limit of the API. */
+/** The maximum number of utterances in one PATCH request. The API refuses more utterances. */
 const sentAtOnce = 100
 
 type Listeners = {
@@ -87,7 +87,7 @@ export class Edits {
     return this.names.value[speaker] ?? speaker
   }
 
-  /** Records the text that a person typed into an utterance. Quick keystrokes are one step of undo. */
+  /** Records the text that a person typed into an utterance. One undo reverts keystrokes in quick succession. */
   type(utterance: number, text: string): void {
     const before = this.#textOf(utterance)
     if (text === before) return

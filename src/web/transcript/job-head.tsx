@@ -6,7 +6,7 @@ import { type Job, nameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript. `tag` is the ETag of the transcript; it changes with each edit. */
+/** A job with its transcript. `tag` is the ETag of the transcript. Each edit changes the ETag. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null

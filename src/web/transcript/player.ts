@@ -16,7 +16,7 @@ export class Player {
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
   readonly speed = signal(stored<number>('speed') ?? 1)
   readonly skipsSilence = signal(stored<boolean>('skipsSilence') ?? false)
-  /** The position in whole seconds. It changes once a second, so that texts are not rendered at each frame. */
+  /** The position in whole seconds. The value changes once a second, so texts are rendered only once a second. */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
   #frame = 0

@@ -47,8 +47,8 @@ export function Speakers({ studio }: { studio: Studio }) {
 }
 
 /**
- * A bar divided by the talk time of each speaker. It is hidden from screen readers: the list has the same
- * figures.
+ * A bar divided by the talk time of each speaker. Screen readers ignore the bar, because the list has the
+ * same figures.
  */
 function ShareBar({ rows }: { rows: { speaker: string; share: number; number: number }[] }) {
   let x = 0

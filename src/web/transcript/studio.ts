@@ -53,7 +53,7 @@ export class Studio {
       numberOf: speaker => Math.max(0, speakers.indexOf(speaker)),
     })
     this.edits.open()
-    // The page scrolls with the spoken word. It stops scrolling when the reader scrolls.
+    // The page scrolls with the spoken word until the reader scrolls.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.#setFollowing(false)

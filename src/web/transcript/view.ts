@@ -28,7 +28,7 @@ export type ViewOptions = {
 
 export class TranscriptView {
   index: WordIndex
-  /** True if the page scrolls with the spoken word. It becomes false when the reader scrolls. */
+  /** True if the page scrolls with the spoken word. The value becomes false when the reader scrolls. */
   follows = true
   readonly spans: HTMLElement[] = []
   readonly #turns: { turn: Turn; row: HTMLElement; name: HTMLElement | null }[] = []
