@@ -92,8 +92,8 @@ const rules: readonly Rule[] = [
 const eperm = 1
 const enosys = 38
 /**
- * System calls with this number or a higher one are newer than the lists above. They fail with ENOSYS, as
- * they do on a kernel that does not have them.
+ * The first number of the system calls that are newer than the lists above. These calls fail with ENOSYS, as on a
+ * kernel that does not have them.
  */
 const firstUnknown = 470
 /** The first call number of the x32 ABI, a second interface of x64. */

@@ -34,8 +34,8 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
 }
 
 /**
- * Sends a message with system calls, because Bun has no datagram sockets with a path. An error is ignored:
- * the message is then lost.
+ * Sends a message with system calls, because Bun has no datagram sockets with a path. An error is ignored, so the
+ * message can be lost.
  */
 function send(path: string, state: string): void {
   const unix = 1

@@ -106,8 +106,8 @@ export function replaceFolder(path: string, target: string): void {
 }
 
 /**
- * Syncs all content to the disk before the rename. Without this a power cut could leave empty files at the
- * target. Returns true if `path` is a folder.
+ * Syncs all content to the disk before the rename. Without the sync, a power cut could leave empty files at the target.
+ * Returns true if `path` is a folder.
  */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()

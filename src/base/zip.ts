@@ -68,7 +68,7 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
 }
 
 /**
- * Extracts one file of the archive to `target`. Throws if its size or CRC is wrong; `target` is then
+ * Extracts one file of the archive to `target`. Throws if the size or the CRC of the file is wrong; `target` is then
  * incomplete or damaged.
  */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {

@@ -1,5 +1,5 @@
-// Error messages for callers whose address cannot be read. A message names the cause, but never an address
-// of the internal network.
+// Error messages for callers who name an address that cannot be downloaded. A message contains the cause, but never an
+// address of the internal network.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../limits.ts'

@@ -44,8 +44,8 @@ export async function download(
 }
 
 /**
- * Downloads into the file at `path`. Syncs the file asynchronously: Draft.place() syncs too, but it blocks
- * the event loop.
+ * Downloads into the file at `path`, and syncs the file asynchronously. Draft.place() also syncs the file, but would
+ * block the event loop if the file were not synced yet.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
@@ -64,14 +64,15 @@ type Progress = {
   /** The size of the file in bytes, or null if it is not known. */
   total: number | null
   /**
-   * The ETag or Last-Modified of the file, or null if it has neither. A later attempt resumes only if this
-   * value is still the same.
+   * The ETag or Last-Modified of the file. Null if the answer has neither of these headers. A later attempt resumes
+   * only if this value has not changed.
    */
   version: string | null
   /** True after the first successful answer. */
   begun: boolean
   /**
-   * `receivedBytes` are the bytes that all attempts received. `receivedMs` is the time for which they read.
+   * `receivedBytes` is the number of bytes that all attempts received. `receivedMs` is the time that all attempts spent
+   * on reading.
    */
   receivedBytes: number
   receivedMs: number
@@ -182,7 +183,10 @@ async function refused(
   throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
 }
 
-/** Returns true if the answer contains the missing part of the same file. */
+/**
+ * Returns true if the answer contains the missing part of the file, and the file has not changed since the last
+ * attempt.
+ */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   return (

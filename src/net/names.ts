@@ -1,5 +1,6 @@
-// Resolves host names over sockets on the event loop. The system function getaddrinfo would use the thread
-// pool, which file writes need too: two name servers that never answered blocked every upload.
+// Resolves host names over sockets on the event loop. The system function getaddrinfo is not used, because it
+// occupies a thread of the thread pool until a name server answers. File writes need the thread pool too: with
+// getaddrinfo, two name servers that never answered blocked every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'

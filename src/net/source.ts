@@ -3,7 +3,7 @@
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The error of a server that cannot be reached, refuses the request, or violates its protocol. */
+/** The error when a server cannot be reached, refuses the request, or violates the protocol. */
 export class SourceError extends Error {}
 
 export type SourceRequest = {

@@ -128,7 +128,7 @@ def make_tdt(folder, width=64, hidden=32, tokens=300, layers=2):
 
 
 def make_features(path):
-    """The features of NeMo as a graph, with the mel filters of onnx-asr."""
+    """Builds a graph that computes the features of NeMo, with the mel filters of onnx-asr."""
     import onnx_asr
 
     filters = np.load(f"{os.path.dirname(onnx_asr.__file__)}/preprocessors/data/fbanks.npz")["nemo128"]

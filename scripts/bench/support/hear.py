@@ -1,8 +1,8 @@
 """Transcribes WAV files (16 kHz, mono, 16 bits) with another program: python hear.py faster|openai WEIGHTS FILE...
 
 faster: faster-whisper, int8, batches of 8, greedy. WEIGHTS is a folder in CTranslate2's format.
-openai: openai/whisper, greedy with fallback, without the previous text. WEIGHTS is its file of the base model.
-Both give word times and detect the language. Prints a JSON list with {text, words} for each file.
+openai: openai/whisper, greedy with fallback, without the previous text. WEIGHTS is the file of the base model.
+Both programs compute word times and detect the language. Prints a JSON list with {text, words} for each file.
 """
 import json
 import sys

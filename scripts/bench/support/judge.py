@@ -1,7 +1,8 @@
 """Scores diarization with pyannote.metrics: python judge.py FOLDER    (needs pyannote.metrics)
 
-FOLDER has NAME.truth.rttm and NAME.said.rttm for each recording. No collar is used, and overlapping speech is scored.
-Prints JSON: for each name the error rate and the seconds that were missed, added and confused.
+FOLDER contains the reference NAME.truth.rttm and the result NAME.said.rttm of each recording. The score uses no collar
+and includes overlapping speech. Prints JSON: for each name, the error rate and the seconds of missed speech, of false
+speech and of speech with the wrong speaker.
 """
 import glob
 import json

@@ -6,8 +6,8 @@ import type { Whisper } from './whisper.ts'
 /** The context that a caller supplies for a recording. */
 export type Context = {
   /**
-   * Text in the style of the recording, with names and punctuation, as if it came before the recording. Null
-   * when the caller supplied none.
+   * A text that the model treats as the text before the recording. It shows the style, the names and the punctuation.
+   * Null when the caller supplied no prompt.
    */
   prompt: string | null
   /** Terms that may occur in the recording. */
@@ -16,11 +16,11 @@ export type Context = {
 
 export type ContextTokens = {
   ids: number[]
-  /** A sentence for the caller when some or all of the text is left out; otherwise null. */
+  /** A warning for the caller if the context or a part of the context is left out. Otherwise null. */
   warning: string | null
 }
 
-/** The sentence for the caller of a model that ignores the prompt and the vocabulary. */
+/** The warning for the caller if the model accepts no prompt and no vocabulary. */
 export const contextLeftOut = 'The model accepts no prompt and no vocabulary: they were left out.'
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 

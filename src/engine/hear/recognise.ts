@@ -189,9 +189,10 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns where to continue after the end of the text. Two time tokens at the end mean that speech continues.
- * Then the last sentence and the speech after it are decoded again together. That speech alone is often only
- * a second or two, and would have more word errors. Returns null when the text covers the whole window.
+ * Returns the speech that must be decoded again after a complete text. Two time tokens at the end of the text mean that
+ * more speech follows. The last sentence and the speech after the sentence are then decoded together. The speech after
+ * the sentence is often only a second or two; decoded alone, it has more word errors. Returns null when the text covers
+ * the whole window.
  */
 function unfinishedAtEnd(
   tokens: readonly number[],
@@ -206,8 +207,9 @@ function unfinishedAtEnd(
 }
 
 /**
- * Returns where to continue after the limit of tokens: at the last two adjacent time tokens. The tokens after
- * them belong to an incomplete sentence. Returns null when there are no such time tokens.
+ * Returns the speech that must be decoded again after the limit of tokens was reached. This speech begins at the last
+ * two adjacent time tokens, because the tokens after these two belong to an incomplete sentence. Returns null if the
+ * tokens contain no two adjacent time tokens.
  */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -218,9 +220,9 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
 }
 
 /**
- * Returns the continuation at a pair of time tokens, at `index` and `index + 1`. The tokens up to the first
- * one are kept, and decoding continues at the time of the second one. Returns null if there is no pair, or if
- * the continuation would be less than `progressMin` from the start.
+ * Returns the continuation at a pair of time tokens, at `index` and `index + 1`. The tokens up to the first time token
+ * are kept, and decoding continues at the time of the second time token. Returns null if there is no pair, or if the
+ * second time is less than `progressMin` after the start of the window.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

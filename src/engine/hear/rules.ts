@@ -10,14 +10,17 @@ export type NextToken = { token: number; logProbability: number }
  * floats.
  */
 const negligible = 18
-/** The highest offset of the first time token, because a window begins with speech: 50 × 0.02 s = 1 s. */
+/**
+ * The maximum offset of the first time token: 50 × 0.02 s = 1 s. The offset is small, because a window begins with
+ * speech.
+ */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
 /**
- * The tokens so far, and the number of model frames of sound in the window. No time token may exceed that
- * number.
+ * The tokens so far, and the number of model frames of sound in the window. No time token may be after the last of
+ * these frames.
  */
 export type History = { tokens: readonly number[]; frames: number }
 
@@ -27,8 +30,8 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 }
 
 /**
- * Chooses the next token. At temperature 0 it is the most probable one. At a higher temperature it is drawn
- * with `random`, which returns numbers from 0 to 1. This call overwrites `scores`.
+ * Chooses the next token. At temperature 0, the token is the most probable token. At a higher temperature, the token is
+ * sampled with `random`, which returns numbers from 0 to 1. This call overwrites `scores`.
  */
 export function choose(
   rules: Rules,
@@ -47,8 +50,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // Only time tokens are candidates when the sum of their probabilities exceeds the probability of the best
-  // other token.
+  // If the sum of the probabilities of all time tokens exceeds the probability of every text token and of the end
+  // token, only time tokens are candidates.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -68,7 +71,7 @@ type Range = { from: number; to: number }
 type Allowed = { text: Range; end: Range; times: Range }
 
 /**
- * Returns the allowed tokens. A time token precedes each text and another one follows it. The times never
+ * Returns the tokens that may follow the history. Each segment is between two time tokens, and the times never
  * decrease.
  */
 function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {

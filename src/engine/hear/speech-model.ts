@@ -6,9 +6,9 @@ import type { Context } from './prompt.ts'
 import type { Recording, Window } from './windows.ts'
 
 export type Listener = {
-  /** Called with the number of samples of the recording that are done. */
+  /** Called when the recognition advances, with the number of samples of the recording that are done. */
   onSamples(done: number): Promise<void>
-  /** Logs a warning. `event` is a phrase such as `window doubtful`. */
+  /** Called when there is a warning for the log. `event` is a phrase such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
 }
 
@@ -16,7 +16,7 @@ export type HearOptions = {
   recording: Recording
   /** The language code. If null, the model detects the language in these windows. */
   language: string | null
-  /** True if the texts are to be English translations. */
+  /** If true, the texts are English translations of the speech. */
   translate: boolean
   listener: Listener
 }
@@ -27,7 +27,7 @@ export type Heard = { language: string; texts: PlacedText[] }
 export type Hearing = {
   /** The number of windows that are recognised together. */
   rows: number
-  /** A sentence for the caller when the model cannot use the context, or only a part of it; otherwise null. */
+  /** A warning for the caller if the model ignores the context or a part of the context. Otherwise null. */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
 }

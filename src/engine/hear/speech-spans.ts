@@ -25,7 +25,7 @@ const speechPad = 0.2 * sampleRate
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of the span that has not ended yet; -1 when there is none. */
+  /** The first frame of the span that has not ended yet. -1 means that no span has begun. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []

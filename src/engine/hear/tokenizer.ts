@@ -69,8 +69,8 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins pieces to words, for languages without spaces. `Intl.Segmenter` finds the word boundaries. A piece
- * that overlaps two words joins these words.
+ * Joins the complete characters in `pieces` into words, for languages without spaces. `Intl.Segmenter` finds the word
+ * boundaries. An element of `pieces` that overlaps two words joins these two words.
  */
 function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -85,8 +85,8 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
 }
 
 /**
- * Joins pieces to words, which begin at spaces. Punctuation becomes a separate word; `mergePunctuation` joins
- * it to a neighbour later.
+ * Joins the complete characters in `pieces` into words. A word begins at a space. Punctuation becomes a separate word;
+ * `mergePunctuation` joins the punctuation to the next or the previous word later.
  */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -99,7 +99,7 @@ function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/** Joins each piece to the previous piece, unless `begins` returns true: then a word begins. */
+/** Joins each element of `pieces` to the previous element. If `begins` returns true, the element begins a new word. */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,
@@ -108,7 +108,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A piece that is a single space belongs to the word after it.
+    // A single space belongs to the word after the space.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -127,7 +127,7 @@ function isPunctuation(text: string): boolean {
 }
 
 /**
- * Returns true if the mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and
+ * Returns true if the punctuation mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and
  * `steno.dev`.
  */
 function isInside(before: string, mark: string, next: string): boolean {

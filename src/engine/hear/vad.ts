@@ -77,9 +77,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with its context, into overlapping pieces for the Fourier transform. Each piece is folded
- * at its middle. The cosine is an even function and needs only the sums of two mirrored samples. The sine is
- * odd and needs only the differences. This halves the number of multiplications.
+ * Cuts each frame, with its context, into overlapping parts for the Fourier transform. Each part is folded at its
+ * middle. The cosine is an even function and needs only the sums of two mirrored samples. The sine is odd and needs
+ * only the differences. So the fold halves the number of multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

@@ -1,5 +1,5 @@
-// Dynamic time warping (DTW): finds a monotonic path through a matrix. Here a row is a row of that matrix. In
-// each row only a band, a range of columns, is allowed.
+// Dynamic time warping (DTW): finds a monotonic path through a matrix. In each row of the matrix, the path may only use
+// a band: a range of columns.
 
 /** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
@@ -10,9 +10,9 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the greatest sum of values. It leads from the first column of the first row
- * to the last column of the last row. The band of each row must begin within the band of the row above it, or
- * directly at its end.
+ * Returns the monotonic path with the greatest sum of values. The path leads from the first column of the first row to
+ * the last column of the last row. The band of a row must begin within the band of the previous row, or directly at the
+ * end of the band of the previous row.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -20,7 +20,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // The number of columns from the start of the band above to the start of this band.
+    // The number of columns from the start of the previous row's band to the start of this row's band.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY

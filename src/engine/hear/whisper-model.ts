@@ -1,4 +1,4 @@
-// Whisper behind the interface of a speech model.
+// Implements the interface of a speech model (speech-model.ts) for Whisper.
 
 import { limits } from '../../limits.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -43,7 +43,9 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
   }
 }
 
-/** The number of windows that determine the language for another model. They are the longest ones. */
+/**
+ * The number of windows from which Whisper detects the language for a different model. The longest windows are used.
+ */
 const votersMax = 3
 
 /**

@@ -1,11 +1,11 @@
 // Packs speech spans into windows of at most 30 s for the model. A full window ends at the longest pause in
-// its last third. Between two spans, a pause of up to one second is kept, and a longer pause is shortened. A
-// window stores the place of each of its pieces in the recording.
+// its last third. Between two spans, a pause of up to one second is kept, and a longer pause is shortened. So a window
+// consists of pieces of the recording. The window stores the place of each piece in the recording.
 
 import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
 import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 
-/** A span of the recording that begins at sample `at` of the window. */
+/** A piece of a window: a span of the recording whose sound begins at sample `at` of the window. */
 export type Piece = Span & { at: number }
 
 /**
@@ -58,8 +58,8 @@ export class Packer {
   }
 
   /**
-   * Returns the number of waiting spans that go into the full window. The window ends at the longest pause in
-   * its last third. Without a pause there, it takes as many spans as fit.
+   * Returns the number of waiting spans that go into the full window. The window ends at the longest pause in its last
+   * third. If the last third has no pause, the window contains as many spans as fit.
    */
   private fitting(): number {
     let best = 1

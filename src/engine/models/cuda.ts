@@ -1,6 +1,6 @@
 // Installs ONNX Runtime's CUDA provider from a NuGet package. The package must have the same version as the
-// carried library. ONNX Runtime finds a provider only in its own folder, so the library is copied there too.
-// This file also lists the shared libraries that the machine lacks.
+// carried library. ONNX Runtime finds a provider only in its own folder, so ONNX Runtime's library is copied into the
+// folder of the provider. This file also lists the shared libraries that are missing on the machine.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'

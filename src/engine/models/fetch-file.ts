@@ -79,8 +79,8 @@ async function append(
 }
 
 /**
- * Converts errors of the transfer to SourceErrors, because these are retried. Disk errors are not converted
- * and not retried.
+ * Converts errors of the transfer to SourceErrors, because SourceErrors are retried. Errors of the disk are not
+ * converted, so they are not retried.
  */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

@@ -35,8 +35,8 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. Two processes never download the same model at once. The second process waits and then
- * uses the result of the first.
+ * Downloads a model. If two processes download one model, the second process waits and then uses the result of the
+ * first process.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -63,8 +63,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   const files = listed.filter(file => download.wants(file.path))
   for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // The name contains the commit, because an earlier attempt can be resumed only if its files have the same
-  // commit.
+  // The name of the draft contains the commit. So an attempt resumes only an earlier attempt that downloaded files of
+  // this commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {

@@ -155,7 +155,7 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
   return checked.flat()
 }
 
-/** Removes a known model and the drafts of its downloads. Returns false when there was nothing to remove. */
+/** Removes a known model and the drafts of its downloads. Returns false if neither the model nor a draft exists. */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false
   const release = lockFile(lockPath(join(dir, id)))

@@ -1,5 +1,5 @@
-// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the
-// decoder, in 8 bits with a scale per channel. Compared with floats, they need a quarter of the memory, and
+// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the decoder,
+// in 8 bits with a scale per channel. Compared with floats, 8-bit keys and values need a quarter of the memory, and
 // the decoder reads them in a quarter of the time.
 
 import type { Stored } from '../onnx/graph.ts'

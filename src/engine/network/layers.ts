@@ -1,5 +1,5 @@
-// The layers that the encoder and the decoder of Whisper share, built from operations of ONNX Runtime. They
-// read the weights of a compact model.
+// The layers that the encoder and the decoder of Whisper share, built from operations of ONNX Runtime. The layers use
+// the weights of a model in the compact form.
 
 import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
 import { blockSize } from './compact.ts'
@@ -71,9 +71,9 @@ export class Layers {
   }
 
   /**
-   * Quantises activations, rows × inputs, to 8 bits with a scale per row. Large values in one row then do not
-   * lower the precision of the other rows. The output of GELU is never below -0.17, so only 32 of the 256
-   * byte values are used below zero.
+   * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so that large values in one row do not
+   * lower the precision of other rows. The output of GELU is never below -0.17, so only 32 of the 256 byte values stand
+   * for negative values.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this

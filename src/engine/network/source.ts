@@ -69,8 +69,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) source.set(plain, () => floats(constant))
   }
-  // The matrices have no useful names. But each MatMul operation is named after its layer, and its second
-  // input is the matrix.
+  // The names of the matrices do not say the layer. But the name of each MatMul operation says its layer, and the
+  // second input of the operation is the matrix.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(

@@ -9,8 +9,8 @@ import { cppLibraries } from './library.ts'
 const apiVersion = 22
 
 /**
- * The index of each function in the array, and the types of its arguments: p is a pointer, n a size, i an
- * int. Each function returns null or an error status.
+ * The index of each function in the array, and the types of the function's arguments: `p` is a pointer, `n` is a size,
+ * `i` is an int. Each function returns null or an error status.
  */
 const table = {
   CreateSession: [7, 'pppp'],
@@ -106,8 +106,8 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // The machine lacks the C++ libraries. After the bundled C++ libraries are loaded, the dynamic linker
-    // finds them by name.
+    // The machine has no C++ libraries, so the carried C++ libraries are loaded. The dynamic linker then finds the
+    // loaded libraries by their names.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }

@@ -1,4 +1,4 @@
-// Reads the constants and the operations of an ONNX model, by name. This is the inverse of graph.ts.
+// Reads the constants and the operations of an ONNX model, by name. graph.ts writes such models.
 
 import type { Constant } from './graph.ts'
 
