@@ -1,5 +1,5 @@
 declare module '*.sql' {
   const text: string
-  // biome-ignore lint/style/noDefaultExport: this is how Bun gives the text of a file
+  // biome-ignore lint/style/noDefaultExport: Bun exports the text of a file as its default export
   export default text
 }

@@ -16,7 +16,7 @@ import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTestService, steered } from '../support/service.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at any depth
+// biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the document at any depth
 type Anything = any
 
 const root = join(import.meta.dir, '../..')

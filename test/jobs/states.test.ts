@@ -50,7 +50,7 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // Only startNextJob moves a job to processing. It selects only a pending job.
+  // Only `startNextJob` moves a job to processing, and `startNextJob` selects only pending jobs.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)

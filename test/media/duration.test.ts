@@ -1,5 +1,5 @@
-// Tests the measured duration. It must be the length of the playable sound, not the value in a header.
-// Files longer than half a minute are measured by their packets. The tests build such files from short files.
+// Tests the measured duration. The duration must be the length of the playable sound, not the value in a header. A
+// file longer than half a minute is measured by its packets. The tests build such files from short files.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -45,7 +45,7 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Changes the edit list in a copy of aac.m4a, and returns whether it is still simple. `list` starts after the
+ * Changes the edit list in a copy of aac.m4a. Returns true if the edit list is still simple. `list` starts after the
  * type of the box.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {

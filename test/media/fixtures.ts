@@ -1,4 +1,4 @@
-// The list of the fixtures that fixtures/media/make.sh creates. It has every accepted container, with its
+// The list of the fixtures that fixtures/media/make.sh creates. The fixtures have every accepted container with its
 // usual codecs.
 
 /**

@@ -1,5 +1,5 @@
-// Creates damaged copies of the fixtures. The damage is seeded, so a number gives the same file on every
-// machine.
+// Creates damaged copies of the fixtures. The number of a copy is the seed of its damage, so a number gives the same
+// file on every machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'

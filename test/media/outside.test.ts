@@ -104,8 +104,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Builds an alias record. It starts with a version, flags, and 150 bytes for volume and file name, which may
- * be empty. The path follows as entry 2.
+ * Builds an alias record. The record starts with a version, flags, and 150 bytes for the volume and the filename,
+ * which may be empty. The path follows as entry 2.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

@@ -93,7 +93,7 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59 of the file's 108 packets, 188 bytes each. They hold the end of the first
+  // Overwrites packets 45 to 59 of the file's 108 packets of 188 bytes. These packets contain the end of the first
   // tone and most of the second tone.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)

@@ -1,5 +1,5 @@
-// Tests the times of decoded sound against the times that a player shows. They must be equal for all kinds of
-// timestamps: a sound that a player shows at 12:34 must be at 12:34 in the samples.
+// Tests the times of decoded sound against the times that a player shows. A sound that a player shows at 12:34 must
+// be at 12:34 in the samples, for all kinds of timestamps.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'

@@ -107,7 +107,7 @@ test('the hosts file and localhost take precedence over name servers', async () 
 
 /**
  * Starts a name server that knows the names in `zone`. The name server never answers a query for a name that ends
- * with `.silent`. For every other name it responds that the name is unknown.
+ * with `.silent`. The answer for every other name is that the name is unknown.
  */
 async function startNameServer(zone: Zone) {
   const socket = createSocket('udp4')

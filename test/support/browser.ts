@@ -1,5 +1,5 @@
-// Finds and starts the browser for the tests. It is the program in STENO_TEST_CHROME, an installed browser, or the
-// browser in the npm package @sparticuz/chromium. The npm package needs no installed libraries.
+// Finds and starts the browser for the tests: the program in STENO_TEST_CHROME, an installed browser, or the browser
+// in the npm package @sparticuz/chromium. The npm package needs no installed libraries.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

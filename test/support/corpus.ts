@@ -150,8 +150,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * Returns all requests. GET and HEAD requests come first: they change nothing, so no job that runs in the
- * background can change their responses. DELETE requests come last.
+ * Returns all requests. GET and HEAD requests come first, while no other request has created a job. A job that runs
+ * in the background could change their responses. DELETE requests come last.
  */
 export function corpus(document: ApiDocument, existing: Existing): CorpusRequest[] {
   const operations = Object.entries(document.paths).flatMap(([template, byMethod]) =>

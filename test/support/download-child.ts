@@ -1,5 +1,5 @@
-// Downloads the given addresses one after another. After each download it prints the peak memory of the
-// process in bytes.
+// Downloads the given addresses one after another. Prints the peak memory of the process in bytes after each
+// download.
 
 import { readFileSync } from 'node:fs'
 import { download } from '../../src/net/download.ts'

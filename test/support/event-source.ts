@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { listedJob, segment } from '../../src/api/shapes/answers.ts'
 
 /** `id` is the last event id that the stream has sent. A comment has the event name ''. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each event
 export type ServerEvent = { event: string; id: string | null; data: any }
 
 /** Yields the events of a response until the stream ends. Checks the shape of each event. */

@@ -40,8 +40,8 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
 }
 
 /**
- * Writes a CTC model. `scores` is the number of scores per frame. A test sets it to simulate a model that does not
- * match its tokens.
+ * Writes a CTC model. `scores` is the number of scores per frame. With a `scores` that differs from the number of
+ * tokens, the model is invalid.
  */
 export async function writeCtcModel(
   folder: string,

@@ -1,4 +1,4 @@
-// A model hub for tests. It has one or more repositories. A test can configure transfer faults.
+// A model hub for tests, with one or more repositories. A test can configure transfer faults.
 
 import { createHash } from 'node:crypto'
 

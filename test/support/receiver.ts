@@ -1,5 +1,5 @@
-// A webhook receiver for tests. It keeps all requests. When the test ends, it checks each body against the
-// schema of its event.
+// A webhook receiver for tests. The receiver keeps all requests. At the end of the test, it checks each body against
+// the schema of its event.
 
 import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'

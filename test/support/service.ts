@@ -19,7 +19,7 @@ import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
 /** A response after its body was read. `body` is the parsed JSON of `text`. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+// biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
 type Options = {
@@ -44,8 +44,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   /** Advances the wall clock and the monotonic clock of the service, then runs its sweeps. */
   later(ms: number): void
   /**
-   * Moves only the wall clock, as an operator who sets it does, then runs the sweeps. The monotonic clock
-   * stays.
+   * Moves only the wall clock, as an operator who sets the clock does. Then runs the sweeps. The monotonic clock does
+   * not change.
    */
   stepClock(ms: number): void
   close(): Promise<void>

@@ -31,8 +31,8 @@ const quietStepsMax = 3000
 const depositCents = 10_000
 const sweepEveryMs = 60_000
 /**
- * A folder in memory if /dev/shm exists, otherwise a folder on disk. On a disk most of the time would go into
- * flushes.
+ * The folder for the data of a simulation. It is in memory if /dev/shm exists. On a disk, flushes would take most of
+ * the time.
  */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 

@@ -81,7 +81,7 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values are fixed by a file format or a protocol. They need not be in limits.ts. */
+/** Constants whose values are fixed by a file format or a protocol. Such constants may be outside of limits.ts. */
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**

@@ -93,8 +93,7 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
-  // The web app delays the DELETE request for Undo. It sends the request at the latest when the person leaves the
-  // page.
+  // The web app delays the DELETE request for Undo. Leaving the page sends the request immediately.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])

@@ -34,8 +34,8 @@ test('a webhook has a content type, a user agent, a time and a signature', () =>
 })
 
 /**
- * Checks a signature as a receiver does. This function is written only from the documentation, without a look
- * at the source code.
+ * Checks a signature as a receiver does. The code follows only the documentation, so it finds differences between the
+ * documentation and the source code.
  */
 function accepts(key: string, headers: Record<string, string>, body: string): boolean {
   const secret = createHash('sha256').update(key, 'utf8').digest('hex')

@@ -7,7 +7,7 @@ import { clips, pocket, unless } from '../../support/engine-room.ts'
 import { walk } from '../../support/openai-walk.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../support/server.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the test looks into whatever a client returned
+// biome-ignore lint/suspicious/noExplicitAny: each method of a client returns another shape
 type Results = Record<string, any>
 
 const program = process.env.STENO_TEST_PROGRAM
