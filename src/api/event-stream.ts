@@ -14,7 +14,9 @@ type Options = {
   signal: AbortSignal
   /** The number of utterances that the client received from an earlier stream. */
   utterancesSent: number
-  /** Returns false when the caller has lost the access to the job, for example because the key was revoked. */
+  /**
+   * Called before each write. Returns false when the caller has lost the access, for example by a revoked key.
+   */
   isAdmitted: () => boolean
   /** Called once when the stream has ended or the client has disconnected. */
   onEnd: () => void

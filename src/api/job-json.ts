@@ -51,7 +51,7 @@ export function timestamp(ms: number): string {
 
 /**
  * Returns the cost of a job, or null when the length of its media is not known yet. A failed job costs
- * nothing, although the database keeps its `costUnits`.
+ * nothing, although the database still has the `costUnits` of the job.
  */
 function costCents(job: Job): number | null {
   if (job.state === 'failed') return 0

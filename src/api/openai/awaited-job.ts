@@ -18,7 +18,7 @@ export type AwaitedJob = {
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>
-  /** Registers a function that is called after each change of the job. */
+  /** Sets the listener that is called after each change of the job. Replaces an earlier listener. */
   onChange(listener: () => void): void
   /** Returns true when the job has failed, or when the server stops before the job has ended. */
   hasFailed(): boolean

@@ -7,7 +7,7 @@ import type { HeldFile, UploadStore } from '../../uploads/store.ts'
 import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
-/** The bytes that a field counts in the size limit of all fields, in addition to its name and value. */
+/** The bytes that each field adds to the size of all fields, in addition to the field's name and value. */
 const partBytes = 64
 
 /** A complete form. `filename` is the name that the sender gave to the file. */

@@ -13,7 +13,7 @@ export const timing = {
   undoMs: 8000,
   /** Delay between the last keystroke and the request that saves the text. */
   saveMs: 900,
-  /** Keystrokes with less time between them than this are undone together. */
+  /** Longest time between two keystrokes that one undo reverts together. */
   undoStepMs: 1200,
   /** Delay between the last keystroke in a search field and the search. */
   typingMs: 250,

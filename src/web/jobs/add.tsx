@@ -124,7 +124,7 @@ async function addAddress(address: string): Promise<void> {
   await refreshJobs()
 }
 
-/** Returns the reason why the server would refuse a file, or null. A file with a reason is not sent. */
+/** Returns the reason why the server would refuse a file, or null. The web app does not send a refused file. */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits
   if (!limits) return null

@@ -1,5 +1,5 @@
-// Uploads a file in parts by the tus protocol 1.0. An interrupted upload resumes at the last byte that the
-// server has.
+// Uploads a file in parts by the tus protocol 1.0. An interrupted upload resumes after the last byte that
+// the server has.
 
 import { Fault, faultOf, isOnline, needsSignIn, pause } from '../base/net.ts'
 import { timing } from '../base/timing.ts'

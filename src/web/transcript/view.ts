@@ -20,9 +20,9 @@ export type Place = { utterance: number; from: number; to: number }
 
 export type ViewOptions = {
   language: string
-  /** Returns the name to show for the label of a speaker. */
+  /** Called with the label of a speaker. Returns the name to show. */
   nameOf: (speaker: string) => string
-  /** Returns the number of a speaker. The number decides the colour of the speaker. */
+  /** Called with the label of a speaker. Returns the number that decides the colour of the speaker. */
   numberOf: (speaker: string) => number
 }
 
