@@ -24,7 +24,7 @@ export type LoadedModels = {
    * The speech models in the order of preference. The first model that supports the language of a job serves the job.
    */
   speech: readonly [SpeechModel, ...SpeechModel[]]
-  /** The model that detects languages for speech models without language detection. Null if it is not loaded. */
+  /** The model that detects languages for speech models without language detection. Null if no such model is loaded. */
   detector: SpeechModel | null
   /** The models for diarization, or the reason why there are none. */
   voices: Voices | { problem: string }

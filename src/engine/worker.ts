@@ -201,7 +201,7 @@ export class Worker {
 }
 
 /**
- * Returns the environment of this process without steno's settings, because they contain secrets. The child
+ * Returns the environment of this process without steno's settings, because the settings contain secrets. The child
  * process receives the settings that it needs in messages.
  */
 function environment(): Record<string, string | undefined> {

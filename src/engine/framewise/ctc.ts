@@ -102,7 +102,7 @@ function normalised(sound: Float32Array): Float32Array {
 
 /**
  * Greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and removes blank tokens. A token
- * starts at the start of its first frame and ends at the end of its last frame.
+ * lasts from the start of its first frame to the end of its last frame.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

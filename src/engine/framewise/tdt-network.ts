@@ -49,8 +49,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores for one frame: one for each token and each duration. -1 if the model file does not define
-   * it.
+   * The number of scores for one frame: one for each token and each duration. -1 if the model file does not define this
+   * number.
    */
   scores: number
   emptyState(): State

@@ -127,7 +127,7 @@ function mirrored(samples: Float32Array, at: number): number {
 }
 
 /**
- * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k use the same two products.
+ * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k share two products.
  * The cosines need even samples ± odd samples; the sines need odd samples ± even samples.
  */
 function spectrumGraph(mels: number): Uint8Array {

@@ -54,7 +54,7 @@ async function* findWindows(
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }
 
-/** Yields the same samples in chunks of one size. The last chunk may be shorter. */
+/** Yields the samples of `sound` in chunks of `size` samples. The last chunk may be shorter. */
 async function* chunksOf(sound: AsyncIterable<Float32Array>, size: number): AsyncGenerator<Float32Array> {
   let chunk = new Float32Array(size)
   let filled = 0

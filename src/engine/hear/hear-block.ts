@@ -76,7 +76,7 @@ type EncodeOptions<Result> = {
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
-/** Encodes the windows, passes them to a function, and closes them afterwards. */
+/** Encodes the windows, passes the encoded windows to a function, and closes them when the function has returned. */
 async function withEncoded<Result>(
   { whisper, features }: WhisperModels,
   windows: readonly Window[],
@@ -126,7 +126,7 @@ async function decodeWindows(
     promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
     // The attention of a translation does not follow the order of the speech, so word times cannot be computed from
-    // it. They are estimated.
+    // the attention. They are estimated from the numbers of letters.
     attention: attendingDecoder !== null && !translate,
     random: seededRandom(),
     onShare,

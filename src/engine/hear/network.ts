@@ -22,8 +22,8 @@ export type Encoder = {
 
 export type Decoder = {
   /**
-   * Feeds the same prompt to every window and starts a batch. The encoded windows may be closed when this
-   * call returns.
+   * Starts a batch and feeds `prompt` to every window. The caller may close the encoded windows when this call has
+   * returned.
    */
   begin(windows: readonly EncodedWindow[], prompt: readonly number[]): Batch
 }

@@ -56,8 +56,8 @@ function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The shortest pause, in samples. Speech spans with a shorter distance are joined: they are continuous speech
- * that was cut at the maximum length.
+ * The minimum distance, in samples, of two speech spans with a pause between them. Spans with a shorter distance are
+ * joined, because they are continuous speech that was cut at the maximum length of a span.
  */
 const pauseMin = 0.1 * sampleRate
 

@@ -1,4 +1,4 @@
-// The inputs and outputs that a published model must have. A model without them is refused when it is loaded.
+// The inputs and outputs that a published model must have. Loading fails if the model has no such input or output.
 
 import type { Port } from '../onnx/session.ts'
 

@@ -100,8 +100,8 @@ export async function recognise(
 }
 
 /**
- * Returns the better of two attempts. An attempt that passed the checks is better. If both failed, the more
- * probable text is better. In both texts, a loop is already reduced to its first occurrence.
+ * Returns the better of two attempts. An attempt that passed the checks is better than an attempt that failed. If both
+ * attempts failed, the more probable text is better. In both texts, a loop is already reduced to its first occurrence.
  */
 function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now
@@ -114,8 +114,8 @@ type Attempt = {
   hypothesis: Hypothesis
   looped: boolean
   /**
-   * `tokensMax` is the limit of the model. `limit` is the limit of this attempt: it is lower when the speech
-   * is short.
+   * The limits of the number of tokens. `tokensMax` is the limit of the model. `limit` is the limit of this attempt,
+   * which is lower when the speech is short.
    */
   tokensMax: number
   limit: number
@@ -179,7 +179,8 @@ function plausibleTokens(frames: number): number {
 }
 
 /**
- * The maximum length, in model frames, of a sentence and the speech after it that are decoded again together.
+ * The maximum length, in model frames, of the last sentence and the speech after this sentence, if both are decoded
+ * again.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**

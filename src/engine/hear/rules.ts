@@ -6,8 +6,8 @@ import type { Facts } from './facts.ts'
 export type NextToken = { token: number; logProbability: number }
 
 /**
- * The distance below the highest score from which a score is ignored: it does not change a sum of 32-bit
- * floats.
+ * The distance from the highest score below which a score is ignored, because such a low score does not change a sum of
+ * 32-bit floats.
  */
 const negligible = 18
 /**

@@ -1,4 +1,4 @@
-// Chooses the speech model. If a published model is configured by name, it is downloaded when it is not
+// Chooses the speech models. If a published model is configured by name, this model is downloaded when it is not
 // installed. The default model is never downloaded: the built-in model is used until the default model is
 // installed.
 

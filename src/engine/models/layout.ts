@@ -20,8 +20,9 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of the weight files. These are the compact file or, without it, the files of the variant
- * with their external data. The list is empty when the encoder or the decoder is missing.
+ * Returns the paths of the weight files. If the folder has a compact file, the list has only the compact file.
+ * Otherwise the list has the files of the variant and of their external data. The list is empty when the encoder or
+ * the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]

@@ -29,7 +29,7 @@ export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
  * Chooses the voice models that are used with a speech model. The published voice models in `dir` are
- * preferred. If they are missing, a built-in speech model uses the built-in voice models. A speech model that
+ * preferred. If one is missing, a built-in speech model uses the built-in voice models. A speech model that
  * only tests use always gets the voice models of the tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {

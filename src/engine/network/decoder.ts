@@ -1,6 +1,6 @@
 // The ONNX graph of Whisper's decoder. It processes the prompt first, and then one token per row in each run.
-// It reads the keys and values of all cross-attention layers in 8 bits, as the encoder computed them. It
-// returns the cross-attention of the given heads.
+// The decoder reads the keys and values of all cross-attention layers in 8 bits, as the encoder computed them. The
+// decoder returns the cross-attention of the given heads.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'

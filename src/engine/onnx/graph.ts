@@ -27,8 +27,8 @@ export class Graph {
   private count = 0
 
   /**
-   * `prefix` begins every generated name. A branch has its own prefix, so that its names differ from those of
-   * the outer graph.
+   * `prefix` begins every generated name. A branch has its own prefix, so that the names of the branch differ from the
+   * names of the outer graph.
    */
   constructor(private readonly prefix = '') {}
 

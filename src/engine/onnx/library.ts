@@ -9,7 +9,7 @@ export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
  * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy in
- * the provider's folder. Otherwise it is the carried library.
+ * the provider's folder. Otherwise this is the carried library.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()

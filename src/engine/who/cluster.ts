@@ -156,8 +156,9 @@ class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest neighbour. After a merge the bound may be
-   * too low. A bound is recomputed only when it is the lowest of all bounds.
+   * For each cluster, a lower bound of the distance to its nearest neighbour. A merge can remove the nearest
+   * neighbour, so that the true distance is above the bound. A bound is recomputed only when it is the lowest of all
+   * bounds.
    */
   private readonly bounds: Float32Array
 

@@ -12,8 +12,8 @@ import { dot } from './unit.ts'
 import { frameCentre, frameStep, type Voices, viewFrames, viewSamples } from './voices.ts'
 
 /**
- * The number of frames from the start of one view to the start of the next: 0.996 s. Views start at a frame
- * boundary, so overlapping views have the same frames.
+ * The number of frames from the start of one view to the start of the next view: 0.996 s. Each view starts at a frame
+ * of the recording, so the frames of overlapping views coincide.
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
@@ -71,7 +71,7 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // Waits for two blocks of sound before it embeds one block: more sound gives a better measurement of the noise.
+      // Embeds a block only when two blocks of sound have arrived: more sound gives a better measurement of the noise.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }

@@ -10,7 +10,7 @@ export type Embedder = {
   sizeMin: number
   /** The index of the sample at the middle of the first feature frame. */
   firstMiddle: number
-  /** Returns the feature frames of `sound`. The caller cuts them into parts with one voice each, for `embed`. */
+  /** Returns the feature frames of `sound`. The caller cuts the frames into parts with one voice each, for `embed`. */
   features(sound: Float32Array): Float32Array
   /**
    * Returns the embedding of each part. A part is the feature frames of one voice. The embedding is null if the part is

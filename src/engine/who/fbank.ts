@@ -18,8 +18,8 @@ const lowestHertz = 20
 /** The scale of the samples: the models were trained on 16-bit integers. */
 const sampleScale = 32_768
 /**
- * The lowest power, which keeps the logarithm of silence finite. As in Kaldi, it is the machine epsilon of
- * 32-bit floats.
+ * The lowest power: the machine epsilon of 32-bit floats, as in Kaldi. This limit keeps the logarithm of silence
+ * finite.
  */
 const powerMin = 1.1920929e-7
 
@@ -82,8 +82,8 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of the previous sample from each sample. For the first sample, the
-    // same fraction of the first sample itself is subtracted.
+    // Pre-emphasis subtracts a fraction of the previous sample from each sample. The first sample has no previous
+    // sample, so the fraction of the first sample itself is subtracted.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft

@@ -11,8 +11,8 @@ import { classVoices, localVoices, viewFrames } from './voices.ts'
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The vote of a frame in a piece that is too short to be clustered. All such votes of a view together count less than
- * one.
+ * The vote of a frame in a piece that is too short to be clustered. All such votes of a view together count at most as
+ * much as one frame of a clustered piece.
  */
 const unsureVote = 1 / viewFrames
 

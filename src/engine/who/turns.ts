@@ -67,8 +67,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of one view are never the same speaker, so speakers that are already assigned get no
-      // votes.
+      // Two voices of one view are never one speaker. So the votes for a speaker who is already assigned to a voice of
+      // this view are removed.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
