@@ -67,7 +67,7 @@ export function forgetAccount(db: Db, id: string): void {
   )
 }
 
-/** Moves the account to the end of the round robin, in which the jobs of accounts are started. */
+/** Moves the account to the end of the round-robin order in which accounts start jobs. */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {
     id,

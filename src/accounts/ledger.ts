@@ -48,7 +48,10 @@ export function release(db: Db, accountId: string, jobId: string): number {
   })
 }
 
-/** Returns the amount that was released when the job ended, or 0 when nothing was released. */
+/**
+ * Returns the reserved amount that was released when the job ended. Returns 0 when the job had no reserve or was
+ * charged.
+ */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(
     `select units from ledger where job_id = $jobId and kind = 'release'`,

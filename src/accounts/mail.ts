@@ -13,8 +13,8 @@ export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
   /**
-   * Sends a mail. Rejects when the mail server does not accept the mail. The error contains neither the text
-   * of the mail nor the password of the server.
+   * Sends a mail. Rejects when the mail server refuses the mail. The error contains neither the text of the mail nor
+   * the password of the mail server.
    */
   send(mail: Mail): Promise<void>
   /** Aborts the mails that are being sent. */
@@ -108,7 +108,7 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
-/** Removes the mails to this address from the data folder. */
+/** Removes the mails to an email address from the data folder. */
 export function removeMailTo(dataDir: string, email: string): void {
   for (const path of listMail(dataDir)) {
     const isToAddress = readFileSync(path, 'utf8').split('\r\n').includes(`To: ${email}`)

@@ -1,4 +1,4 @@
-// Opens the database of the data folder for a command. A server may use the same database at the same time.
+// Opens the database of the data folder for a command. A server may have the database open at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import { type Db, openDb } from '../db/db.ts'

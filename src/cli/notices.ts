@@ -49,7 +49,7 @@ export function listPackages(root: string): { folder: string; about: Package }[]
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // The package is optional and made for another platform.
+      // An optional package may be missing: it is made for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }

@@ -33,7 +33,7 @@ export function serverConfig(flags: Flags = {}): Config {
   return readConfig({ ...process.env, ...variablesOf(flags) })
 }
 
-/** Reads the settings of the service on this machine. Its data folder may not exist yet. */
+/** Reads the settings of the service on this machine. The data folder of the service may not exist yet. */
 export function serviceConfig(flags: Flags = {}): Config {
   return readConfig(serviceEnvironment(flags))
 }

@@ -37,7 +37,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // The running flush may not include the last write. Therefore one more flush is needed.
+      // The running flush may not include the last write, so one more flush follows.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

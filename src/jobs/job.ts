@@ -40,7 +40,7 @@ export type Job = {
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
-  /** The number of channels of the recording. Null until its media is inspected. */
+  /** The number of channels of the recording. Null until the inspection of the media. */
   channelCount: number | null
   webhookUrl: string | null
   fileBytes: number | null

@@ -78,7 +78,7 @@ export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): J
   )
 }
 
-/** Lists the newest jobs of all accounts, or of one. */
+/** Lists the newest jobs of one account, or of all accounts. */
 export function listNewestJobs(
   db: Db,
   { accountId, state, limit }: { accountId: string | null; state: JobState | null; limit: number },

@@ -8,7 +8,7 @@ import type { JobState } from './states.ts'
 /** `percent` is null before a job is transcribed. */
 export type Progress = { sentence: string; percent: number | null }
 
-/** The sentence that a job shows when it enters a state. */
+/** The sentence that describes the progress of a job at the start of each state. */
 export const defaultProgress: Record<JobState, string> = {
   created: 'Accepted; the file has not been looked at yet',
   downloading: 'Downloading the file',

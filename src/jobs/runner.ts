@@ -99,7 +99,7 @@ export class Runner {
     }
   }
 
-  /** Fails the jobs that have been in one state for longer than its timeout. */
+  /** Fails the jobs whose current state has lasted longer than the timeout of this state. */
   failStuckJobs(): void {
     const { db, config } = this.#parts
     for (const { state, setting, code } of timeouts) {

@@ -20,7 +20,7 @@ type Head = Omit<Transcript, 'utterances'>
 type StoredHead = { head: string; names: string | null; edits: number }
 type Names = Record<string, string>
 
-/** Returns how often a transcript has been edited, or null when the job has no transcript. */
+/** Returns the number of edits of a transcript, or null when the job has no transcript. */
 export function countEdits(db: Db, jobId: string): number | null {
   return findHead(db, jobId)?.edits ?? null
 }

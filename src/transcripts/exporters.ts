@@ -73,7 +73,7 @@ function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }:
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Joins consecutive paragraphs of the same speaker to one paragraph. */
+/** Joins consecutive paragraphs of one speaker to one paragraph. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {
@@ -89,9 +89,7 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
   return includeSpeakers === 'true'
 }
 
-/**
- * Converts a speaker label of a transcript to the form that exports show: `SPEAKER 1` becomes `Speaker 1`.
- */
+/** Converts a speaker label of a transcript to the form in exported files: `SPEAKER 1` becomes `Speaker 1`. */
 export function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }

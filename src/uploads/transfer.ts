@@ -55,7 +55,7 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // Cancels the body when the loop ended early. The rest of the body is not used.
+      // If the loop ended early, the remaining bytes of the body are not needed. `cancel` stops the body.
       reader.cancel().catch(() => {})
     }
   }

@@ -16,7 +16,7 @@ export type Screen = {
   end(): void
 }
 
-/** The number of a file among all files of a run. */
+/** The number of a source in a run, and the number of all sources. */
 export type Place = { number: number; files: number }
 
 export function openScreen(name: string, { number, files }: Place, { quiet }: { quiet: boolean }): Screen {
