@@ -1,5 +1,5 @@
 // Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table.
-// Without an argument it measures the checkout that contains this script.
+// Without an argument, the script measures the checkout that contains this script.
 //
 //     bun scripts/house.ts [CHECKOUT]
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct Confinement {
-    // The process id of the server. This process ends with it.
+    // The process id of the server. This process ends when the server ends.
     int64_t parent;
     // The nice value of this process.
     int64_t priority;

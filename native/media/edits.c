@@ -1,4 +1,4 @@
-// Finds MP4 files whose edit lists only shift the start of a track or trim it. These files do not need the full edit
+// Finds MP4 files whose edit lists only shift or trim a track. These files do not need the full edit
 // list. To apply a full edit list, FFmpeg builds the index of every track a second time, which takes 60 MB for ten
 // hours of audio.
 
@@ -111,7 +111,7 @@ static Clock read_clock(Box header)
     return (Clock){(double)number(bytes + 12, 4), (double)number(bytes + 16, 4)};
 }
 
-// Reads the edits of a list that has one or two of them. Returns 0 for any other list.
+// Reads the edits of a list with one or two edits, and returns their number. Returns 0 for any other list.
 static int read_edits(Box list, Edit edits[2])
 {
     // The version, the number of edits, and two edits with 64-bit numbers.

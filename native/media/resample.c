@@ -95,7 +95,7 @@ static void open_context(Resampler *resampler, const AVFrame *frame, enum AVChan
     struct SwrContext *context = swr_alloc();
     if (!context)
         refuse("too-large");
-    // This option scales the mix so that it does not clip when all channels are at full level.
+    // The option `rematrix_maxval` scales the mix, so that the mix does not clip when all channels are at full level.
     av_opt_set_double(context, "rematrix_maxval", 1, 0);
     const int channels = frame->ch_layout.nb_channels;
     const bool is_pair = channels == 2 && order != AV_CHANNEL_ORDER_AMBISONIC && resampler->channel == 0;
@@ -140,8 +140,8 @@ bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip)
     make_room(resampler, most);
     int result = swr_convert_frame(resampler->context, resampler->out, frame);
     if (result == AVERROR_INPUT_CHANGED) {
-        // The sample rate, format or channel layout has changed. The filter still holds samples of the old kind, so
-        // they are emitted first.
+        // The sample rate, format or channel layout has changed. The filter still holds samples of the previous frames.
+        // These samples are emitted before a new filter is opened.
         resampler_flush(resampler);
         open_context(resampler, frame, order);
         if (!resampler->context)

@@ -9,8 +9,8 @@
 // The maximum media time that FFmpeg analyses to find the streams, in microseconds. If the headers are at the end of
 // the file, FFmpeg finds them by seeking.
 static const int64_t probe_microseconds = 60000000;
-// The number of failed reads in a row after which the file is treated as ended. A damaged file may fail at some
-// positions and be readable after them.
+// The number of failed reads in a row after which the file is treated as ended. A damaged file can be readable after a
+// damaged position, so a single failed read does not end the file.
 enum { FAILED_READS_MAX = 64 };
 
 // Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
@@ -141,7 +141,7 @@ static bool has_pictures(const AVFormatContext *format)
 }
 
 // Returns the timestamp that a player shows as 0:00, in samples. In a broadcast this timestamp may have any value. In
-// an mp3 file it is the delay of the encoder.
+// an mp3 file this timestamp is the delay of the encoder.
 static double origin_of(const Source *source)
 {
     if (source->format->start_time == AV_NOPTS_VALUE)

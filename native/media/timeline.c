@@ -68,8 +68,8 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     return true;
 }
 
-// A single wrong timestamp does not affect the timestamp of the next span. A real gap does affect it, and so does a
-// clock that was set back.
+// Returns true if the next span confirms a jump. After a single wrong timestamp, the timestamp of the next span is
+// right again. After a real gap, or a clock that was set back, the timestamp of the next span has the same offset.
 static bool jump_lasts(const Timeline *timeline, double drift, Span next)
 {
     if (!next.has_start)

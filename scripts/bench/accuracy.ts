@@ -1,6 +1,6 @@
 // Counts the word errors of every clip with a reference text, and checks the detected language and the word
 // times.
-// Compares steno with the transformers.js pipeline on the same weights.
+// Compares steno with the transformers.js pipeline. Both programs use the same weights.
 // steno detects the language. The transformers.js pipeline cannot detect the language, so this benchmark passes the
 // correct language to the pipeline.
 //

@@ -11,7 +11,7 @@ import { readRttm, type Segment, score } from './support/der.ts'
 
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
-/** The tested thresholds. They fit only these embeddings: each embedding model needs its own thresholds. */
+/** The tested thresholds. These thresholds fit only these embeddings: each embedding model needs its own thresholds. */
 const thresholds = [0.78, 0.8, 0.82, 0.84, 0.86, 0.88]
 
 async function run(): Promise<string[][]> {
@@ -95,8 +95,8 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Applies the published transform to the embeddings. First it subtracts the mean and scales to unit length.
- * Then it applies the linear discriminant analysis, subtracts the second mean, and scales again.
+ * Applies the published transform to the embeddings. The steps are: subtract the first mean, scale to unit length,
+ * apply the linear discriminant analysis, subtract the second mean, scale to unit length.
  */
 function transformed(vectors: readonly Float32Array[], file: Buffer): Float32Array[] {
   const wide = 256

@@ -1,5 +1,5 @@
 // Measures the CPU time and the memory of decoding one hour of mp3 and of m4a. Compares the media child with
-// ffmpeg's command line. Files of ten hours show whether the memory of the child grows.
+// the program ffmpeg. The memory of the child must not grow in files of ten hours.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

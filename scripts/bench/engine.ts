@@ -93,7 +93,7 @@ async function transformers(folder: string, sound: string, language: string): Pr
 }
 
 /**
- * Measures the whole process of whisper-cli. Its load time is included: it is only a few milliseconds.
+ * Measures the whole process of whisper-cli. The load time is included, because it is only a few milliseconds.
  * Returns null if the operator has not named the program and its weights.
  */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {

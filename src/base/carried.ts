@@ -50,7 +50,7 @@ export function nativeEnvironment(): Record<string, string> {
 
 /**
  * Returns the folder of the unpacked files. If the folder is missing, a child process unpacks the files. This process
- * does not unpack them, because the pages of the binary that it reads would stay in its memory.
+ * does not unpack the files, because the pages of the binary that are read would stay in the memory of this process.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)

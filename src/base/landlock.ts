@@ -28,7 +28,7 @@ const all = 0b11n
 
 export type Paths = {
   read: string[]
-  /** Paths that the process may write to. It cannot read them unless `read` lists them too. */
+  /** The paths to which the process may write. The process cannot read such a path unless `read` lists the path too. */
   write: string[]
 }
 

@@ -54,8 +54,8 @@ export type Metrics = {
 
 type Value = { value: number }
 /**
- * `bound` is the upper limit of a bucket. A bucket counts the values up to its own bound that are above the
- * bound of the previous bucket.
+ * The content of a histogram. `bound` is the upper bound of a bucket. A bucket counts the values that are above the
+ * bound of the previous bucket and not above its own bound.
  */
 type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 

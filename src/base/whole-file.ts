@@ -41,8 +41,8 @@ export function removeOldDrafts(folder: string): void {
 }
 
 /**
- * A draft of a file or folder. A caller declares it with `using`, writes to `path`, then calls `place` or
- * `replace`. Without that call the draft is removed at the end of the block.
+ * A draft of a file or folder. A caller declares the draft with `using`, writes to `path`, then calls `place` or
+ * `replace`. Without a call of `place` or `replace`, the draft is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string

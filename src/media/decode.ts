@@ -10,8 +10,8 @@ export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. The default is the mix of all channels. */
   channel?: number
   /**
-   * Called at the end of the file if packets were damaged, with the number of these packets. Silence has
-   * replaced them.
+   * Called at the end of the file if packets were damaged, with the number of these packets. Silence replaces the sound
+   * of damaged packets.
    */
   onDamage?: (packets: number) => void
 }

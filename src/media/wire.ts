@@ -21,7 +21,7 @@ export type MediaOrder = {
 
 export type DecodeResult = {
   samples: number
-  /** The number of packets that could not be read or decoded. Silence has replaced them. */
+  /** The number of packets that could not be read or decoded. Silence replaces the sound of these packets. */
   damaged: number
 }
 

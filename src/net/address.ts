@@ -40,8 +40,8 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a connection to this address is allowed. `own` are the addresses of this machine: they are
- * denied unless `allowNets` contains them. Returns false for a text that is not an IP address.
+ * Returns true if a connection to this address is allowed. `own` lists the addresses of this machine. An own address is
+ * denied unless `allowNets` contains the address. Returns false for a text that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
@@ -66,8 +66,8 @@ function isPublic(address: string): boolean {
 }
 
 /**
- * Returns true if these networks contain the address, or the IPv4 address behind it if it is a NAT64
- * address.
+ * Returns true if these networks contain the address. For a NAT64 address, also returns true if the networks contain
+ * the IPv4 address for which the NAT64 address stands.
  */
 export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)

@@ -1,6 +1,6 @@
-// Sends one request over a given socket and reads its answer. It uses no connection pool and no proxy, does
-// not decode the body, and does not follow redirects. It uses node:http, because the fetch of Bun always
-// obeys HTTP_PROXY and opens its own connections.
+// Sends one request over a given socket and reads the answer. No connection pool and no proxy is used. The body is not
+// decoded, and redirects are not followed. The request is sent with node:http, because the fetch of Bun always obeys
+// HTTP_PROXY and opens its own connections.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'

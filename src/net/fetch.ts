@@ -68,8 +68,8 @@ export function isWeb(url: URL): boolean {
 }
 
 /**
- * Stores the cookies that `url` has set. Some share links, for example those of SharePoint, set a cookie in
- * the redirect and require it at the target.
+ * Stores the cookies that `url` has set. Some share links, such as links of SharePoint, set a cookie in the redirect
+ * and require this cookie at the target of the redirect.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()

@@ -14,7 +14,7 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that buffers the first bytes until it is certain that they are not a web page. It then
+ * Opens a filter that buffers the first bytes of a body. When these bytes are certainly not a web page, the filter
  * passes all bytes to `write`.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {

@@ -1,5 +1,5 @@
 // A load generator in a separate process. It uses raw keep-alive sockets, each with one request in flight,
-// and prints its measurements. `fetch` is not used, because it needs more CPU time than the measured server.
+// and prints its measurements. `fetch` is not used, because `fetch` needs more CPU time than the measured server.
 
 export type Load = {
   port: number

@@ -32,7 +32,7 @@ export async function measure(
   return { cpuMs: Number(usage.cpuTime.total) / 1000, wallMs: performance.now() - before, peakBytes, out }
 }
 
-/** Returns the resident memory of a process and its descendants. A process that has just ended counts as 0. */
+/** Returns the resident memory of a process and its descendants. The memory of a process that has just ended is 0. */
 function treeBytes(pid: number): number {
   try {
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])

@@ -55,7 +55,10 @@ export async function writeRandomModel(
   await Bun.write(join(folder, `onnx/decoder_model_merged${form}.onnx`), decoder(size, int8))
 }
 
-/** Weights are constants of the outermost graph, so that both branches of a decoder share them. */
+/**
+ * The weights of a model. Weights are constants of the outermost graph, so that both branches of a decoder share
+ * them.
+ */
 class Weights {
   private readonly names = new Set<string>()
   private state = 1
