@@ -107,20 +107,17 @@ async function upload(caller: Caller, counts: { uploads: number }): Promise<void
 async function transcribe(caller: Caller, counts: { jobs: number }): Promise<void> {
   const { address, headers, signal } = caller
   const { upload_id, upload_url } = await addressFor(caller, 'clip.flac')
-  await fetch(upload_url, {
-    method: 'PUT',
-    headers: { 'Content-Type': 'audio/wav' },
-    body: Bun.file(clip),
-    signal,
-  })
+  const put = { method: 'PUT', headers: { 'Content-Type': 'audio/flac' }, body: Bun.file(clip), signal }
+  if (!(await fetch(upload_url, put)).ok) throw new Error('the clip was refused')
   const body = JSON.stringify({ upload_id })
   const created = await fetch(`${address}/v1/transcribe`, { method: 'POST', headers, body, signal })
   const { id } = (await created.json()) as { id: string }
   for (;;) {
     const answer = await fetch(`${address}/v1/transcribe/${id}?wait=30`, { headers, signal })
     const { status } = (await answer.json()) as { status: string }
-    if (status === 'failed') throw new Error('the job failed')
     if (status === 'completed') break
+    if (!answer.ok || status === 'failed')
+      throw new Error(`the job has the status ${status ?? answer.status}`)
   }
   counts.jobs++
 }
