@@ -1,14 +1,10 @@
 // Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms.
 // An incomplete last frame is dropped. Each frame is processed in this order: subtraction of the mean,
 // pre-emphasis, Hamming window, power spectrum of 512 points, 80 mel bands from 20 to 8000 Hz.
-//
-// All operations before the power are linear. They are combined into one product of a frame and a matrix.
-// ONNX Runtime computes this product faster than JavaScript computes a Fourier transform.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
-import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { openSession, tensor } from '../onnx/session.ts'
+import { openFrameBands } from './frame-bands.ts'
 
 export const bands = 80
 const fftPoints = 512
@@ -34,40 +30,19 @@ export function framesIn(samples: number): number {
 }
 
 export function openFbank(runtime: Runtime): Fbank {
-  const session = openSession(runtime, featureGraph())
-  const run = session.run(['frames'], ['features'])
+  const frameBands = openFrameBands(runtime, {
+    spectrum: spectrumMatrix,
+    filters: melMatrix(),
+    bands,
+    logarithmOfAtLeast: powerMin,
+  })
   return {
     of: samples => {
-      const count = framesIn(samples.length)
-      if (count === 0) return new Float32Array(0)
-      const frames = new Float32Array(count * samplesPerFft)
-      for (let frame = 0; frame < count; frame++) {
-        const from = frame * samplesPerMelFrame
-        frames.set(samples.subarray(from, from + samplesPerFft), frame * samplesPerFft)
-      }
-      const input = tensor(runtime, 'float32', frames, [count, samplesPerFft])
-      const [output] = run([input])
-      const features = output.floats(count * bands).slice()
-      for (const used of [input, output]) used.free()
-      return features
+      const frames = framesIn(samples.length)
+      return frames === 0 ? new Float32Array(0) : frameBands.of(samples, frames)
     },
-    close: () => session.close(),
+    close: frameBands.close,
   }
-}
-
-function featureGraph(): Uint8Array {
-  const graph = new Graph()
-  const frames = graph.input('frames', 'float32', ['frames', samplesPerFft])
-  const square = (wave: (angle: number) => number) => {
-    const matrix = graph.constant({ dims: [samplesPerFft, bins], data: spectrumMatrix(wave) })
-    const product = graph.add('MatMul', [frames, matrix])
-    return graph.add('Mul', [product, product])
-  }
-  const power = graph.add('Add', [square(Math.cos), square(Math.sin)])
-  const mel = graph.add('MatMul', [power, graph.constant({ dims: [bins, bands], data: melMatrix() })])
-  graph.add('Log', [graph.add('Max', [mel, graph.scalar(powerMin)])], {}, ['features'])
-  graph.output('features', 'float32', ['frames', bands])
-  return graph.bytes()
 }
 
 /**

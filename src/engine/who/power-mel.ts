@@ -1,14 +1,11 @@
 // Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame has 25
 // ms of sound. The middle of the first frame is the first sample, and frames are 10 ms apart. The sound is padded
 // with silence at both ends.
-//
-// The Hann window and the Fourier transform are combined into one product of a frame and a matrix, as in fbank.ts.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
-import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { openSession, tensor } from '../onnx/session.ts'
+import { openFrameBands } from './frame-bands.ts'
 
 export const melBands = 40
 
@@ -19,45 +16,20 @@ export type PowerMel = {
 }
 
 export function openPowerMel(runtime: Runtime): PowerMel {
-  const session = openSession(runtime, featureGraph())
-  const run = session.run(['frames'], ['features'])
+  const byBand = melFilters(melBands)
+  const filters = Float32Array.from(
+    byBand,
+    (_, at) => byBand[(at % melBands) * bins + Math.floor(at / melBands)]!,
+  )
+  const frameBands = openFrameBands(runtime, { spectrum: spectrumMatrix, filters, bands: melBands })
   return {
     of: samples => {
-      const count = 1 + Math.floor(samples.length / samplesPerMelFrame)
       const padded = new Float32Array(samples.length + samplesPerFft)
       padded.set(samples, samplesPerFft / 2)
-      const frames = new Float32Array(count * samplesPerFft)
-      for (let frame = 0; frame < count; frame++) {
-        const from = frame * samplesPerMelFrame
-        frames.set(padded.subarray(from, from + samplesPerFft), frame * samplesPerFft)
-      }
-      const input = tensor(runtime, 'float32', frames, [count, samplesPerFft])
-      const [output] = run([input])
-      const features = output.floats(count * melBands).slice()
-      for (const used of [input, output]) used.free()
-      return features
+      return frameBands.of(padded, 1 + Math.floor(samples.length / samplesPerMelFrame))
     },
-    close: () => session.close(),
+    close: frameBands.close,
   }
-}
-
-function featureGraph(): Uint8Array {
-  const graph = new Graph()
-  const frames = graph.input('frames', 'float32', ['frames', samplesPerFft])
-  const square = (wave: (angle: number) => number) => {
-    const matrix = graph.constant({ dims: [samplesPerFft, bins], data: spectrumMatrix(wave) })
-    const product = graph.add('MatMul', [frames, matrix])
-    return graph.add('Mul', [product, product])
-  }
-  const power = graph.add('Add', [square(Math.cos), square(Math.sin)])
-  const filters = melFilters(melBands)
-  const data = Float32Array.from(
-    filters,
-    (_, at) => filters[(at % melBands) * bins + Math.floor(at / melBands)]!,
-  )
-  graph.add('MatMul', [power, graph.constant({ dims: [bins, melBands], data })], {}, ['features'])
-  graph.output('features', 'float32', ['frames', melBands])
-  return graph.bytes()
 }
 
 /**
