@@ -1,6 +1,7 @@
 // Functions with which the media tests find, inspect and decode the fixtures.
 
 import { join } from 'node:path'
+import { joinFloats } from '../../src/base/join-floats.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
@@ -25,15 +26,7 @@ export function inspect(path: string) {
 }
 
 export async function decodeAll(path: string): Promise<Float32Array> {
-  const parts: Float32Array[] = []
-  for await (const part of decode(path, { signal: forever, durationMsMax, bounds })) parts.push(part)
-  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
+  return joinFloats(await Array.fromAsync(decode(path, { signal: forever, durationMsMax, bounds })))
 }
 
 /**

@@ -1,7 +1,9 @@
 // Composes long test audio from short clips. A recipe lists the clips and their start times. The same recipe
 // always gives the same bytes. The reference text is joined from the clips' texts, with shifted times.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { joinFloats } from '../../src/base/join-floats.ts'
 import { decode } from '../../src/media/decode.ts'
 
 const rate = 16000
@@ -66,19 +68,9 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
 }
 
 async function decodeClip(path: string): Promise<Int16Array> {
-  const parts: Int16Array[] = []
   const options = { signal: new AbortController().signal, durationMsMax: 600_000 }
-  for await (const part of decode(path, options))
-    parts.push(
-      Int16Array.from(part, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768)))),
-    )
-  const samples = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    samples.set(part, at)
-    at += part.length
-  }
-  return samples
+  const sound = joinFloats(await Array.fromAsync(decode(path, options)))
+  return Int16Array.from(sound, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))
 }
 
 function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentence {

@@ -8,6 +8,7 @@
 // encoder then has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an
 // error of 21 %.
 
+import { joinFloats } from '../../base/join-floats.ts'
 import type { Source } from './source.ts'
 import { type Draft, writeTensorFile } from './tensor-file.ts'
 
@@ -87,7 +88,7 @@ class Compact {
   ): Draft[] {
     // The key projections of Whisper have no bias, so a bias of zeros is used.
     const biases = parts.map(part => this.source.get(`${part}.bias`)?.() ?? new Float32Array(this.width))
-    const bias = joined(biases)
+    const bias = joinFloats(biases)
     const inputs = this.read(`${parts[0]}.weight`).length / (bias.length / parts.length)
     const matrix = () => this.matrix(parts, factors)
     return [...layout(name, matrix, { outputs: bias.length, inputs }), vector(`${name}.bias`, bias)]
@@ -115,7 +116,7 @@ class Compact {
     const weights = this.read(`${norm}.weight`)
     const biases = this.read(`${norm}.bias`)
     const loudest = new Float32Array(this.width)
-    for (const [at, value] of joined(parts.map(part => this.read(`${part}.weight`))).entries()) {
+    for (const [at, value] of joinFloats(parts.map(part => this.read(`${part}.weight`))).entries()) {
       const channel = at % this.width
       loudest[channel] = Math.max(loudest[channel]!, Math.abs(value))
     }
@@ -128,7 +129,7 @@ class Compact {
   }
 
   private matrix(parts: readonly string[], factors?: Float32Array): Matrix {
-    const data = joined(parts.map(part => this.read(`${part}.weight`)))
+    const data = joinFloats(parts.map(part => this.read(`${part}.weight`)))
     const inputs = factors?.length ?? data.length / this.read(`${parts[0]}.bias`).length
     if (factors) for (let at = 0; at < data.length; at++) data[at]! *= factors[at % inputs]!
     return { data, inputs, outputs: data.length / inputs }
@@ -171,16 +172,6 @@ class Compact {
 
 function vector(name: string, data: Float32Array): Draft {
   return { name, kind: 'F32', dims: [data.length], make: () => data }
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 /** The layout of the encoder: inputs × outputs, with a scale per output. */

@@ -51,11 +51,11 @@ export class Graph {
   stored({ type, dims, file, from, bytes }: Stored, name = `${this.prefix}c${this.count++}`): string {
     const isExternal = 1
     const entry = (key: string, value: string) =>
-      field(13, join([field(1, utf8(key)), field(2, utf8(value))]))
+      field(13, Buffer.concat([field(1, utf8(key)), field(2, utf8(value))]))
     const place = [entry('location', file), entry('offset', `${from}`), entry('length', `${bytes}`)]
     const shape = dims.map(size => number(1, size))
     const parts = [...shape, number(2, types[type]), field(8, utf8(name)), ...place, number(14, isExternal)]
-    this.constants.push(field(5, join(parts)))
+    this.constants.push(field(5, Buffer.concat(parts)))
     return name
   }
 
@@ -86,16 +86,22 @@ export class Graph {
   bytes(): Uint8Array {
     const irVersion = 8
     const operators = 17
-    return join([
+    return Buffer.concat([
       number(1, irVersion),
       field(7, this.body()),
-      field(8, join([field(1, utf8('')), number(2, operators)])),
-      field(8, join([field(1, utf8(runtimeDomain)), number(2, 1)])),
+      field(8, Buffer.concat([field(1, utf8('')), number(2, operators)])),
+      field(8, Buffer.concat([field(1, utf8(runtimeDomain)), number(2, 1)])),
     ])
   }
 
   body(): Uint8Array {
-    return join([...this.nodes, field(2, utf8('steno')), ...this.constants, ...this.inputs, ...this.outputs])
+    return Buffer.concat([
+      ...this.nodes,
+      field(2, utf8('steno')),
+      ...this.constants,
+      ...this.inputs,
+      ...this.outputs,
+    ])
   }
 }
 
@@ -105,7 +111,7 @@ function node(
   outputs: readonly string[],
   attributes: Record<string, Attribute>,
 ): Uint8Array {
-  return join([
+  return Buffer.concat([
     ...inputs.map(name => field(1, utf8(name))),
     ...outputs.map(name => field(2, utf8(name))),
     ...operationOf(operation),
@@ -122,18 +128,23 @@ function operationOf(operation: string): Uint8Array[] {
 function attribute(name: string, value: Attribute): Uint8Array {
   const kind = { float: 1, int: 2, string: 3, graph: 5, ints: 7 }
   const label = field(1, utf8(name))
-  if (typeof value === 'number') return join([label, number(3, value), number(20, kind.int)])
-  if (typeof value === 'string') return join([label, field(4, utf8(value)), number(20, kind.string)])
-  if (value instanceof Graph) return join([label, field(6, value.body()), number(20, kind.graph)])
+  if (typeof value === 'number') return Buffer.concat([label, number(3, value), number(20, kind.int)])
+  if (typeof value === 'string') return Buffer.concat([label, field(4, utf8(value)), number(20, kind.string)])
+  if (value instanceof Graph) return Buffer.concat([label, field(6, value.body()), number(20, kind.graph)])
   if ('float' in value) {
-    return join([label, Uint8Array.of((2 << 3) | 5), floatBytes(value.float), number(20, kind.float)])
+    return Buffer.concat([
+      label,
+      Uint8Array.of((2 << 3) | 5),
+      floatBytes(value.float),
+      number(20, kind.float),
+    ])
   }
-  return join([label, ...value.map(item => number(8, item)), number(20, kind.ints)])
+  return Buffer.concat([label, ...value.map(item => number(8, item)), number(20, kind.ints)])
 }
 
 function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return join([
+  return Buffer.concat([
     ...dims.map(size => number(1, size)),
     number(2, types[typeOf(data)]),
     field(8, utf8(name)),
@@ -149,19 +160,19 @@ function typeOf(data: Constant['data']): Type {
 
 function port(name: string, type: Type, shape: Shape): Uint8Array {
   const dims = shape.map(size => field(1, typeof size === 'number' ? number(1, size) : field(2, utf8(size))))
-  const kind = join([number(1, types[type]), field(2, join(dims))])
-  return join([field(1, utf8(name)), field(2, field(1, kind))])
+  const kind = Buffer.concat([number(1, types[type]), field(2, Buffer.concat(dims))])
+  return Buffer.concat([field(1, utf8(name)), field(2, field(1, kind))])
 }
 
 // Writes protobuf fields. Each field begins with a key: the field number and the wire type. The value
 // follows: either a varint (groups of seven bits), or a length and that number of bytes.
 
 function number(id: number, value: number): Uint8Array {
-  return join([varint(id << 3), varint(value)])
+  return Buffer.concat([varint(id << 3), varint(value)])
 }
 
 function field(id: number, bytes: Uint8Array): Uint8Array {
-  return join([varint((id << 3) | 2), varint(bytes.length), bytes])
+  return Buffer.concat([varint((id << 3) | 2), varint(bytes.length), bytes])
 }
 
 function utf8(text: string): Uint8Array {
@@ -180,14 +191,4 @@ function varint(value: number): Uint8Array {
     rest >>= 7n
   } while (rest > 0n)
   return Uint8Array.from(bytes)
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

@@ -2,6 +2,7 @@
 // ten seconds. Views start about a second apart. Then the recording is cut into pieces of one voice, and each piece
 // gets an embedding. At the end of the sound, the embeddings are clustered into speakers.
 
+import { joinFloats } from '../../base/join-floats.ts'
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import { findVoices } from './cluster.ts'
 import { Loudness } from './loudness.ts'
@@ -63,7 +64,7 @@ export class Diarization {
   constructor(private readonly voices: Voices) {}
 
   add(sound: Float32Array): void {
-    const pending = concat([this.pending, sound])
+    const pending = joinFloats([this.pending, sound])
     this.samples += sound.length
     this.loudness.add(sound)
     this.block.push(sound)
@@ -142,7 +143,7 @@ export class Diarization {
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
     const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
-    const sound = concat(this.block)
+    const sound = joinFloats(this.block)
     const { embedder } = this.voices
     const features = embedder.features(sound.subarray(0, (to - from + 2) * frameStep))
     const parts = pieces.map(piece => {
@@ -210,14 +211,4 @@ function repeated(features: Float32Array, size: number): Float32Array {
   const filled = new Float32Array(size)
   for (let at = 0; at < size; at += features.length) filled.set(features.subarray(0, size - at), at)
   return filled
-}
-
-function concat(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

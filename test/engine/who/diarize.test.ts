@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Segment, score } from '../../../scripts/bench/support/der.ts'
+import { joinFloats } from '../../../src/base/join-floats.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { Diarization } from '../../../src/engine/who/diarize.ts'
 import type { Turn } from '../../../src/engine/who/turns.ts'
@@ -15,16 +16,8 @@ let opened: Voices | null = null
 const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
 
 async function samplesOf(path: string): Promise<Float32Array> {
-  const chunks: Float32Array[] = []
   const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 36_000_000 })
-  for await (const chunk of sound) chunks.push(chunk)
-  const samples = new Float32Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    samples.set(chunk, at)
-    at += chunk.length
-  }
-  return samples
+  return joinFloats(await Array.fromAsync(sound))
 }
 
 /**
