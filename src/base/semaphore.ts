@@ -16,16 +16,45 @@ export type Semaphore = {
  */
 const heldPerFree = 3
 
-type Waiting = Set<() => void>
+/** The work that waits for a slot, by its key. The keys are in the order of their turns. */
+class Queues {
+  #queues = new Map<string, Set<() => void>>()
+
+  has(key: string): boolean {
+    return this.#queues.has(key)
+  }
+
+  add(key: string, go: () => void): void {
+    this.#queues.set(key, (this.#queues.get(key) ?? new Set()).add(go))
+  }
+
+  drop(key: string, go: () => void): void {
+    const queue = this.#queues.get(key)
+    queue?.delete(go)
+    if (queue?.size === 0) this.#queues.delete(key)
+  }
+
+  /**
+   * Removes the next work of the first key that `mayTake` accepts, and moves this key to the end. Returns null when
+   * `mayTake` accepts no waiting key.
+   */
+  takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
+    for (const [key, queue] of this.#queues) {
+      const [go] = queue
+      if (!go || !mayTake(key)) continue
+      this.#queues.delete(key)
+      queue.delete(go)
+      if (queue.size > 0) this.#queues.set(key, queue)
+      return { key, go }
+    }
+    return null
+  }
+}
 
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /**
-   * The keys that have waiting work, in the order of their turns. The key that got a slot last is at the
-   * end.
-   */
-  const queues = new Map<string, Waiting>()
+  const queues = new Queues()
 
   /** Returns true if the key may take a slot now. */
   function mayTake(key: string): boolean {
@@ -46,15 +75,14 @@ export function openSemaphore(slots: number): Semaphore {
     }
     return new Promise((resolve, reject) => {
       const leave = () => {
-        drop(key, go)
+        queues.drop(key, go)
         reject(signal?.reason)
       }
       const go = () => {
         signal?.removeEventListener('abort', leave)
         resolve()
       }
-      const queue = queues.get(key) ?? new Set()
-      queues.set(key, queue.add(go))
+      queues.add(key, go)
       signal?.addEventListener('abort', leave, { once: true })
     })
   }
@@ -64,38 +92,10 @@ export function openSemaphore(slots: number): Semaphore {
     const holds = (held.get(key) ?? 0) - 1
     if (holds > 0) held.set(key, holds)
     else held.delete(key)
-    while (serveNext());
-  }
-
-  /**
-   * Assigns a slot to the first waiting key that may take one. Returns false if no waiting key may take a
-   * slot.
-   */
-  function serveNext(): boolean {
-    if (free === 0) return false
-    for (const [key, queue] of queues) {
-      const [go] = queue
-      if (!go || !mayTake(key)) continue
-      drop(key, go)
-      moveToEnd(key)
-      take(key)
-      go()
-      return true
+    for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
+      take(next.key)
+      next.go()
     }
-    return false
-  }
-
-  function drop(key: string, go: () => void): void {
-    const queue = queues.get(key)
-    queue?.delete(go)
-    if (queue?.size === 0) queues.delete(key)
-  }
-
-  function moveToEnd(key: string): void {
-    const queue = queues.get(key)
-    if (!queue) return
-    queues.delete(key)
-    queues.set(key, queue)
   }
 
   return {

@@ -3,6 +3,37 @@
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
+/** What the server may not do. The comments of the unit say why when the name of a setting does not say it. */
+const protection = `ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @keyring @module @mount @obsolete @raw-io @reboot @swap
+SystemCallFilter=~bpf userfaultfd io_uring_setup io_uring_enter io_uring_register
+SystemCallErrorNumber=EPERM
+ProtectProc=invisible
+RemoveIPC=yes
+UMask=0077
+# Compiled JavaScript is memory that is written and then run, so MemoryDenyWriteExecute cannot be set. PrivateDevices
+# would hide the GPUs; this policy allows them and no other device.
+DevicePolicy=closed
+DeviceAllow=char-nvidia* rw
+DeviceAllow=char-drm rw`
+
 export function unitText({ binary, dataDir, environmentFile }: UnitPlace): string {
   return `[Unit]
 Description=steno, a transcription service
@@ -31,36 +62,8 @@ LimitNOFILE=65536
 OOMPolicy=continue
 MemoryMax=90%
 
-ProtectSystem=strict
 ReadWritePaths=${dataDir}
-ProtectHome=yes
-PrivateTmp=yes
-NoNewPrivileges=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-SystemCallArchitectures=native
-SystemCallFilter=~@clock @cpu-emulation @debug @keyring @module @mount @obsolete @raw-io @reboot @swap
-SystemCallFilter=~bpf userfaultfd io_uring_setup io_uring_enter io_uring_register
-SystemCallErrorNumber=EPERM
-ProtectProc=invisible
-RemoveIPC=yes
-UMask=0077
-# Compiled JavaScript is memory that is written and then run, so MemoryDenyWriteExecute cannot be set. PrivateDevices
-# would hide the GPUs; this policy allows them and no other device.
-DevicePolicy=closed
-DeviceAllow=char-nvidia* rw
-DeviceAllow=char-drm rw
+${protection}
 
 [Install]
 WantedBy=multi-user.target

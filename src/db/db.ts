@@ -98,25 +98,7 @@ export function openDb(
   const flusher = openFlusher(`${databasePath(dataDir)}-wal`)
   let txTime: number | null = null
   const now = () => txTime ?? clock()
-
-  // After a write that timed out, further writes do not wait for the lock. When a write succeeds, writes wait
-  // again. The reason: the server answers no request while a write waits.
-  let waits = true
-  function setWaits(wanted: boolean): void {
-    waits = wanted
-    sql.run(`pragma busy_timeout = ${waits ? busyMs : 0}`)
-  }
-  function attempted<T>(write: () => T): T {
-    try {
-      const result = write()
-      if (!waits) setWaits(true)
-      return result
-    } catch (error) {
-      if (waits && refusalOf(error) === 'busy') setWaits(false)
-      throw error
-    }
-  }
-
+  const attempted = waitOnce(sql, busyMs)
   function tx<T>(work: () => T): T {
     return txTime === null ? attempted(() => txAlone(work)) : work()
   }
@@ -135,8 +117,8 @@ export function openDb(
       txTime = null
     }
   }
-  tx(() => migrate(sql, now()))
-  setWaits(true)
+  txAlone(() => migrate(sql, now()))
+  sql.run(`pragma busy_timeout = ${busyMs}`)
 
   return {
     find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
@@ -157,5 +139,27 @@ export function openDb(
       flusher.close()
       sql.close()
     },
+  }
+}
+
+/**
+ * Returns a function that runs a write. After a write that timed out, further writes do not wait for the lock. When a
+ * write succeeds, writes wait again. The reason: the server answers no request while a write waits.
+ */
+function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
+  let waits = true
+  const setWaits = (wanted: boolean) => {
+    waits = wanted
+    sql.run(`pragma busy_timeout = ${waits ? busyMs : 0}`)
+  }
+  return write => {
+    try {
+      const result = write()
+      if (!waits) setWaits(true)
+      return result
+    } catch (error) {
+      if (waits && refusalOf(error) === 'busy') setWaits(false)
+      throw error
+    }
   }
 }

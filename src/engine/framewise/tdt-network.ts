@@ -1,6 +1,7 @@
 // The networks of a TDT model in ONNX Runtime. The feature network and the encoder compute one window at a time. The
 // decoder computes several windows at once.
 
+import { joinFloats } from '../../base/join-floats.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
 
@@ -67,12 +68,10 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
   const inputNames = ['encoder_outputs', 'targets', 'target_length', ...stateInputs]
   requirePorts(session, path, inputNames, outputNames)
   const run = session.run(inputNames, outputNames)
-  const integers = (name: string, values: readonly number[], dims: number[]) => {
-    const isLong = portOf(session.inputs, name)?.type === 'int64'
-    return isLong
+  const integers = (name: string, values: readonly number[], dims: number[]) =>
+    portOf(session.inputs, name)?.type === 'int64'
       ? tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
       : tensor(runtime, 'int32', Int32Array.from(values), dims)
-  }
   const sizes = stateInputs.map(name => {
     const [layers = 1, , width = 1] = portOf(session.inputs, name)?.dims ?? []
     return { layers, width }
@@ -82,21 +81,13 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
     emptyState: () => sizes.map(({ layers, width }) => new Float32Array(layers * width)),
     step(steps) {
       const count = steps.length
-      const width = steps[0]?.frame.length ?? 0
-      const frames = new Float32Array(count * width)
-      for (const [row, { frame }] of steps.entries()) frames.set(frame, row * width)
+      const tokens = steps.map(({ token }) => token)
+      const lengths = steps.map(() => 1)
+      const frames = joinFloats(steps.map(({ frame }) => frame))
       const inputs: Tensor[] = [
-        tensor(runtime, 'float32', frames, [count, width, 1]),
-        integers(
-          'targets',
-          steps.map(({ token }) => token),
-          [count, 1],
-        ),
-        integers(
-          'target_length',
-          steps.map(() => 1),
-          [count],
-        ),
+        tensor(runtime, 'float32', frames, [count, frames.length / count, 1]),
+        integers('targets', tokens, [count, 1]),
+        integers('target_length', lengths, [count]),
         ...sizes.map(({ layers, width }, index) =>
           tensor(runtime, 'float32', joinStates(steps, index, layers, width), [layers, count, width]),
         ),
