@@ -288,6 +288,12 @@ export const limits = {
   /** Minimum interval between two progress lines of a command whose stderr is not a terminal. */
   terminalReportEveryMs: 10 * second,
 
+  // Limits of stored transcripts.
+  /** Maximum number of utterances that one transaction stores. Ten hours of speech have about 10,000. */
+  storedUtterancesPerPiece: 100,
+  /** Pause before each transaction that stores a part of a long transcript. The server answers requests meanwhile. */
+  storePauseMs: 1,
+
   // Limits of search and edits.
   /**
    * Maximum size of the body of an edit. The limit is larger than the limit of other bodies, so that the validation
@@ -305,6 +311,8 @@ export const limits = {
   mergedPagesPerPiece: 48,
   /** Pause between two transactions of the indexer. The server answers requests during the pause. */
   indexPauseMs: 5,
+  /** Number of turns of the indexer after which it moves the write-ahead log into the database file. */
+  indexTurnsPerDrain: 2,
   /** Pause after a purge of the search index, as a multiple of the duration of the purge. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
@@ -338,6 +346,8 @@ export const limits = {
    * loop.
    */
   engineReportEveryMs: second / 4,
+  /** Maximum number of utterances in one message of an engine child process. */
+  enginePartUtterances: 100,
   /** Memory for the decoder's cache, for all rows of a batch together. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 

@@ -33,17 +33,12 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
 
 /**
  * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null when the
- * job has no transcript. The bytes are copied without parsing, because parsing a transcript of ten hours is
- * slow.
+ * job has no transcript. The JSON is copied without parsing, because parsing a transcript of ten hours is slow.
  */
-export function jobJson(job: Job, resultJson: Uint8Array | null): string | Uint8Array {
+export function jobJson(job: Job, resultJson: string | null): string {
   const listed = JSON.stringify(listedJob(job))
-  return resultJson === null
-    ? listed
-    : Buffer.concat([Buffer.from(`${listed.slice(0, -1)},"result":`), resultJson, closingBrace])
+  return resultJson === null ? listed : `${listed.slice(0, -1)},"result":${resultJson}}`
 }
-
-const closingBrace = Buffer.from('}')
 
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString()

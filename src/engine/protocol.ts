@@ -130,5 +130,8 @@ export type Report =
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
+  /** A part of the transcript's utterances, in order. All parts are sent before `done`. */
+  | { kind: 'part'; id: number; utterances: Utterance[] }
+  /** The end of a job. The utterances of the transcript are missing here, because they were sent in parts. */
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

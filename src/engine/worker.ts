@@ -8,7 +8,7 @@ import { selfCommand } from '../base/self.ts'
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import { warningsOf } from './models/catalogue.ts'
 import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
@@ -137,6 +137,7 @@ export class Worker {
   ): Promise<Transcript> {
     const id = ++this.jobs
     let reached = 0
+    const utterances: Utterance[] = []
     onSeconds(0)
     return this.#request({ kind: 'job', id, input }, this.#stallMs, (report, resolve, reject) => {
       if (!('id' in report) || report.id !== id) return
@@ -150,7 +151,8 @@ export class Worker {
       if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first)
       if (report.kind === 'peaks') onPeaks?.(report.peaks)
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)
-      if (report.kind === 'done') resolve(this.#signed(report.transcript))
+      if (report.kind === 'part') utterances.push(...report.utterances)
+      if (report.kind === 'done') resolve(this.#signed({ ...report.transcript, utterances }))
       if (report.kind === 'failed') reject(new JobFailure(report.code, report.message))
     })
   }

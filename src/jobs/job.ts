@@ -239,14 +239,14 @@ export function startNextJob(db: Db): Job | null {
 
 /**
  * Stores the transcript, settles the reserve and records the event in one transaction. Returns null when the job has
- * already ended.
+ * already ended. `stored` is the number of utterances that are stored already.
  */
-export function completeJob(db: Db, id: string, transcript: Transcript): Job | null {
+export function completeJob(db: Db, id: string, transcript: Transcript, stored = 0): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'completed')
     if (!job) return null
     settle(db, job.accountId, id, job.costUnits ?? 0)
-    storeTranscript(db, job, transcript)
+    storeTranscript(db, job, transcript, stored)
     db.run('update jobs set language = $language where id = $id', { id, language: transcript.language })
     recordEvent(db, id, 'transcription.completed')
     return { ...job, language: transcript.language }

@@ -7,6 +7,7 @@ import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { storeAhead } from '../transcripts/store-ahead.ts'
 import type { Ingest } from './ingest.ts'
 import { completeJob, type Job, queueJob } from './job.ts'
 import type { LiveJobs } from './live.ts'
@@ -77,9 +78,10 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
     },
   )
   signal.throwIfAborted()
+  const stored = await storeAhead(db, job, transcript.utterances, signal)
   return () =>
     db.tx(() => {
-      const completed = completeJob(db, job.id, transcript)
+      const completed = completeJob(db, job.id, transcript, stored)
       if (completed && peaks) storePeaks(db, job.id, peaks)
       return completed
     })

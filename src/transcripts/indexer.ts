@@ -40,12 +40,15 @@ export class Indexer {
   }
 
   async #writeAll(): Promise<void> {
+    let turns = 0
     for (let work = true; work; ) {
       work = false
       for (const step of [writeIndexPiece, mergeIndexPiece]) {
         if (!(await this.#pause())) return
         if (step(this.#db)) work = true
       }
+      turns += 1
+      if (turns % limits.indexTurnsPerDrain === 0) await this.#db.drainLog()
     }
     await this.#purge()
   }

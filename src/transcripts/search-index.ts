@@ -98,11 +98,14 @@ function findDue(db: Db): DueJob | null {
   )
 }
 
-/** Finds a deleted transcript that still has utterances in the database. */
+/**
+ * Finds a deleted transcript that still has utterances in the database. The transcript of an unfinished job also has
+ * no head while it is being stored, but it is not deleted.
+ */
 function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: number } | null {
   return db.find<{ id: string; seq: number }>(
     `select jobs.id, seq from transcripts join jobs on jobs.id = job_id
-     where head is null and ($jobId is null or job_id = $jobId) limit 1`,
+     where head is null and completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },
   )
 }
@@ -126,7 +129,7 @@ function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): voi
  * Removes a piece of a deleted transcript from the index and from the database, from the last utterance towards the
  * first. The last piece also removes the row of the transcript.
  */
-function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: number }): void {
+export function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: number }): void {
   const ids = db.list<{ id: number }>(
     `delete from utterances where id in (
        select id from utterances where id >= $first and id < $end order by id limit $limit

@@ -22,28 +22,45 @@ export function placeOfUtterance(id: number): { seq: number; index: number } {
   return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
 }
 
-/** Stores the transcript of a job. Must run in the transaction that completes the job. */
+/** The fields of a job that name the rows of its transcript. */
+type Place = { id: string; seq: number }
+
+/**
+ * Stores the transcript of a job. Must run in the transaction that completes the job. `stored` is the number of
+ * utterances that are stored already.
+ */
 export function storeTranscript(
   db: Db,
-  { id, seq }: { id: string; seq: number },
+  { id, seq }: Place,
   { utterances, ...head }: Transcript,
+  stored = 0,
 ): void {
   if (utterances.length > utterancesMax) throw new Error(`${utterances.length} utterances are too many`)
-  db.run('insert into transcripts (job_id, head, unindexed) values ($id, $head, $unindexed)', {
-    id,
-    head: JSON.stringify(head),
-    unindexed: utterances.length,
-  })
-  for (const [index, utterance] of utterances.entries())
+  db.run(
+    `insert into transcripts (job_id, head, unindexed) values ($id, $head, $unindexed)
+     on conflict (job_id) do update set head = excluded.head, unindexed = excluded.unindexed`,
+    { id, head: JSON.stringify(head), unindexed: utterances.length },
+  )
+  storeUtterances(db, seq, utterances, { from: stored, to: utterances.length })
+}
+
+/** Stores the utterances from the index `from` up to but not including `to`. */
+export function storeUtterances(
+  db: Db,
+  seq: number,
+  utterances: readonly Utterance[],
+  { from, to }: { from: number; to: number },
+): void {
+  for (const [offset, utterance] of utterances.slice(from, to).entries())
     db.run('insert into utterances (id, body) values ($id, $body)', {
-      id: utteranceId(seq, index),
+      id: utteranceId(seq, from + offset),
       body: JSON.stringify(utterance),
     })
 }
 
 export function findTranscript(db: Db, jobId: string, version: Version = 'current'): Transcript | null {
   const json = findTranscriptJson(db, jobId, version)
-  return json === null ? null : (JSON.parse(new TextDecoder().decode(json)) as Transcript)
+  return json === null ? null : (JSON.parse(json) as Transcript)
 }
 
 /** The SQL expressions for the JSON of each version. */
@@ -53,21 +70,19 @@ const columns: Record<Version, { head: string; body: string }> = {
 }
 
 /** Returns a transcript as JSON. The caller can copy the JSON into a response without parsing it. */
-export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): Uint8Array | null {
+export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
   const { head, body } = columns[version]
-  const row = db.find<{ json: Uint8Array }>(
-    `select cast(
-       substr(${head}, 1, length(${head}) - 1) || ',"utterances":[' || coalesce((
-         select group_concat(body, ',') from (
-           select ${body} as body from utterances
-           where utterances.id between seq * ${utterancesMax} and (seq + 1) * ${utterancesMax} - 1
-           order by utterances.id desc
-         )
-       ), '') || ']}' as blob) as json
-     from transcripts join jobs on jobs.id = job_id where job_id = $jobId and head is not null`,
+  const found = db.find<{ head: string; seq: number }>(
+    `select ${head} as head, seq from transcripts join jobs on jobs.id = job_id
+     where job_id = $jobId and head is not null`,
     { jobId },
   )
-  return row?.json ?? null
+  if (!found) return null
+  const utterances = db.list<{ body: string }>(
+    `select ${body} as body from utterances where id >= $first and id < $end order by id desc`,
+    { first: found.seq * utterancesMax, end: (found.seq + 1) * utterancesMax },
+  )
+  return `${found.head.slice(0, -1)},"utterances":[${utterances.map(row => row.body).join(',')}]}`
 }
 
 /** Returns one utterance of a job, or null when the job has no utterance of this index. */

@@ -1,0 +1,68 @@
+// Stores most of a long transcript before its job completes, in many small transactions. The event loop runs between
+// two transactions, so the server answers requests meanwhile. The transaction that completes the job is short.
+//
+// The row of such a transcript has no head, as the row of a deleted transcript. So no reader finds the utterances.
+// When the job ends without a transcript, the indexer removes the utterances as those of a deleted transcript.
+
+import { type Db, refusalOf } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { removePiece } from './search-index.ts'
+import { storeUtterances } from './store.ts'
+import type { Utterance } from './transcript.ts'
+
+type UnfinishedJob = { id: string; seq: number }
+
+/**
+ * Stores the utterances of a job, except for the last piece. Returns the number of stored utterances. First removes
+ * the utterances that an interrupted earlier call has stored. Writes nothing for a short transcript. Stops when the
+ * job ends, and rejects when `signal` is aborted.
+ */
+export async function storeAhead(
+  db: Db,
+  job: UnfinishedJob,
+  utterances: readonly Utterance[],
+  signal: AbortSignal,
+): Promise<number> {
+  const pieceMax = limits.storedUtterancesPerPiece
+  let stored = 0
+  /** Removes or stores one piece. Returns the number of stored utterances, or null when the job has ended. */
+  const writePiece = (): number | null => {
+    if (!isUnfinished(db, job)) return null
+    if (stored === 0 && hasRow(db, job)) {
+      removePiece(db, job)
+      return 0
+    }
+    if (stored === 0)
+      db.run('insert into transcripts (job_id, head, unindexed) values ($id, null, 0)', { id: job.id })
+    storeUtterances(db, job.seq, utterances, { from: stored, to: stored + pieceMax })
+    return stored + pieceMax
+  }
+  while (utterances.length - stored > pieceMax || (stored === 0 && hasRow(db, job))) {
+    const reached = await whenWritable(db, writePiece, signal)
+    if (reached === null) break
+    stored = reached
+    if (reached % (2 * pieceMax) === 0) await db.drainLog()
+  }
+  return stored
+}
+
+function isUnfinished(db: Db, { id }: UnfinishedJob): boolean {
+  return db.find('select 1 from jobs where id = $id and completed_at is null', { id }) !== null
+}
+
+function hasRow(db: Db, { id }: UnfinishedJob): boolean {
+  return db.find('select 1 from transcripts where job_id = $id', { id }) !== null
+}
+
+/** Runs `write` in a transaction after a pause. Retries while the database is locked or full. */
+async function whenWritable<Written>(db: Db, write: () => Written, signal: AbortSignal): Promise<Written> {
+  for (let pauseMs: number = limits.storePauseMs; ; pauseMs = limits.busyRetryAfterMs) {
+    await Bun.sleep(pauseMs)
+    signal.throwIfAborted()
+    try {
+      return db.tx(write)
+    } catch (error) {
+      if (refusalOf(error) === null) throw error
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { afterEach, expect, test } from 'bun:test'
+import { openSecrets } from '../../src/base/seal.ts'
+import { type Db, openDb } from '../../src/db/db.ts'
+import { completeJob, createJob, failJob, findJob, queueJob, startNextJob } from '../../src/jobs/job.ts'
+import { limits } from '../../src/limits.ts'
+import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import { findTranscript } from '../../src/transcripts/store.ts'
+import { storeAhead } from '../../src/transcripts/store-ahead.ts'
+import { makeAccount } from '../support/account.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { transcriptWith } from '../support/transcripts.ts'
+
+const pieceMax = limits.storedUtterancesPerPiece
+const never = new AbortController().signal
+let db: Db
+afterEach(() => db.close())
+
+/** Opens a new database with one job that is being processed. */
+function processing() {
+  const folder = temporaryFolder()
+  db = openDb(folder)
+  const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 10_000)
+  const request = { keyId, sourceUrl: 'https://media.example/a.mp3', uploadId: null, fileBytes: 1 }
+  const options = { language: null, diarize: false, speakerCount: null, align: true, prompt: null }
+  const id = createJob(db, accountId, { ...request, ...options, vocabulary: [], webhookUrl: null })
+  queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 })
+  startNextJob(db)
+  const { seq } = findJob(db, id)!
+  return { id, seq }
+}
+
+function transcriptOf(count: number, text = 'utterance') {
+  return transcriptWith(Array.from({ length: count }, (_, index) => `${text} ${index}`))
+}
+
+function storedRows(): number {
+  return db.find<{ count: number }>('select count(*) as count from utterances')!.count
+}
+
+test('each transaction stores at most one piece of a long transcript', async () => {
+  const job = processing()
+  const transcript = transcriptOf(4 * pieceMax + 7)
+  const sizes: number[] = []
+  const counted = <Written>(write: () => Written): Written => {
+    const before = storedRows()
+    const written = db.tx(write)
+    sizes.push(storedRows() - before)
+    return written
+  }
+  const stored = await storeAhead({ ...db, tx: counted }, job, transcript.utterances, never)
+  expect(findTranscript(db, job.id)).toBeNull()
+  counted(() => completeJob(db, job.id, transcript, stored))
+  expect(sizes).toEqual([pieceMax, pieceMax, pieceMax, pieceMax, 7])
+  expect(findTranscript(db, job.id)).toEqual(transcript)
+})
+
+test('a short transcript is stored only by the transaction that completes the job', async () => {
+  const job = processing()
+  expect(await storeAhead(db, job, transcriptOf(pieceMax).utterances, never)).toBe(0)
+  expect(storedRows()).toBe(0)
+})
+
+test('the transcript of a repeated job replaces what a killed process stored', async () => {
+  const job = processing()
+  await storeAhead(db, job, transcriptOf(5 * pieceMax, 'before').utterances, never)
+  const short = transcriptOf(3, 'after')
+  completeJob(db, job.id, short, await storeAhead(db, job, short.utterances, never))
+  expect(findTranscript(db, job.id)).toEqual(short)
+  expect(storedRows()).toBe(3)
+})
+
+test('the indexer leaves the stored part of a running job alone', async () => {
+  const job = processing()
+  const transcript = transcriptOf(2 * pieceMax)
+  const stored = await storeAhead(db, job, transcript.utterances, never)
+  expect(writeIndexPiece(db)).toBe(false)
+  expect(storedRows()).toBe(stored)
+})
+
+test('a job that is cancelled while its transcript is stored leaves no utterance', async () => {
+  const job = processing()
+  let transactions = 0
+  const cancelling = <Written>(write: () => Written): Written => {
+    transactions += 1
+    if (transactions === 3) failJob(db, job.id, { code: 'CANCELLED' })
+    return db.tx(write)
+  }
+  const transcript = transcriptOf(9 * pieceMax)
+  const stored = await storeAhead({ ...db, tx: cancelling }, job, transcript.utterances, never)
+  expect([transactions, storedRows()]).toEqual([3, 2 * pieceMax])
+  expect(completeJob(db, job.id, transcript, stored)).toBeNull()
+  while (writeIndexPiece(db));
+  expect(storedRows()).toBe(0)
+})
+
+test('storing goes on after the disk was full, and stops when its signal is aborted', async () => {
+  const job = processing()
+  const { utterances } = transcriptOf(4 * pieceMax)
+  db.run(`pragma max_page_count = 1`)
+  const stop = new AbortController()
+  const stopped = storeAhead(db, job, utterances, stop.signal)
+  const stored = storeAhead(db, job, utterances, never)
+  await Bun.sleep(20)
+  expect(storedRows()).toBe(0)
+  stop.abort(new Error('the service is stopping'))
+  db.run(`pragma max_page_count = 4294967294`)
+  expect(stopped).rejects.toThrow('stopping')
+  expect(await stored).toBe(3 * pieceMax)
+})
