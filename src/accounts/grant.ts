@@ -184,25 +184,16 @@ function issueTokens(
   return { ...tokens, scopes: accessScopes }
 }
 
-export type Access = {
-  grantId: string
-  accountId: string
-  clientId: string
-  scopes: Scope[]
-  /** The addresses for which the client asked for access. Empty if the client named none. */
-  resources: string[]
-}
-
-type AccessRow = { scope: string; resources: string; lastUsedAt: number }
+export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
  * Finds the grant of an access token and stores the time of its use. Returns null when the token is unknown or
  * expired.
  */
 export function useAccessToken(db: Db, token: string): Access | null {
-  const row = db.find<Omit<Access, 'scopes' | 'resources'> & AccessRow>(
+  const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
     `select grant_id as grantId, account_id as accountId, client_id as clientId, grant_tokens.scope,
-       resources, last_used_at as lastUsedAt
+       last_used_at as lastUsedAt
      from grant_tokens join grants on grants.id = grant_id
      where hash = $hash and kind = 'access' and expires_at > $now`,
     { hash: sha256(token), now: db.now() },
@@ -210,8 +201,7 @@ export function useAccessToken(db: Db, token: string): Access | null {
   if (!row) return null
   if (row.lastUsedAt <= db.now() - limits.sessionUseEveryMs) noteUse(db, row.grantId)
   const { grantId, accountId, clientId } = row
-  const resources = row.resources.split(' ').filter(Boolean)
-  return { grantId, accountId, clientId, scopes: scopesIn(row.scope), resources }
+  return { grantId, accountId, clientId, scopes: scopesIn(row.scope) }
 }
 
 /**

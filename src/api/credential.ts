@@ -5,7 +5,6 @@ import { accessTokenStart, type Scope, scopes, useAccessToken } from '../account
 import { findKey } from '../accounts/key.ts'
 import { useSession } from '../accounts/session.ts'
 import { ApiError } from '../errors.ts'
-import { areFor } from './oauth/resources.ts'
 import { isSafe, requireOwnOrigin } from './own-origin.ts'
 import type { Service } from './service.ts'
 import { readSessionToken } from './session-cookie.ts'
@@ -37,7 +36,7 @@ function identify(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
   const session = text === '' ? readSessionToken(service, request) : null
   if (session !== null) return callerOfSession(service, request, session)
-  return findCaller(service, text, 'api', {
+  return findCaller(service, text, {
     key: challenge(service, request),
     token: challenge(service, request, 'error="invalid_token", '),
   })
@@ -65,7 +64,7 @@ export function authenticateAssistant(service: Service, request: Request): Calle
   const challenge = {
     'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}/mcp", scope="${scopes.join(' ')}"`,
   }
-  return findCaller(service, text, 'mcp', { key: challenge, token: challenge })
+  return findCaller(service, text, { key: challenge, token: challenge })
 }
 
 /** Returns the caller of a route below /app. Such a route accepts only the cookie of a session. */
@@ -78,16 +77,10 @@ export function authenticateSession(service: Service, request: Request): Caller 
 /** The WWW-Authenticate headers of a refusal: one for a wrong key, and one for a wrong access token. */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
-function findCaller(
-  { db, keyUses }: Service,
-  text: string,
-  place: 'api' | 'mcp',
-  challenges: Challenges,
-): Caller {
+function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
   if (text.startsWith(accessTokenStart)) {
     const access = useAccessToken(db, text)
-    if (!access || !areFor(access.resources, place))
-      throw new ApiError('INVALID_TOKEN', undefined, challenges.token)
+    if (!access) throw new ApiError('INVALID_TOKEN', undefined, challenges.token)
     const { accountId, grantId } = access
     const shownAs = `grant ${grantId}`
     return { accountId, keyId: null, scopes: access.scopes, shownAs, countedAs: grantId }

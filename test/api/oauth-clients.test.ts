@@ -27,7 +27,7 @@ test('oauth4webapi finds the server, registers, signs in, refreshes and revokes'
   )
   const verifier = oauth.generateRandomCodeVerifier()
   const state = oauth.generateRandomState()
-  const resource = service.url
+  const resource = `${service.url}/mcp`
   const back = await consent(service, server.authorization_endpoint ?? '', {
     client_id: client.client_id,
     redirect_uri: redirectUri,

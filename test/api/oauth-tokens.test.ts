@@ -162,20 +162,6 @@ test('an access token is no session: calls of the dashboard refuse it', async ()
     expect((await call(access_token, path)).body.error.code).toBe('SESSION_ENDED')
 })
 
-test('a token for the MCP endpoint alone is refused by the rest of the API', async () => {
-  const { service, getTokens, call } = await startOAuth()
-  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
-  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
-  const statusesOf = async (resource?: string) => {
-    const { access_token } = await getTokens(resource === undefined ? {} : { resource })
-    const init = { method: 'POST', body: message, headers }
-    return [(await call(access_token)).status, (await call(access_token, '/mcp', init)).status]
-  }
-  expect(await statusesOf(`${service.url}/mcp`)).toEqual([401, 200])
-  expect(await statusesOf(service.url)).toEqual([200, 200])
-  expect(await statusesOf()).toEqual([200, 200])
-})
-
 test('a token that is unknown gets 401 and the error of RFC 6750', async () => {
   const { service, getTokens, call } = await startOAuth()
   const { access_token, refresh_token } = await getTokens()

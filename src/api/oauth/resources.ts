@@ -8,15 +8,6 @@ export function resourceOf(text: string, baseUrl: string): string | null {
   return [baseUrl, mcpUrl(baseUrl)].includes(named) ? named : null
 }
 
-/**
- * Returns true if an access token is valid at this place. A token that a client requested for the MCP endpoint alone is
- * not valid for the rest of the API. A token without resources is valid everywhere.
- */
-export function areFor(resources: readonly string[], place: 'api' | 'mcp'): boolean {
-  const onlyMcp = resources.length > 0 && resources.every(resource => resource.endsWith('/mcp'))
-  return place === 'mcp' || !onlyMcp
-}
-
 export function mcpUrl(baseUrl: string): string {
   return `${baseUrl}/mcp`
 }
