@@ -1,12 +1,12 @@
 // Uploads 5 GB to a signed address, or less if the disk is too small. Then uploads four files at once, each a
-// tenth of that size. Then sends 5 GB to a resumable upload. Measures the speed, the server's CPU time, and the
+// tenth of that size. Then sends 5 GB to a resumable upload, and in a form to OpenAI's endpoint. Measures the speed, the server's CPU time, and the
 // growth of its memory.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { formatSize } from '../../src/base/units.ts'
 import { readConfig } from '../../src/config.ts'
-import { pour } from '../../test/support/pour.ts'
+import { type Pouring, pour } from '../../test/support/pour.ts'
 import { cpuSeconds, memory, prepareData, serve } from '../../test/support/server.ts'
 
 export const bench = { name: 'Uploads: memory and speed', run }
@@ -20,11 +20,12 @@ async function run(): Promise<string[][]> {
   const bytes = Math.min(readConfig({}).fileBytesMax, room)
   rows.push(await measure(formatSize(bytes), [bytes]))
   rows.push(await measure('4 at once of a tenth each', Array(4).fill(Math.floor(bytes / 10))))
-  rows.push(await measure(`${formatSize(bytes)}, resumable`, [bytes], true))
+  rows.push(await measure(`${formatSize(bytes)}, resumable`, [bytes], 'patch'))
+  rows.push(await measure(`${formatSize(bytes)}, in a form`, [bytes], 'form'))
   return rows
 }
 
-async function measure(name: string, sizes: number[], resumable = false): Promise<string[]> {
+async function measure(name: string, sizes: number[], way: Pouring['way'] = 'put'): Promise<string[]> {
   const data = prepareData()
   const server = await serve(data)
   try {
@@ -33,7 +34,7 @@ async function measure(name: string, sizes: number[], resumable = false): Promis
     const idleMb = server.rssMb()
     const cpuBefore = cpuSeconds(server.pid)
     const start = performance.now()
-    await Promise.all(sizes.map(bytes => pour({ port: server.port, key: data.key, bytes, resumable })))
+    await Promise.all(sizes.map(bytes => pour({ port: server.port, key: data.key, bytes, way })))
     const seconds = (performance.now() - start) / 1000
     const cpu = cpuSeconds(server.pid) - cpuBefore
     const megabytes = sizes.reduce((sum, bytes) => sum + bytes, 0) / 1024 ** 2

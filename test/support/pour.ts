@@ -1,10 +1,12 @@
-// Creates an upload and sends `bytes` bytes to its address, in a separate process.
+// Sends a file of `bytes` bytes to the server, in a separate process.
 
 /**
- * If `resumable` is true, the upload is resumable and all bytes are sent in one PATCH. Otherwise all bytes are sent
- * in one PUT.
+ * The ways to send a file: in one PUT to a signed address, in one PATCH to a resumable upload, or in a form to OpenAI's
+ * endpoint.
  */
-export type Pouring = { port: number; key: string; bytes: number; resumable?: boolean }
+const ways = { put, patch, form }
+
+export type Pouring = { port: number; key: string; bytes: number; way?: keyof typeof ways }
 
 export async function pour(pouring: Pouring): Promise<void> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(pouring)], { stdout: 'ignore' })
@@ -13,7 +15,7 @@ export async function pour(pouring: Pouring): Promise<void> {
 
 if (import.meta.main) {
   const pouring: Pouring = JSON.parse(process.argv[2]!)
-  await (pouring.resumable ? patch(pouring) : put(pouring))
+  await ways[pouring.way ?? 'put'](pouring)
 }
 
 async function put({ port, key, bytes }: Pouring): Promise<void> {
@@ -46,14 +48,32 @@ async function patch({ port, key, bytes }: Pouring): Promise<void> {
   if (status !== 204) throw new Error(`PATCH answered ${status}`)
 }
 
-function zeros(bytes: number): ReadableStream {
+async function form({ port, key, bytes }: Pouring): Promise<void> {
+  const head = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"`
+  const before = `${head('model')}\r\n\r\nwhisper-1\r\n${head('file')}; filename="large.wav"\r\n\r\n`
+  const { status } = await fetch(`http://127.0.0.1:${port}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'multipart/form-data; boundary=b' },
+    body: zeros(bytes, before, '\r\n--b--\r\n'),
+  })
+  // The file is not a recording, so the job fails after the whole file has arrived.
+  if (status !== 400) throw new Error(`the form was answered by ${status}`)
+}
+
+/** Returns a stream of `bytes` zeros, with a text before them and a text after them. */
+function zeros(bytes: number, before = '', after = ''): ReadableStream {
   const chunk = new Uint8Array(1024 ** 2)
   let left = bytes
   return new ReadableStream({
+    start(controller) {
+      if (before) controller.enqueue(new TextEncoder().encode(before))
+    },
     pull(controller) {
       controller.enqueue(left >= chunk.length ? chunk : chunk.subarray(0, left))
       left -= Math.min(left, chunk.length)
-      if (left === 0) controller.close()
+      if (left > 0) return
+      if (after) controller.enqueue(new TextEncoder().encode(after))
+      controller.close()
     },
   })
 }
