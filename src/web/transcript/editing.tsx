@@ -88,6 +88,7 @@ function startEditing(studio: Studio): () => void {
   const { signal } = stop
   view.root.addEventListener('beforeinput', event => beforeInput(studio, event), { signal })
   view.root.addEventListener('input', event => input(studio, event), { signal })
+  view.root.addEventListener('focusout', event => leave(studio, event), { signal })
   view.root.addEventListener('keydown', event => press(studio, event), { signal })
   return () => {
     stop.abort()
@@ -110,15 +111,39 @@ function beforeInput({ edits }: Studio, event: InputEvent): void {
 function input({ edits }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
-  const value = (span.textContent ?? '').replace(/\s+/g, ' ')
+  const value = span.textContent ?? ''
   // A field that was emptied contains a <br>, and pasted lines are several nodes. The highlights need exactly
   // one text node in each utterance, so the nodes are replaced.
-  if (span.childNodes.length !== 1 || span.textContent !== value) {
-    span.replaceChildren(new Text(value))
-    getSelection()?.selectAllChildren(span)
-    getSelection()?.collapseToEnd()
+  if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
+    const caret = withoutLines(textBeforeCaret(span)).length
+    const text = new Text(withoutLines(value))
+    span.replaceChildren(text)
+    getSelection()?.collapse(text, Math.min(caret, text.length))
   }
-  edits.type(Number(span.dataset.at), value.trim())
+  edits.type(Number(span.dataset.at), tidied(value))
+}
+
+/** Shows the text without superfluous spaces. While a person types, each typed space stays, so the caret stays too. */
+function leave({ edits, view }: Studio, event: Event): void {
+  const span = utteranceOf(event)
+  if (span) view?.write(Number(span.dataset.at), edits.textOf(Number(span.dataset.at)))
+}
+
+function textBeforeCaret(span: HTMLElement): string {
+  const selection = getSelection()
+  if (!selection?.anchorNode || !span.contains(selection.anchorNode)) return span.textContent ?? ''
+  const range = document.createRange()
+  range.selectNodeContents(span)
+  range.setEnd(selection.anchorNode, selection.anchorOffset)
+  return range.toString()
+}
+
+function withoutLines(text: string): string {
+  return text.replace(/\s*[\r\n]\s*/g, ' ')
+}
+
+function tidied(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 function press(studio: Studio, event: KeyboardEvent): void {

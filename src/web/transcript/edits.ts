@@ -65,7 +65,7 @@ export class Edits {
     const kept = stored<Record<string, { text: string; was: string }>>(this.#draftName) ?? {}
     for (const [name, { text, was }] of Object.entries(kept)) {
       const utterance = Number(name)
-      if (this.#textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
+      if (this.textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
       this.#unsaved.set(utterance, was)
       this.#put(utterance, text)
       this.listeners.onText(utterance, text)
@@ -89,7 +89,7 @@ export class Edits {
 
   /** Records the text that a person typed into an utterance. One undo reverts keystrokes in quick succession. */
   type(utterance: number, text: string): void {
-    const before = this.#textOf(utterance)
+    const before = this.textOf(utterance)
     if (text === before) return
     const last = this.#undo.at(-1)
     const isSameStep =
@@ -107,7 +107,7 @@ export class Edits {
   replace(texts: readonly { utterance: number; text: string }[]): void {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
-      before: this.#textOf(utterance),
+      before: this.textOf(utterance),
       after: text,
     }))
     this.#push({ changes, at: Date.now(), isTyped: false })
@@ -159,7 +159,7 @@ export class Edits {
     const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
     const sent = [...this.#unsaved.keys()]
       .filter(utterance => !inConflict.has(utterance))
-      .map(index => ({ index, text: this.#textOf(index) }))
+      .map(index => ({ index, text: this.textOf(index) }))
     if (sent.length === 0) return
     this.state.value = 'saving'
     this.#saving = this.#send(sent.slice(0, sentAtOnce)).finally(() => (this.#saving = null))
@@ -187,7 +187,7 @@ export class Edits {
   #take(sent: Sent, { utterances }: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {
-      if (this.#textOf(index) === text) this.#unsaved.delete(index)
+      if (this.textOf(index) === text) this.#unsaved.delete(index)
       else this.#unsaved.set(index, text)
     }
     for (const { index, ...utterance } of utterances) {
@@ -232,7 +232,7 @@ export class Edits {
   }
 
   #set(utterance: number, text: string): void {
-    if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.#textOf(utterance))
+    if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.textOf(utterance))
     this.#put(utterance, text)
     if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
     this.#keep()
@@ -262,7 +262,8 @@ export class Edits {
     this.canRedo.value = this.#redo.length > 0
   }
 
-  #textOf(utterance: number): string {
+  /** Returns the edited text of an utterance. */
+  textOf(utterance: number): string {
     return this.result.utterances[utterance]?.text ?? ''
   }
 
@@ -274,7 +275,7 @@ export class Edits {
     }
     const drafts = [...this.#unsaved].map(([utterance, was]) => [
       utterance,
-      { text: this.#textOf(utterance), was },
+      { text: this.textOf(utterance), was },
     ])
     store(this.#draftName, Object.fromEntries(drafts))
   }
