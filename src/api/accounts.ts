@@ -46,14 +46,27 @@ export const accounts = (service: Service) =>
         const verified = useVerification(service.db, query.token ?? '')
         set.status = verified ? 200 : 410
         return verified
-          ? htmlPage('Verified', '<p>The account works now. Ask your operator for an API key.</p>')
+          ? htmlPage('Your address is confirmed', `<p>The account works. ${nextStep(service)}</p>`)
           : htmlPage(
-              'Too late',
-              '<p>This link was used, has expired, or never was. Sign up again for a new one.</p>',
+              'This link does not work',
+              `<p>It was used before, or it has expired. ${retry(service)}</p>`,
             )
       },
       { visitor: true, detail: about({ hide: true }) },
     )
+
+/** Returns what a person does with a new account. Without the web app, only operators can make the first key. */
+function nextStep({ config }: Service): string {
+  return config.dashboard
+    ? '<a href="/">Sign in</a> with your password.'
+    : 'Ask your operator for an API key.'
+}
+
+function retry({ config }: Service): string {
+  return config.dashboard
+    ? 'If you cannot <a href="/">sign in</a>, <a href="/register">sign up again</a> for a new link.'
+    : 'If the account does not work, sign up again for a new link.'
+}
 
 /**
  * Creates an account and sends its verification mail, unless the address is already registered. Does not wait

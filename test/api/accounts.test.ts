@@ -19,10 +19,19 @@ test('the mailed link verifies an account once', async () => {
   const followed = await service.fetch(pathOf(link))
   expect(followed.status).toBe(200)
   expect(followed.headers.get('content-type')).toContain('text/html')
+  expect(followed.text).toContain('<a href="/">Sign in</a> with your password.')
   expect(findAccountByEmail(service.db, email)?.verifiedAt).not.toBeNull()
   expect((await service.fetch(pathOf(link))).status).toBe(410)
   expect((await service.fetch('/verify?token=unknown')).status).toBe(410)
   expect((await service.fetch('/verify')).status).toBe(410)
+})
+
+test('without the web app, the page of the link names the operator', async () => {
+  const service = await startTestService({ settings: { STENO_DASHBOARD: 'off' } })
+  await signUp(service, { email, password })
+  const followed = await service.fetch(pathOf((await mailedLinks(service, 1))[0] ?? ''))
+  expect(followed.text).toContain('Ask your operator for an API key.')
+  expect(followed.text).not.toContain('<a ')
 })
 
 test('an address that is taken gets the same answer, and no mail', async () => {
