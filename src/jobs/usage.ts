@@ -76,15 +76,15 @@ export function sumMedia(db: Db): number {
 }
 
 /**
- * Returns the name and the duration of each job. The name is the name of the uploaded file, or the address of the
- * source. Deleted jobs are left out.
+ * Returns the name and the duration of each job. The name is the one that the caller stored with the job, the
+ * name of the uploaded file, or the address of the source. Deleted jobs are left out.
  */
 export function findNames(
   db: Db,
   ids: readonly string[],
 ): Map<string, { name: string; durationMs: number | null }> {
   const rows = db.list<{ id: string; name: string; durationMs: number | null }>(
-    `select jobs.id, coalesce(uploads.filename, source_url) as name, duration_ms as durationMs
+    `select jobs.id, coalesce(json_extract(metadata, '$.name'), uploads.filename, source_url) as name, duration_ms as durationMs
      from jobs left join uploads on uploads.id = upload_id
      where deleted_at is null and jobs.id in (select value from json_each($ids))`,
     { ids: JSON.stringify(ids) },

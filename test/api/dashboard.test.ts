@@ -54,7 +54,7 @@ steered('the statement has each deposit and charge, with its job and the balance
   const service = await startTestService()
   const ben = service.account('ben', { credit: 1000 })
   const page = await enter(service, { key: ben.key })
-  const id = await ben.transcribe(speech(3600))
+  const id = await ben.transcribe(speech(3600), { metadata: { name: 'Board meeting.mp3' } })
   service.engine.finish(await service.engine.given(1))
   await ben.until(id, 'completed')
   const { items, next_cursor } = (await page('GET', '/app/statement')).body
@@ -65,7 +65,7 @@ steered('the statement has each deposit and charge, with its job and the balance
       cents: 20,
       balance_cents: 980,
       transcription_id: id,
-      name: 'talk.mp3',
+      name: 'Board meeting.mp3',
       audio_duration_seconds: 3600,
     },
     { kind: 'deposit', cents: 1000, balance_cents: 1000, transcription_id: null },
