@@ -24,6 +24,12 @@ export const needsSignIn = signal(false)
 
 let signedInAgain = Promise.withResolvers<void>()
 
+/** Shows the sign-in dialog, and waits until the person has signed in again. */
+export function signInAgain(): Promise<void> {
+  needsSignIn.value = true
+  return signedInAgain.promise
+}
+
 /** Repeats the requests that wait for a new sign-in. */
 export function resumeRequests(): void {
   needsSignIn.value = false
@@ -43,6 +49,8 @@ type Options = {
   /** If false, the request fails when the server does not answer. Otherwise the request is repeated. */
   waitsForServer?: boolean
   keepalive?: boolean
+  /** A retry with the same key has no second effect on the server. */
+  idempotencyKey?: string
 }
 
 /** Sends a request and returns the JSON of the answer, or null for an answer without a body. */
@@ -56,12 +64,7 @@ export async function askTagged<Answer>(
   path: string,
   options: Options = {},
 ): Promise<{ answer: Answer; tag: string | null }> {
-  const response = await send(method, withQuery(path, options.query ?? {}), options)
-  if (response.status === 401 && options.waitsForSignIn !== false) {
-    needsSignIn.value = true
-    await signedInAgain.promise
-    return askTagged(method, path, options)
-  }
+  const response = await request(method, withQuery(path, options.query ?? {}), options)
   if (!response.ok) throw await faultOf(response)
   const tag = response.headers.get('etag')
   if (response.status === 204) return { answer: null as Answer, tag }
@@ -71,7 +74,7 @@ export async function askTagged<Answer>(
 
 /** Sends a request and returns the text of the answer. */
 export async function askText(path: string, query: Options['query'] = {}): Promise<string> {
-  const response = await send('GET', withQuery(path, query), {})
+  const response = await request('GET', withQuery(path, query), {})
   if (!response.ok) throw await faultOf(response)
   return response.text()
 }
@@ -93,8 +96,17 @@ export function messageOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault)
 }
 
+/** Sends a request until the server answers and the person is signed in. */
+export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
+  for (;;) {
+    const response = await send(method, path, options)
+    if (response.status !== 401 || options.waitsForSignIn === false) return response
+    await signInAgain()
+  }
+}
+
 async function send(method: string, path: string, options: Options): Promise<Response> {
-  const { body, keepalive = false, ifMatch } = options
+  const { body, keepalive = false, ifMatch, idempotencyKey } = options
   const init: RequestInit = {
     method,
     keepalive,
@@ -104,6 +116,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(ifMatch ? { 'If-Match': ifMatch } : {}),
+      ...(idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}),
     },
   }
   for (let tries = 0; ; tries++) {

@@ -1,6 +1,8 @@
 // Values in the browser's local storage, with a copy in memory. When the browser refuses local storage, only
 // the copy in memory is used, and the values are lost when the page is closed.
 
+import { effect, type Signal, signal } from '@preact/signals'
+
 const memory = new Map<string, string>()
 
 export function stored<Value>(name: string): Value | null {
@@ -20,6 +22,13 @@ export function store(name: string, value: unknown): void {
   } catch {
     // The browser refuses local storage. `stored` then reads the copy in memory.
   }
+}
+
+/** Returns a signal whose value is kept in the storage. The signal starts with the kept value, or with `initial`. */
+export function storedSignal<Value>(name: string, initial: Value): Signal<Value> {
+  const value = signal(stored<Value>(name) ?? initial)
+  effect(() => store(name, value.value))
+  return value
 }
 
 export function forget(name: string): void {

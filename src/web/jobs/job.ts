@@ -38,9 +38,17 @@ export type JobOptions = {
 
 export type JobSource = { upload_id: string } | { url: string }
 
+/** Submits a job. A request that is repeated because an answer was lost submits no second job. */
 export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
-  const metadata = { name: name.slice(0, longestName) }
-  return ask('POST', '/v1/transcribe', { body: { ...source, ...options, metadata } })
+  const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
+  return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
+}
+
+/** Returns a random id. `crypto.randomUUID` is missing on a page without https, except on localhost. */
+export function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
 }
 
 export function isEnded({ status }: Pick<Job, 'status'>): boolean {

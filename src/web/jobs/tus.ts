@@ -1,7 +1,7 @@
 // Uploads a file in parts by the tus protocol 1.0. An interrupted upload resumes after the last byte that
 // the server has.
 
-import { Fault, faultOf, isOnline, needsSignIn, pause } from '../base/net.ts'
+import { Fault, faultOf, isOnline, pause, signInAgain } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
@@ -57,9 +57,9 @@ export async function sendFile(
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof Fault && !isPassing(error)) throw error
-      if (error instanceof Fault && error.status === 401) needsSignIn.value = true
       isOnline.value = error instanceof Fault
-      await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
+      if (error instanceof Fault && error.status === 401) await signInAgain()
+      else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
       // The server may have stored some bytes of the failed part. The next part begins at the server's offset.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at

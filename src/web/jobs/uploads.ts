@@ -1,12 +1,12 @@
 // The uploads of this browser. The addresses of the uploads are in the browser's storage, so that the uploads
-// can resume after a reload.
+// can resume after a reload. Each page tells the other pages of the browser which uploads it is sending.
 
 import { signal } from '@preact/signals'
-import { isOnline, messageOf, pause } from '../base/net.ts'
-import { forget, store, stored } from '../base/storage.ts'
+import { Fault, isOnline, messageOf, pause, signInAgain } from '../base/net.ts'
+import { forget, store, stored, storedNames } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
-import { type JobOptions, submitJob } from './job.ts'
+import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { offsetOf, removeUpload, type Started, sendFile, startUpload } from './tus.ts'
 
@@ -26,11 +26,19 @@ export type Upload = {
   fault: string
 }
 
-const name = 'uploads'
+const prefix = 'upload.'
 
 export const uploads = signal<Upload[]>(storedUploads())
 const files = new Map<string, File>()
 const stops = new Map<string, AbortController>()
+
+type Talk = { asks: true } | { holds: string[] }
+const otherPages = new BroadcastChannel('steno.uploads')
+otherPages.onmessage = ({ data }: MessageEvent<Talk>) => {
+  if ('asks' in data) otherPages.postMessage({ holds: [...files.keys()] })
+  else uploads.value = uploads.value.filter(({ id, state }) => state !== 'lost' || !data.holds.includes(id))
+}
+otherPages.postMessage({ asks: true })
 
 addEventListener('pagehide', keep)
 
@@ -71,7 +79,7 @@ export function dismissUpload(id: string): void {
 }
 
 function addFile(file: File, options: JobOptions): void {
-  const id = crypto.randomUUID()
+  const id = newId()
   files.set(id, file)
   const state = { started: null, sent: 0, state: 'queued', bytesPerSecond: 0, fault: '' } as const
   const about = { name: file.name, size: file.size, modifiedAt: file.lastModified, options }
@@ -125,7 +133,10 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Calls `work` again while the server does not answer. Other errors of `work` are thrown. */
+/**
+ * Calls `work` again while the server does not answer, and after a new sign-in when the session has ended. Other
+ * errors of `work` are thrown.
+ */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
     try {
@@ -133,7 +144,12 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
       isOnline.value = true
       return value
     } catch (error) {
-      if (signal.aborted || !(error instanceof TypeError)) throw error
+      if (signal.aborted) throw error
+      if (error instanceof Fault && error.status === 401) {
+        await signInAgain()
+        continue
+      }
+      if (!(error instanceof TypeError)) throw error
       isOnline.value = false
       await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), signal)
       signal.throwIfAborted()
@@ -163,19 +179,21 @@ function change(id: string, changes: Partial<Upload>): void {
 function remove(id: string): void {
   uploads.value = uploads.value.filter(upload => upload.id !== id)
   files.delete(id)
-  keep()
+  forget(`${prefix}${id}`)
 }
 
+/** Copies the uploads of this page that the server knows into the browser's storage. */
 function keep(): void {
-  const known = uploads.value.filter(({ started }) => started !== null)
-  if (known.length === 0) forget(name)
-  else store(name, known)
+  for (const upload of uploads.value) {
+    if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
+  }
 }
 
 /** Returns the uploads of an earlier visit. The person must choose their files again. */
 function storedUploads(): Upload[] {
-  const before = stored<Upload[]>(name) ?? []
-  return before.map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))
+  return storedNames(prefix)
+    .flatMap(name => stored<Upload>(name) ?? [])
+    .map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))
 }
 
 function isSame(upload: Upload, file: File): boolean {
