@@ -38,7 +38,7 @@ const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
     async page => {
       await page.getByRole('button', { name: 'Edit' }).click()
       await page.getByRole('button', { name: 'Find' }).click()
-      await page.getByRole('button', { name: 'Doubtful words' }).click()
+      await page.getByRole('button', { name: 'Doubtful' }).click()
     },
   ],
   [

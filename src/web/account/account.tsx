@@ -2,9 +2,10 @@
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'
-import { Field, Form } from '../parts/form.tsx'
+import { Form } from '../parts/form.tsx'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
+import { NewPasswordField, PasswordField } from './fields.tsx'
 import { details, loadDetails, session, signOut } from './session.ts'
 
 const text = words.account
@@ -48,26 +49,8 @@ function PasswordForm() {
   }
   return (
     <Form onSend={send} button={words.save} class="stack">
-      {hasPassword && (
-        <Field
-          label={text.currentPassword}
-          type="password"
-          autocomplete="current-password"
-          required
-          value={current.value}
-          onValue={value => (current.value = value)}
-        />
-      )}
-      <Field
-        label={text.newPassword}
-        hint={words.register.passwordHint}
-        type="password"
-        autocomplete="new-password"
-        minLength={10}
-        required
-        value={next.value}
-        onValue={value => (next.value = value)}
-      />
+      {hasPassword && <PasswordField label={text.currentPassword} of={current} />}
+      <NewPasswordField label={text.newPassword} of={next} />
     </Form>
   )
 }

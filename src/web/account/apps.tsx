@@ -42,27 +42,17 @@ export function AppsPage() {
 }
 
 function GrantTable({ items, revoke }: { items: Grant[]; revoke: (grant: Grant) => void }) {
-  return (
-    <Table columns={text.columns}>
-      {items.map(grant => (
-        <tr key={grant.id}>
-          <th scope="row" dir="auto">
-            {grant.client_name}
-          </th>
-          <td>{grant.scopes.map(scope => text.scopes[scope] ?? scope).join(', ')}</td>
-          <td>{showDay(grant.created_at)}</td>
-          <td>{grant.last_used_at ? showAgo(grant.last_used_at) : words.keys.neverUsed}</td>
-          <td>
-            <button
-              type="button"
-              aria-label={text.revokeOne(grant.client_name)}
-              onClick={() => revoke(grant)}
-            >
-              {words.keys.revoke}
-            </button>
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const rows = items.map(grant => ({
+    key: grant.id,
+    cells: [
+      <bdi>{grant.client_name}</bdi>,
+      grant.scopes.map(scope => text.scopes[scope] ?? scope).join(', '),
+      showDay(grant.created_at),
+      grant.last_used_at ? showAgo(grant.last_used_at) : words.keys.neverUsed,
+      <button type="button" aria-label={text.revokeOne(grant.client_name)} onClick={() => revoke(grant)}>
+        {text.revoke}
+      </button>,
+    ],
+  }))
+  return <Table columns={text.columns} rows={rows} />
 }

@@ -8,6 +8,7 @@ import { FaultText } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
+import { session } from './session.ts'
 
 type Balance = {
   balance_cents: number
@@ -67,7 +68,9 @@ function Money({ balance }: { balance: Balance }) {
           </div>
         )}
       </dl>
-      <p class="hint">{text.howToDeposit}</p>
+      <p class="hint">
+        {text.howToDeposit} <code>{text.depositCommand(session.value?.email ?? '')}</code>
+      </p>
     </>
   )
 }
@@ -105,20 +108,16 @@ function StatementList() {
 }
 
 function EntryTable({ entries }: { entries: Entry[] }) {
-  return (
-    <Table columns={text.columns} class="money">
-      {entries.map(entry => (
-        <tr key={entry.id}>
-          <td>{showDateTime(entry.created_at)}</td>
-          <th scope="row" dir="auto">
-            <EntryName entry={entry} />
-          </th>
-          <td class="number">{showMoney(entry.kind === 'deposit' ? entry.cents : -entry.cents)}</td>
-          <td class="number">{showMoney(entry.balance_cents)}</td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const rows = entries.map(entry => ({
+    key: entry.id,
+    cells: [
+      showDateTime(entry.created_at),
+      <EntryName entry={entry} />,
+      showMoney(entry.kind === 'deposit' ? entry.cents : -entry.cents),
+      showMoney(entry.balance_cents),
+    ],
+  }))
+  return <Table columns={text.columns} rows={rows} heading={1} numbers={[2, 3]} />
 }
 
 function EntryName({ entry }: { entry: Entry }) {
@@ -129,7 +128,9 @@ function EntryName({ entry }: { entry: Entry }) {
   if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
   return (
     <>
-      <a href={`/jobs/${id}`}>{name || words.search.transcript}</a>
+      <a href={`/jobs/${id}`}>
+        <bdi>{name || words.search.transcript}</bdi>
+      </a>
       {length}
     </>
   )

@@ -51,14 +51,7 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
   }
   return (
     <Form onSend={make} button={text.make} class="inline">
-      <Field
-        label={text.name}
-        hint={text.nameHint}
-        required
-        maxLength={80}
-        value={name.value}
-        onValue={value => (name.value = value)}
-      />
+      <Field label={text.name} hint={text.nameHint} required maxLength={80} of={name} />
     </Form>
   )
 }
@@ -87,33 +80,24 @@ function KeyList({ keys, reload }: { keys: Key[]; reload: () => Promise<void> })
     await ask('DELETE', `/app/keys/${id}`).then(() => tell(text.revoked), tellFault)
     await reload()
   }
-  return (
-    <Table columns={text.columns}>
-      {keys.map(key => (
-        <tr key={key.id} class={key.revoked_at ? 'gone' : ''}>
-          <th scope="row" dir="auto">
-            {key.name ?? text.unnamed}
-          </th>
-          <td>
-            <code>{key.prefix}…</code>
-          </td>
-          <td>{showDay(key.created_at)}</td>
-          <td>{key.last_used_at ? showAgo(key.last_used_at) : text.neverUsed}</td>
-          <td>
-            {key.revoked_at ? (
-              text.wasRevoked(showDay(key.revoked_at))
-            ) : (
-              <button
-                type="button"
-                aria-label={text.revokeOne(key.name ?? key.prefix)}
-                onClick={() => revoke(key)}
-              >
-                {text.revoke}
-              </button>
-            )}
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const action = (key: Key) =>
+    key.revoked_at ? (
+      text.wasRevoked(showDay(key.revoked_at))
+    ) : (
+      <button type="button" aria-label={text.revokeOne(key.name ?? key.prefix)} onClick={() => revoke(key)}>
+        {text.revoke}
+      </button>
+    )
+  const rows = keys.map(key => ({
+    key: key.id,
+    class: key.revoked_at ? 'gone' : '',
+    cells: [
+      <bdi>{key.name ?? text.unnamed}</bdi>,
+      <code>{key.prefix}…</code>,
+      showDay(key.created_at),
+      key.last_used_at ? showAgo(key.last_used_at) : text.neverUsed,
+      action(key),
+    ],
+  }))
+  return <Table columns={text.columns} rows={rows} />
 }

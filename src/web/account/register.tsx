@@ -3,8 +3,9 @@
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'
-import { Field, Form } from '../parts/form.tsx'
+import { Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
+import { EmailField, NewPasswordField } from './fields.tsx'
 
 const text = words.register
 
@@ -38,24 +39,8 @@ export function RegisterPage() {
       <h1>{text.title}</h1>
       <p class="lead">{text.lead}</p>
       <Form onSend={send} button={text.button} class="stack">
-        <Field
-          label={words.signIn.email}
-          type="email"
-          autocomplete="username"
-          required
-          value={email.value}
-          onValue={value => (email.value = value)}
-        />
-        <Field
-          label={words.signIn.password}
-          hint={text.passwordHint}
-          type="password"
-          autocomplete="new-password"
-          minLength={10}
-          required
-          value={password.value}
-          onValue={value => (password.value = value)}
-        />
+        <EmailField of={email} />
+        <NewPasswordField label={words.signIn.password} of={password} />
       </Form>
       <p class="hint">
         {text.hasAccount} <a href="/">{words.signIn.button}</a>

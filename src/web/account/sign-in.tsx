@@ -5,6 +5,7 @@ import { needsSignIn } from '../base/net.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
+import { EmailField, PasswordField } from './fields.tsx'
 import { session, signIn } from './session.ts'
 
 const text = words.signIn
@@ -50,33 +51,11 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     <>
       <Form onSend={send} button={text.button} class="stack">
         {withKey.value ? (
-          <Field
-            label={text.key}
-            hint={text.keyHint}
-            type="password"
-            autocomplete="off"
-            required
-            value={key.value}
-            onValue={value => (key.value = value)}
-          />
+          <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />
         ) : (
           <>
-            <Field
-              label={text.email}
-              type="email"
-              autocomplete="username"
-              required
-              value={email.value}
-              onValue={value => (email.value = value)}
-            />
-            <Field
-              label={text.password}
-              type="password"
-              autocomplete="current-password"
-              required
-              value={password.value}
-              onValue={value => (password.value = value)}
-            />
+            <EmailField of={email} />
+            <PasswordField of={password} />
           </>
         )}
       </Form>

@@ -1,8 +1,9 @@
 // The page of the default webhook of the account, with the list of its deliveries.
 
 import { useSignal } from '@preact/signals'
-import { showAgo, showDateTime } from '../base/format.ts'
+import { showAgo, showDateTime, showTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { namesOfJobs } from '../jobs/hits.ts'
 import { Field, Form } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
@@ -11,22 +12,26 @@ import { words } from '../words.ts'
 import { details, loadDetails } from './session.ts'
 
 type Delivery = {
-  id: string | number
+  id: string
   transcription_id: string
   event: string
+  url: string
   status: string
   attempts: number
+  last_outcome: string | null
+  response_status: number | null
   created_at: string
-  next_attempt_at?: string | null
-  last_error?: string | null
+  next_attempt_at: string | null
 }
 
 const text = words.webhooks
 
 export function WebhooksPage() {
-  const deliveries = useLoaded(() =>
-    ask<{ items: Delivery[] }>('GET', '/v1/webhooks/deliveries').then(({ items }) => items),
-  )
+  const deliveries = useLoaded(async () => {
+    const read = ask<{ items: Delivery[] }>('GET', '/v1/webhooks/deliveries')
+    const [{ items }, names] = await Promise.all([read, namesOfJobs().catch(() => ({}))])
+    return { items, names }
+  })
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
@@ -44,11 +49,11 @@ export function WebhooksPage() {
           </button>
         </div>
         <Shown of={deliveries}>
-          {items =>
+          {({ items, names }) =>
             items.length === 0 ? (
               <p class="empty">{text.empty}</p>
             ) : (
-              <DeliveryTable items={items} again={again} />
+              <DeliveryTable items={items} names={names} again={again} />
             )
           }
         </Shown>
@@ -68,8 +73,8 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   const test = async () => {
     outcome.value = text.testing
     try {
-      const answer = await ask<{ outcome: string }>('POST', '/app/webhook/test')
-      outcome.value = text.outcomes[answer.outcome] ?? answer.outcome
+      const answer = await ask<{ outcome: string; status: number | null }>('POST', '/app/webhook/test')
+      outcome.value = outcomeText(answer.outcome, answer.status)
     } catch (fault) {
       outcome.value = ''
       tellFault(fault)
@@ -79,14 +84,7 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   return (
     <>
       <Form onSend={save} button={words.save} class="inline">
-        <Field
-          label={text.url}
-          hint={text.urlHint}
-          type="url"
-          placeholder="https://"
-          value={url.value}
-          onValue={value => (url.value = value)}
-        />
+        <Field label={text.url} hint={text.urlHint} type="url" placeholder="https://" of={url} />
       </Form>
       {details.value?.webhook_url && (
         <p class="line">
@@ -102,24 +100,49 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   )
 }
 
-function DeliveryTable({ items, again }: { items: Delivery[]; again: (delivery: Delivery) => void }) {
+type DeliveryTableProps = {
+  items: Delivery[]
+  /** The names of jobs, by the id of the job. */
+  names: Record<string, string>
+  again: (delivery: Delivery) => void
+}
+
+function DeliveryTable({ items, names, again }: DeliveryTableProps) {
+  const rows = items.map(delivery => ({
+    key: delivery.id,
+    cells: [
+      <span title={showDateTime(delivery.created_at)}>{showAgo(delivery.created_at)}</span>,
+      <>
+        <a href={`/jobs/${delivery.transcription_id}`}>
+          <bdi>{names[delivery.transcription_id] ?? words.search.transcript}</bdi>
+        </a>{' '}
+        · {text.events[delivery.event] ?? delivery.event}
+        <span class="hint address">{delivery.url}</span>
+      </>,
+      <State delivery={delivery} />,
+      String(delivery.attempts),
+      <button type="button" aria-label={text.againFor(delivery.event)} onClick={() => again(delivery)}>
+        {text.again}
+      </button>,
+    ],
+  }))
+  return <Table columns={text.columns} rows={rows} heading={1} numbers={[3]} />
+}
+
+/** The state of a delivery: what the last attempt led to, and the time of the next attempt. */
+function State({ delivery }: { delivery: Delivery }) {
+  const { status, last_outcome: outcome, response_status: answered, next_attempt_at: nextAt } = delivery
+  const isGood = status === 'delivered'
   return (
-    <Table columns={text.columns}>
-      {items.map(delivery => (
-        <tr key={delivery.id}>
-          <td title={showDateTime(delivery.created_at)}>{showAgo(delivery.created_at)}</td>
-          <th scope="row">
-            <a href={`/jobs/${delivery.transcription_id}`}>{text.events[delivery.event] ?? delivery.event}</a>
-          </th>
-          <td>{text.statuses[delivery.status] ?? delivery.status}</td>
-          <td>{delivery.attempts}</td>
-          <td>
-            <button type="button" aria-label={text.againFor(delivery.event)} onClick={() => again(delivery)}>
-              {text.again}
-            </button>
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <span class={status === 'failed' ? 'fault' : ''}>{text.statuses[status] ?? status}</span>
+      {!isGood && outcome && <span class="hint"> {outcomeText(outcome, answered)}</span>}
+      {nextAt && <span class="hint"> {text.nextAt(showTime(nextAt))}</span>}
+    </>
   )
+}
+
+function outcomeText(outcome: string, status: number | null): string {
+  if (outcome === 'refused' && status !== null) return text.refused(status)
+  return text.outcomes[outcome] ?? outcome
 }

@@ -10,6 +10,7 @@ const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const timeOnly = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
 const dollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
 const exactDollars = new Intl.NumberFormat(locale, {
@@ -70,6 +71,11 @@ export function showBytes(bytes: number): string {
 
 export function showNumber(value: number): string {
   return plain.format(value)
+}
+
+/** Returns a speed such as `1.25×`. */
+export function showSpeed(factor: number): string {
+  return `${exact.format(factor)}×`
 }
 
 export function showPercent(share: number): string {

@@ -3,6 +3,8 @@
 export const timing = {
   /** Poll interval of the job list while a job is unfinished. */
   listEveryMs: 3000,
+  /** Poll interval of the job list while all jobs have ended. */
+  idleListEveryMs: 20_000,
   /** Delay before the first retry when the server does not answer. Each further delay is twice as long. */
   retryMs: 500,
   /** Longest delay between two retries. */

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { showBytes } from '../base/format.ts'
 import { messageOf } from '../base/net.ts'
 import { loadService, service } from '../base/service.ts'
-import { FaultText } from '../parts/form.tsx'
+import { FaultText, Field, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { droppedFiles } from './dropped.ts'
@@ -52,7 +52,7 @@ export function Add() {
       <h2 id="add-title">{text.title}</h2>
       <div class="sources">
         <FileButton label={text.choose} onFiles={take} />
-        <AddressForm onFault={message => (fault.value = message)} />
+        <AddressForm />
       </div>
       <Options />
       {fault.value && <FaultText text={fault.value} />}
@@ -83,39 +83,16 @@ function FileButton({ label, onFiles }: { label: string; onFiles: (files: File[]
   )
 }
 
-function AddressForm({ onFault }: { onFault: (message: string) => void }) {
+function AddressForm() {
   const address = useSignal('')
-  const isBusy = useSignal(false)
-  const send = async (event: Event) => {
-    event.preventDefault()
-    if (isBusy.value) return
-    isBusy.value = true
-    onFault('')
-    try {
-      await addAddress(address.value.trim())
-      address.value = ''
-    } catch (error) {
-      onFault(messageOf(error))
-    }
-    isBusy.value = false
+  const send = async () => {
+    await addAddress(address.value.trim())
+    address.value = ''
   }
   return (
-    <form class="address" onSubmit={send}>
-      <label for="address">{text.address}</label>
-      <div class="joined">
-        <input
-          id="address"
-          type="url"
-          required
-          placeholder="https://"
-          value={address.value}
-          onInput={event => (address.value = event.currentTarget.value)}
-        />
-        <button type="submit" disabled={isBusy.value}>
-          {text.addAddress}
-        </button>
-      </div>
-    </form>
+    <Form onSend={send} button={text.addAddress} isMain={false} class="inline">
+      <Field label={text.address} type="url" placeholder="https://" required of={address} />
+    </Form>
   )
 }
 

@@ -1,4 +1,5 @@
-// The list of jobs. The list is polled while a job is unfinished and the page is visible.
+// The list of jobs. The list is polled while the page is visible: often while a job is unfinished, and otherwise
+// rarely, because scripts can add jobs too.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -10,9 +11,11 @@ import { isEnded, type Job, type JobStatus, nameOf } from './job.ts'
 type Page = { items: Job[]; next_cursor: string | null }
 
 export const statusFilter = signal<JobStatus | ''>('')
-/** The list shows the jobs of this number of past days. 0 shows all jobs. */
-export const daysFilter = signal(0)
+/** The list shows the jobs of this number of past days, as a text. 0 shows all jobs. */
+export const daysFilter = signal('0')
 const loaded = signal<Job[] | null>(null)
+/** The filters of the loaded jobs. */
+let listed = ''
 const cursor = signal<string | null>(null)
 /** The ids of deleted jobs whose deletion can still be undone. The list does not show these jobs. */
 const hidden = signal<ReadonlySet<string>>(new Set())
@@ -44,29 +47,30 @@ export async function readMoreJobs(): Promise<void> {
   cursor.value = page.next_cursor
 }
 
-export function changeFilter(change: { status?: JobStatus | ''; days?: number }): Promise<void> {
-  if (change.status !== undefined) statusFilter.value = change.status
-  if (change.days !== undefined) daysFilter.value = change.days
-  loaded.value = null
-  cursor.value = null
-  return refreshJobs()
+export function showAllJobs(): void {
+  statusFilter.value = ''
+  daysFilter.value = '0'
 }
 
-/** Polls the list until the returned function is called. */
+/** Reads the list for the chosen filters, and polls it until the returned function is called. */
 export function watchJobs(): () => void {
+  if (listed !== currentFilter()) {
+    listed = currentFilter()
+    loaded.value = null
+    cursor.value = null
+  }
   let timer: ReturnType<typeof setTimeout>
   let isOver = false
   const again = async () => {
-    const isIdle = loaded.value?.every(isEnded) ?? false
-    if (!document.hidden && !isIdle) await refreshJobs().catch(() => null)
-    if (!isOver) timer = setTimeout(again, timing.listEveryMs)
+    if (!document.hidden) await refreshJobs().catch(() => null)
+    if (!isOver) timer = setTimeout(again, interval())
   }
   const wake = () => void (document.hidden || refreshJobs().catch(() => null))
   document.addEventListener('visibilitychange', wake)
   refreshJobs()
     .catch(tellFault)
     .then(() => {
-      if (!isOver) timer = setTimeout(again, timing.listEveryMs)
+      if (!isOver) timer = setTimeout(again, interval())
     })
   return () => {
     isOver = true
@@ -109,14 +113,18 @@ function hide(id: string, isHidden: boolean): void {
 function readPage(after: string | undefined): Promise<Page> {
   const midnight = new Date()
   midnight.setHours(0, 0, 0, 0)
-  midnight.setDate(midnight.getDate() - daysFilter.value + 1)
+  midnight.setDate(midnight.getDate() - Number(daysFilter.value) + 1)
   return ask('GET', '/v1/transcriptions', {
     query: {
       status: statusFilter.value,
-      from: daysFilter.value === 0 ? undefined : midnight.toISOString(),
+      from: daysFilter.value === '0' ? undefined : midnight.toISOString(),
       cursor: after,
     },
   })
+}
+
+function interval(): number {
+  return loaded.value?.every(isEnded) ? timing.idleListEveryMs : timing.listEveryMs
 }
 
 function currentFilter(): string {

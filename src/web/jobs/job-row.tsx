@@ -1,6 +1,6 @@
 // The row of one job in the list of jobs.
 
-import { showAgo, showDuration, showLanguage, showMoney } from '../base/format.ts'
+import { showAgo, showDuration, showLanguage } from '../base/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { isEnded, type Job, nameOf } from './job.ts'
@@ -13,8 +13,8 @@ export function JobRow({ job }: { job: Job }) {
   return (
     <li class={`job ${job.status}`}>
       <div class="about">
-        <a href={`/jobs/${job.id}`} dir="auto">
-          {name}
+        <a href={`/jobs/${job.id}`}>
+          <bdi>{name}</bdi>
         </a>
         <p class="hint">{factsOf(job).join(' · ')}</p>
       </div>
@@ -46,18 +46,20 @@ export function Status({ job }: { job: Job }) {
   if (job.status === 'failed') {
     const { code = '', message = '' } = job.error ?? {}
     return (
-      <p class="status fault">{code === 'CANCELLED' ? text.wasCancelled : (words.advice[code] ?? message)}</p>
+      <p class="status fault">{code === 'CANCELLED' ? text.wasCancelled : message || words.advice[code]}</p>
     )
   }
   if (job.status === 'completed') return null
   return (
     <div class="status">
       <span>{job.status === 'processing' && job.progress ? job.progress : text.statuses[job.status]}</span>
-      <progress
-        aria-label={text.progressOf(nameOf(job))}
-        max={100}
-        {...(job.progress_percent == null ? {} : { value: job.progress_percent })}
-      />
+      {job.status !== 'pending' && (
+        <progress
+          aria-label={text.progressOf(nameOf(job))}
+          max={100}
+          {...(job.progress_percent == null ? {} : { value: job.progress_percent })}
+        />
+      )}
     </div>
   )
 }
@@ -67,6 +69,5 @@ function factsOf(job: Job): string[] {
     showAgo(job.created_at),
     ...(job.audio_duration_seconds === null ? [] : [showDuration(job.audio_duration_seconds)]),
     ...(job.language === null ? [] : [showLanguage(job.language)]),
-    ...(job.cost_cents === null || job.cost_cents === 0 ? [] : [showMoney(job.cost_cents)]),
   ]
 }

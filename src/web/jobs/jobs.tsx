@@ -1,14 +1,15 @@
 // The page of the jobs: the form that adds recordings, and below it the list of jobs.
 
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/route.ts'
 import { Choice } from '../parts/form.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { Add } from './add.tsx'
 import type { JobStatus } from './job.ts'
-import { changeFilter, daysFilter, hasMore, jobs, readMoreJobs, statusFilter, watchJobs } from './job-list.ts'
+import { daysFilter, hasMore, jobs, readMoreJobs, showAllJobs, statusFilter, watchJobs } from './job-list.ts'
 import { JobRow } from './job-row.tsx'
 import { Uploading } from './uploading.tsx'
 
@@ -29,7 +30,8 @@ const periods: [string, string][] = [
 ]
 
 export function JobsPage() {
-  useEffect(watchJobs, [])
+  const asked = useSignal('')
+  useEffect(watchJobs, [statusFilter.value, daysFilter.value])
   return (
     <main id="main" class="page">
       <h1 class="unseen" tabIndex={-1}>
@@ -40,19 +42,13 @@ export function JobsPage() {
       <section aria-labelledby="list-title">
         <div class="list-head">
           <h2 id="list-title">{text.title}</h2>
-          <SearchField />
-          <Choice
-            label={text.status}
-            value={statusFilter.value}
-            options={statuses}
-            onValue={status => changeFilter({ status }).catch(tellFault)}
+          <SearchField
+            label={words.search.field}
+            of={asked}
+            onSend={() => asked.value.trim() && go(`/search?q=${encodeURIComponent(asked.value.trim())}`)}
           />
-          <Choice
-            label={text.period}
-            value={String(daysFilter.value)}
-            options={periods}
-            onValue={days => changeFilter({ days: Number(days) }).catch(tellFault)}
-          />
+          <Choice label={text.status} of={statusFilter} options={statuses} />
+          <Choice label={text.period} of={daysFilter} options={periods} />
         </div>
         <List />
       </section>
@@ -60,35 +56,15 @@ export function JobsPage() {
   )
 }
 
-function SearchField() {
-  return (
-    <search class="search">
-      <form
-        onSubmit={event => {
-          event.preventDefault()
-          const given = new FormData(event.currentTarget).get('q')
-          if (given) go(`/search?q=${encodeURIComponent(String(given))}`)
-        }}
-      >
-        <label class="unseen" for="find-all">
-          {words.search.field}
-        </label>
-        <Icon name="search" />
-        <input id="find-all" type="search" name="q" placeholder={words.search.field} />
-      </form>
-    </search>
-  )
-}
-
 function List() {
   const all = jobs.value
   if (all === null) return <p class="hint loading">{words.loading}</p>
-  const isFiltered = statusFilter.value !== '' || daysFilter.value !== 0
+  const isFiltered = statusFilter.value !== '' || daysFilter.value !== '0'
   if (all.length === 0 && isFiltered) {
     return (
       <div class="empty">
         <p>{text.noneFound}</p>
-        <button type="button" onClick={() => changeFilter({ status: '', days: 0 }).catch(tellFault)}>
+        <button type="button" onClick={showAllJobs}>
           {text.showAll}
         </button>
       </div>

@@ -1,78 +1,57 @@
 // The options of the next jobs: the language, the speakers, and the expected words.
 
-import { signal } from '@preact/signals'
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
-import { store, stored } from '../base/storage.ts'
+import { storedSignal } from '../base/storage.ts'
 import { Check, Choice, Field } from '../parts/form.tsx'
 import { words } from '../words.ts'
 import type { JobOptions } from './job.ts'
 
-type Choices = { language: string; diarize: boolean; speakers: string; prompt: string; vocabulary: string }
-
 const text = words.options
-const none: Choices = { language: '', diarize: true, speakers: '', prompt: '', vocabulary: '' }
-const choices = signal<Choices>({ ...none, ...stored<Choices>('options') })
 
-function choose(change: Partial<Choices>): void {
-  choices.value = { ...choices.value, ...change }
-  store('options', choices.value)
-}
+const language = storedSignal('options.language', '')
+const diarize = storedSignal('options.diarize', true)
+const speakers = storedSignal('options.speakers', '')
+const prompt = storedSignal('options.prompt', '')
+const vocabulary = storedSignal('options.vocabulary', '')
 
 /** Returns the chosen options in the form of the API. */
 export function chosenOptions(): JobOptions {
-  const { language, diarize, speakers, prompt, vocabulary } = choices.value
-  const terms = vocabulary
+  const about = prompt.value.trim()
+  const count = Number(speakers.value)
+  const terms = vocabulary.value
     .split(/[,\n]/)
     .map(term => term.trim())
     .filter(Boolean)
   return {
-    diarize,
-    ...(language ? { language } : {}),
-    ...(diarize && Number(speakers) >= 1 ? { speaker_count: Number(speakers) } : {}),
-    ...(prompt.trim() ? { prompt: prompt.trim() } : {}),
+    diarize: diarize.value,
+    ...(language.value ? { language: language.value } : {}),
+    ...(diarize.value && count >= 1 ? { speaker_count: count } : {}),
+    ...(about ? { prompt: about } : {}),
     ...(terms.length > 0 ? { vocabulary: terms } : {}),
   }
 }
 
 export function Options() {
-  const { language, diarize, speakers, prompt, vocabulary } = choices.value
   return (
     <fieldset class="options">
       <legend class="unseen">{text.title}</legend>
-      <Choice
-        label={text.language}
-        value={language}
-        options={languages()}
-        onValue={value => choose({ language: value })}
-      />
-      <Check label={text.diarize} checked={diarize} onValue={value => choose({ diarize: value })} />
-      {diarize && (
+      <Choice label={text.language} of={language} options={languages()} />
+      <Check label={text.diarize} of={diarize} />
+      {diarize.value && (
         <Field
           label={text.speakers}
           type="number"
           min={1}
           max={50}
           placeholder={text.anyNumber}
-          value={speakers}
-          onValue={value => choose({ speakers: value })}
+          of={speakers}
         />
       )}
       <details>
         <summary>{text.more}</summary>
-        <Field
-          label={text.prompt}
-          hint={text.promptHint}
-          maxLength={1000}
-          value={prompt}
-          onValue={value => choose({ prompt: value })}
-        />
-        <Field
-          label={text.vocabulary}
-          hint={text.vocabularyHint}
-          value={vocabulary}
-          onValue={value => choose({ vocabulary: value })}
-        />
+        <Field label={text.prompt} hint={text.promptHint} maxLength={1000} of={prompt} />
+        <Field label={text.vocabulary} hint={text.vocabularyHint} of={vocabulary} />
       </details>
     </fieldset>
   )

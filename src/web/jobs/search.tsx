@@ -7,7 +7,7 @@ import { messageOf } from '../base/net.ts'
 import { go, query } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { FaultText } from '../parts/form.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { words } from '../words.ts'
 import { type Hit, namesOfJobs, searchTranscripts } from './hits.ts'
 
@@ -57,20 +57,7 @@ export function SearchPage() {
   return (
     <main id="main" class="page">
       <h1 tabIndex={-1}>{text.title}</h1>
-      <search class="search large">
-        <label class="unseen" for="search">
-          {text.field}
-        </label>
-        <Icon name="search" />
-        <input
-          id="search"
-          type="search"
-          autofocus
-          placeholder={text.field}
-          value={typed.value}
-          onInput={event => (typed.value = event.currentTarget.value)}
-        />
-      </search>
+      <SearchField label={text.field} of={typed} large />
       {fault.value && <FaultText text={fault.value} />}
       {asked.trim() === '' && <p class="lead">{text.lead}</p>}
       {hits.value?.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
@@ -94,9 +81,14 @@ function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {
   return (
     <li class="hit">
       <a href={`/jobs/${hit.jobId}#t=${hit.start.toFixed(1)}`}>
-        <span class="hint" dir="auto">
-          {name ?? hit.name ?? text.transcript} · {showClock(hit.start)}
-          {hit.speaker ? ` · ${hit.speaker}` : ''}
+        <span class="hint">
+          <bdi>{name ?? hit.name ?? text.transcript}</bdi> · {showClock(hit.start)}
+          {hit.speaker && (
+            <>
+              {' · '}
+              <bdi>{hit.speaker}</bdi>
+            </>
+          )}
         </span>
         <span class="quote" dir="auto">
           {hit.parts.map(({ text: part, isFound }, at) =>

@@ -25,7 +25,9 @@ function UploadRow({ upload }: { upload: Upload }) {
   return (
     <li class="upload">
       <div class="line">
-        <strong dir="auto">{name}</strong>
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>
         <span class="hint">{stateText(upload)}</span>
       </div>
       <progress max={size} value={sent} aria-label={text.progress(name)} />

@@ -1,10 +1,12 @@
 // The operator's page: running, waiting and failed jobs, and the use of the service by each account.
 
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { details } from '../account/session.ts'
 import { showAgo, showBytes, showDuration, showMoney, showNumber, showTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
+import { Check } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
@@ -155,61 +157,75 @@ function Errors({ errors }: { errors: Overview['errors'] }) {
       {errors.length === 0 ? (
         <p class="hint">{text.noErrors}</p>
       ) : (
-        <Table columns={text.errorColumns}>
-          {errors.map(({ code, jobs, last_at: lastAt }) => (
-            <tr key={code}>
-              <th scope="row">
-                <code>{code}</code>
-              </th>
-              <td>{showNumber(jobs)}</td>
-              <td>{showAgo(lastAt)}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          columns={text.errorColumns}
+          numbers={[1]}
+          rows={errors.map(({ code, jobs, last_at: lastAt }) => ({
+            key: code,
+            cells: [<code>{code}</code>, showNumber(jobs), showAgo(lastAt)],
+          }))}
+        />
       )}
     </section>
   )
 }
 
 function Accounts({ accounts }: { accounts: Account[] }) {
+  const rows = accounts.map(account => ({
+    key: account.email,
+    cells: [
+      account.email,
+      showNumber(account.jobs),
+      showDuration(account.audio_seconds),
+      showMoney(account.charged_cents),
+      showMoney(account.balance_cents),
+      account.last_job_at ? showAgo(account.last_job_at) : text.never,
+    ],
+  }))
   return (
     <section aria-labelledby="accounts-title">
       <h2 id="accounts-title">{text.accounts}</h2>
-      <Table columns={text.accountColumns}>
-        {accounts.map(account => (
-          <tr key={account.email}>
-            <th scope="row">{account.email}</th>
-            <td>{showNumber(account.jobs)}</td>
-            <td>{showDuration(account.audio_seconds)}</td>
-            <td>{showMoney(account.charged_cents)}</td>
-            <td>{showMoney(account.balance_cents)}</td>
-            <td>{account.last_job_at ? showAgo(account.last_job_at) : text.never}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table columns={text.accountColumns} rows={rows} numbers={[1, 2, 3, 4]} />
     </section>
   )
 }
 
+/** The number of requests in the list before the operator opens the whole list. */
+const shownAtOnce = 20
+
 function Requests({ requests }: { requests: Request[] }) {
+  const onlyFailed = useSignal(false)
+  const showsAll = useSignal(false)
+  const chosen = requests.filter(({ status }) => !onlyFailed.value || status >= 400)
+  const rows = chosen.slice(0, showsAll.value ? undefined : shownAtOnce).map((request, at) => ({
+    key: at,
+    class: request.status >= 400 ? 'fault' : '',
+    cells: [
+      showTime(request.at),
+      <code>{`${request.method} ${request.route}`}</code>,
+      String(request.status),
+      text.ms(showNumber(request.ms)),
+      request.account ?? '',
+    ],
+  }))
   return (
     <section aria-labelledby="requests-title">
-      <h2 id="requests-title">{text.requests}</h2>
-      <Table columns={text.requestColumns}>
-        {requests.map((request, at) => (
-          <tr key={at}>
-            <td>{showTime(request.at)}</td>
-            <th scope="row">
-              <code>
-                {request.method} {request.route}
-              </code>
-            </th>
-            <td>{request.status}</td>
-            <td>{text.ms(showNumber(request.ms))}</td>
-            <td>{request.account ?? ''}</td>
-          </tr>
-        ))}
-      </Table>
+      <div class="line">
+        <h2 id="requests-title">{text.requests}</h2>
+        <Check label={text.onlyFailed} of={onlyFailed} />
+      </div>
+      {rows.length === 0 ? (
+        <p class="hint">{text.noErrors}</p>
+      ) : (
+        <Table columns={text.requestColumns} rows={rows} heading={1} numbers={[3]} />
+      )}
+      {chosen.length > rows.length && (
+        <p class="more">
+          <button type="button" onClick={() => (showsAll.value = true)}>
+            {words.jobs.more}
+          </button>
+        </p>
+      )}
     </section>
   )
 }

@@ -1,6 +1,6 @@
 // Components for forms: fields, lists of options, and error messages.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, h, type TargetedEvent } from 'preact'
 import { useId } from 'preact/hooks'
 import { messageOf } from '../base/net.ts'
@@ -8,8 +8,8 @@ import { messageOf } from '../base/net.ts'
 type FieldProps = {
   label: string
   hint?: string
-  value: string
-  onValue: (value: string) => void
+  /** The signal that holds the text of the field. */
+  of: Signal<string>
   type?: 'text' | 'email' | 'password' | 'url' | 'number'
   autocomplete?: 'username' | 'current-password' | 'new-password' | 'off'
   required?: boolean
@@ -20,8 +20,8 @@ type FieldProps = {
   max?: number
 }
 
-/** A labelled text field. */
-export function Field({ label, hint, value, onValue, type = 'text', ...input }: FieldProps) {
+/** A labelled text field. Its text is in a signal. */
+export function Field({ label, hint, of: value, type = 'text', ...input }: FieldProps) {
   const id = useId()
   return (
     <div class="field">
@@ -30,9 +30,9 @@ export function Field({ label, hint, value, onValue, type = 'text', ...input }: 
         ...input,
         type,
         id,
-        value,
+        value: value.value,
         'aria-describedby': hint ? `${id}-hint` : undefined,
-        onInput: (event: TargetedEvent<HTMLInputElement>) => onValue(event.currentTarget.value),
+        onInput: (event: TargetedEvent<HTMLInputElement>) => (value.value = event.currentTarget.value),
       })}
       {hint && (
         <small id={`${id}-hint`} class="hint">
@@ -45,23 +45,23 @@ export function Field({ label, hint, value, onValue, type = 'text', ...input }: 
 
 type ChoiceProps<Value extends string> = {
   label: string
-  value: Value
+  /** The signal that holds the chosen option. */
+  of: Signal<Value>
   options: readonly (readonly [Value, string])[]
-  onValue: (value: Value) => void
 }
 
 /** A drop-down list with a label. */
-export function Choice<Value extends string>({ label, value, options, onValue }: ChoiceProps<Value>) {
+export function Choice<Value extends string>({ label, of: value, options }: ChoiceProps<Value>) {
   const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <select
         id={id}
-        value={value}
+        value={value.value}
         onChange={event => {
           const chosen = options.find(([option]) => option === event.currentTarget.value)
-          if (chosen) onValue(chosen[0])
+          if (chosen) value.value = chosen[0]
         }}
       >
         {options.map(([option, text]) => (
@@ -74,12 +74,16 @@ export function Choice<Value extends string>({ label, value, options, onValue }:
   )
 }
 
-type CheckProps = { label: string; checked: boolean; onValue: (checked: boolean) => void }
+type CheckProps = { label: string; of: Signal<boolean> }
 
-export function Check({ label, checked, onValue }: CheckProps) {
+export function Check({ label, of: checked }: CheckProps) {
   return (
     <label class="check">
-      <input type="checkbox" checked={checked} onChange={event => onValue(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={checked.value}
+        onChange={event => (checked.value = event.currentTarget.checked)}
+      />
       {label}
     </label>
   )
@@ -89,12 +93,14 @@ type FormProps = {
   /** Called when the person submits the form. The message of a thrown error is shown below the fields. */
   onSend: () => Promise<void>
   button: string
+  /** The button of the main action of a page stands out. */
+  isMain?: boolean
   children: ComponentChildren
   class?: string
 }
 
 /** A form that shows the error of a failed submit. A submit is ignored while another submit is running. */
-export function Form({ onSend, button, children, class: className = '' }: FormProps) {
+export function Form({ onSend, button, isMain = true, children, class: className = '' }: FormProps) {
   const fault = useSignal('')
   const isBusy = useSignal(false)
   const send = async (event: Event) => {
@@ -109,7 +115,7 @@ export function Form({ onSend, button, children, class: className = '' }: FormPr
     <form class={className} onSubmit={send}>
       {children}
       {fault.value && <FaultText text={fault.value} />}
-      <button type="submit" class="main" disabled={isBusy.value}>
+      <button type="submit" class={isMain ? 'main' : ''} disabled={isBusy.value}>
         {button}
       </button>
     </form>

@@ -74,6 +74,9 @@ function AccountMenu() {
         onClick={() => (isOpen.value = !isOpen.value)}
       >
         <span class="who">{session.value?.email}</span>
+        <span class="wide-only">
+          <Icon name="down" />
+        </span>
         <span class="small-only">
           <Icon name="menu" />
           <span class="unseen">{text.account}</span>

@@ -1,27 +1,55 @@
 import type { ComponentChildren } from 'preact'
 
-/** A table with column headings. On a narrow screen, the cells of each row stand below each other. */
-export function Table({
-  columns,
-  class: className = '',
-  children,
-}: {
-  columns: readonly string[]
+export type Row = {
+  key: string | number
+  /** The cells in the order of the columns. */
+  cells: ComponentChildren[]
   class?: string
-  children: ComponentChildren
-}) {
+}
+
+type TableProps = {
+  columns: readonly string[]
+  rows: readonly Row[]
+  /** The index of the column that names the row. */
+  heading?: number
+  /** The indexes of the columns with numbers. They are aligned at their ends. */
+  numbers?: readonly number[]
+}
+
+/**
+ * A table with column headings. On a narrow screen, each row is a card: the cells stand below each other, each with
+ * the heading of its column.
+ */
+export function Table({ columns, rows, heading = 0, numbers = [] }: TableProps) {
+  const styleOf = (column: number) => (numbers.includes(column) ? 'number' : undefined)
   return (
-    <table class={`cards ${className}`}>
+    <table class="cards">
       <thead>
         <tr>
-          {columns.map(column => (
-            <th key={column} scope="col">
+          {columns.map((column, at) => (
+            <th key={column} scope="col" class={styleOf(at)}>
               {column}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(({ key, cells, class: className }) => (
+          <tr key={key} class={className}>
+            {cells.map((cell, at) =>
+              at === heading ? (
+                <th key={at} scope="row">
+                  {cell}
+                </th>
+              ) : (
+                <td key={at} class={styleOf(at)} data-label={columns[at]}>
+                  {cell}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
     </table>
   )
 }

@@ -151,6 +151,11 @@ export function talkTimes(utterances: readonly Utterance[]): { speaker: string; 
     .toSorted((a, b) => b.seconds - a.seconds)
 }
 
+/** Returns the direction of writing: right to left for Arabic, Hebrew and the languages with their letters. */
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  return /^(ar|fa|he|ps|sd|ur|yi)\b/.test(language) ? 'rtl' : 'ltr'
+}
+
 /** Returns the text between two sentences: a space, or nothing in a language that is written without spaces. */
 export function separatorOf(language: string): string {
   return /^(zh|yue|ja|th|lo|km|my|bo)\b/.test(language) ? '' : ' '

@@ -19,36 +19,30 @@ const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt'
 /** The number of characters from the beginning of the file that the preview shows. */
 const previewLength = 3000
 
-type Options = {
-  format: Format
-  speakers: boolean
-  times: boolean
-  maxWords: string
-  maxChars: string
-  maxSeconds: string
-  sentences: boolean
+/** The chosen options, as signals that the fields of the dialog change. */
+function useOptions() {
+  return {
+    format: useSignal<Format>('text'),
+    speakers: useSignal(true),
+    times: useSignal(false),
+    maxWords: useSignal('14'),
+    maxChars: useSignal('80'),
+    maxSeconds: useSignal('6'),
+    sentences: useSignal(true),
+  }
 }
 
-const first: Options = {
-  format: 'text',
-  speakers: true,
-  times: false,
-  maxWords: '14',
-  maxChars: '80',
-  maxSeconds: '6',
-  sentences: true,
-}
+type Options = ReturnType<typeof useOptions>
 
 export function ExportDialog({ studio }: { studio: Studio }) {
-  const options = useSignal(first)
+  const options = useOptions()
   const preview = useSignal('')
   const fault = useSignal('')
-  const { format } = options.value
+  const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'
   const address = `/v1/transcribe/${studio.job.id}`
-  const query = queryOf(options.value)
+  const query = queryOf(options)
   const fileName = `${nameOf(studio.job).replace(/\.[a-z0-9]{2,4}$/i, '')}.${extensions[format]}`
-  const change = (changes: Partial<Options>) => (options.value = { ...options.value, ...changes })
 
   useEffect(() => {
     const timer = setTimeout(async () => {
@@ -67,27 +61,10 @@ export function ExportDialog({ studio }: { studio: Studio }) {
     <Dialog title={text.title} wide onClose={() => (studio.dialog.value = null)}>
       <div class="export">
         <div class="stack">
-          <Choice
-            label={text.format}
-            value={format}
-            options={text.formats}
-            onValue={value => change({ format: value })}
-          />
-          {format !== 'json' && (
-            <Check
-              label={text.speakers}
-              checked={options.value.speakers}
-              onValue={value => change({ speakers: value })}
-            />
-          )}
-          {format === 'text' && (
-            <Check
-              label={text.times}
-              checked={options.value.times}
-              onValue={value => change({ times: value })}
-            />
-          )}
-          {isCues && <CueOptions options={options.value} onChange={change} />}
+          <Choice label={text.format} of={options.format} options={text.formats} />
+          {format !== 'json' && <Check label={text.speakers} of={options.speakers} />}
+          {format === 'text' && <Check label={text.times} of={options.times} />}
+          {isCues && <CueOptions options={options} />}
         </div>
         <div class="stack">
           <ScrollBox label={text.preview}>
@@ -120,58 +97,28 @@ export function ExportDialog({ studio }: { studio: Studio }) {
   )
 }
 
-function CueOptions({
-  options,
-  onChange,
-}: {
-  options: Options
-  onChange: (changes: Partial<Options>) => void
-}) {
+function CueOptions({ options }: { options: Options }) {
   return (
     <>
-      <Field
-        label={text.maxWords}
-        type="number"
-        min={1}
-        max={50}
-        value={options.maxWords}
-        onValue={value => onChange({ maxWords: value })}
-      />
-      <Field
-        label={text.maxChars}
-        type="number"
-        min={10}
-        max={500}
-        value={options.maxChars}
-        onValue={value => onChange({ maxChars: value })}
-      />
-      <Field
-        label={text.maxSeconds}
-        type="number"
-        min={1}
-        max={60}
-        value={options.maxSeconds}
-        onValue={value => onChange({ maxSeconds: value })}
-      />
-      <Check
-        label={text.sentences}
-        checked={options.sentences}
-        onValue={value => onChange({ sentences: value })}
-      />
+      <Field label={text.maxWords} type="number" min={1} max={50} of={options.maxWords} />
+      <Field label={text.maxChars} type="number" min={10} max={500} of={options.maxChars} />
+      <Field label={text.maxSeconds} type="number" min={1} max={60} of={options.maxSeconds} />
+      <Check label={text.sentences} of={options.sentences} />
     </>
   )
 }
 
 function queryOf({ format, speakers, times, maxWords, maxChars, maxSeconds, sentences }: Options) {
-  const include = speakers ? 'auto' : 'false'
-  if (format === 'json') return { format }
-  if (format === 'text') return { format, include_speakers: include, include_timestamps: String(times) }
+  const include = speakers.value ? 'auto' : 'false'
+  if (format.value === 'json') return { format: 'json' }
+  if (format.value === 'text')
+    return { format: 'text', include_speakers: include, include_timestamps: String(times.value) }
   return {
-    format,
+    format: format.value,
     include_speakers: include,
-    max_words: maxWords,
-    max_chars: maxChars,
-    max_duration: maxSeconds,
-    sentence_aware: String(sentences),
+    max_words: maxWords.value,
+    max_chars: maxChars.value,
+    max_duration: maxSeconds.value,
+    sentence_aware: String(sentences.value),
   }
 }

@@ -96,7 +96,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
           <button type="button" class="quiet icon" aria-label={text.next} onClick={() => step(1)}>
             <Icon name="down" />
           </button>
-          <Check label={text.exact} checked={isExact.value} onValue={value => (isExact.value = value)} />
+          <Check label={text.exact} of={isExact} />
           <button
             type="button"
             class="quiet icon"

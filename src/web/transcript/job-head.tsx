@@ -3,6 +3,7 @@
 import { showDateTime, showDuration, showLanguage, showMoney } from '../base/format.ts'
 import { askTagged } from '../base/net.ts'
 import { type Job, nameOf } from '../jobs/job.ts'
+import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
@@ -31,21 +32,25 @@ async function ask(id: string, waitsForSignIn: boolean): Promise<WholeJob> {
   return { ...answer, tag }
 }
 
+/** The way back to the list, the name of the job, and a line of facts. */
 export function JobTitle({ job }: { job: Job }) {
   return (
     <>
       <p class="crumbs">
-        <a href="/jobs">{words.jobs.title}</a>
+        <a href="/jobs">
+          <Icon name="back" /> {words.jobs.title}
+        </a>
       </p>
-      <h1 dir="auto" tabIndex={-1}>
-        {nameOf(job)}
+      <h1 tabIndex={-1}>
+        <bdi>{nameOf(job)}</bdi>
       </h1>
+      <p class="hint">{factsOf(job).join(' · ')}</p>
     </>
   )
 }
 
 /** Returns the facts for the line below the job's name: its date, its length and more. */
-export function factsOf(job: Job): string[] {
+function factsOf(job: Job): string[] {
   return [
     showDateTime(job.created_at),
     ...(job.audio_duration_seconds === null ? [] : [showDuration(job.audio_duration_seconds)]),

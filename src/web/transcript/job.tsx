@@ -8,7 +8,7 @@ import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { factsOf, JobTitle, readJob, type WholeJob } from './job-head.tsx'
+import { JobTitle, readJob, type WholeJob } from './job-head.tsx'
 import { Running } from './running.tsx'
 import { Transcript } from './transcript.tsx'
 
@@ -50,8 +50,9 @@ function Failed({ job }: { job: WholeJob }) {
   }
   return (
     <>
-      <JobTitle job={job} />
-      <p class="hint">{factsOf(job).join(' · ')}</p>
+      <header class="job-head">
+        <JobTitle job={job} />
+      </header>
       <div class="empty">
         <p class="lead">{code === 'CANCELLED' ? words.jobs.wasCancelled : text.failed}</p>
         {code !== 'CANCELLED' && <p>{message}</p>}

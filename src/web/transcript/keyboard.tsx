@@ -3,7 +3,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { store, stored } from '../base/storage.ts'
+import { storedSignal } from '../base/storage.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Check } from '../parts/form.tsx'
 import { words } from '../words.ts'
@@ -11,6 +11,8 @@ import { jump } from './player-bar.tsx'
 import type { Studio } from './studio.ts'
 
 const text = words.keyboard
+
+const isOn = storedSignal('keyboard', true)
 
 const actions: Record<string, (studio: Studio) => void> = {
   ' ': studio => studio.player.toggle(),
@@ -28,7 +30,6 @@ const actions: Record<string, (studio: Studio) => void> = {
 
 export function Keyboard({ studio }: { studio: Studio }) {
   const isHelpOpen = useSignal(false)
-  const isOn = useSignal(stored<boolean>('keyboard') ?? true)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
@@ -61,14 +62,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
               </div>
             ))}
           </dl>
-          <Check
-            label={text.on}
-            checked={isOn.value}
-            onValue={value => {
-              isOn.value = value
-              store('keyboard', value)
-            }}
-          />
+          <Check label={text.on} of={isOn} />
         </Dialog>
       )}
     </>

@@ -1,10 +1,13 @@
 // The controls of the player, fixed to the lower edge of the window.
 
+import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { showClock } from '../base/format.ts'
+import { showClock, showSpeed } from '../base/format.ts'
+import { theme } from '../base/theme.ts'
+import { Check } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
-import { speeds } from './player.ts'
+import { skipsSilence, speed, speeds } from './player.ts'
 import type { Studio } from './studio.ts'
 import { drawSpeakers, drawWave } from './wave.ts'
 
@@ -44,24 +47,17 @@ export function PlayerBar({ studio }: { studio: Studio }) {
         <label class="speed">
           <span class="unseen">{text.speed}</span>
           <select
-            value={String(player.speed.value)}
-            onChange={event => player.setSpeed(Number(event.currentTarget.value))}
+            value={String(speed.value)}
+            onChange={event => (speed.value = Number(event.currentTarget.value))}
           >
-            {speeds.map(speed => (
-              <option key={speed} value={String(speed)}>
-                {speed}×
+            {speeds.map(factor => (
+              <option key={factor} value={String(factor)}>
+                {showSpeed(factor)}
               </option>
             ))}
           </select>
         </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={player.skipsSilence.value}
-            onChange={event => player.setSkipsSilence(event.currentTarget.checked)}
-          />
-          {text.skipSilence}
-        </label>
+        <Check label={text.skipSilence} of={skipsSilence} />
       </div>
     </section>
   )
@@ -76,7 +72,7 @@ export function jump(studio: Studio, seconds: number): void {
  * shows the played part.
  */
 function Wave({ studio }: { studio: Studio }) {
-  const { player, job, result } = studio
+  const { player, job } = studio
   const whole = useRef<HTMLCanvasElement>(null)
   const played = useRef<HTMLCanvasElement>(null)
   const lane = useRef<HTMLCanvasElement>(null)
@@ -88,12 +84,11 @@ function Wave({ studio }: { studio: Studio }) {
       const style = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name)
       if (whole.current) drawWave(whole.current, { peaks: peaks.current, bar: colourOf(whole.current) })
       if (played.current) drawWave(played.current, { peaks: peaks.current, bar: colourOf(played.current) })
-      const speakers = result.speakers ?? []
       if (lane.current) {
         drawSpeakers(lane.current, {
-          utterances: result.utterances,
+          utterances: studio.result.utterances,
           duration: player.duration,
-          colourOf: speaker => style(`--speaker-${Math.max(0, speakers.indexOf(speaker)) % 8}`),
+          colourOf: speaker => style(`--speaker-${studio.colourOf(speaker)}`),
         })
       }
     }
@@ -101,6 +96,9 @@ function Wave({ studio }: { studio: Studio }) {
     if (whole.current) resized.observe(whole.current)
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     scheme.addEventListener('change', draw)
+    const detachTheme = effect(() => {
+      if (theme.value) draw()
+    })
     readPeaks(job.id).then(read => {
       peaks.current = read
       draw()
@@ -113,6 +111,7 @@ function Wave({ studio }: { studio: Studio }) {
     return () => {
       resized.disconnect()
       scheme.removeEventListener('change', draw)
+      detachTheme()
       studio.onTime = () => {}
     }
   }, [])

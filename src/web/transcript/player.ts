@@ -1,12 +1,19 @@
 // Plays the recording. The state is in signals, so that a control is rendered again only when the state that it
 // shows changes.
 
-import { signal } from '@preact/signals'
-import { store, stored } from '../base/storage.ts'
+import { effect, signal } from '@preact/signals'
+import { isOnline, needsSignIn, request } from '../base/net.ts'
+import { storedSignal } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import type { WordIndex } from './document.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
+
+/** The player loads the recording again at most so many times after the network broke. */
+const reloadsMax = 5
+
+export const speed = storedSignal('speed', 1)
+export const skipsSilence = storedSignal('skipsSilence', false)
 
 export class Player {
   readonly isPlaying = signal(false)
@@ -14,12 +21,11 @@ export class Player {
   readonly hasPicture = signal(false)
   /** The reason why the player is silent: the recording was deleted, or the browser cannot play the format. */
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
-  readonly speed = signal(stored<number>('speed') ?? 1)
-  readonly skipsSilence = signal(stored<boolean>('skipsSilence') ?? false)
   /** The position in whole seconds. The value changes once a second, so texts are rendered only once a second. */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
   #frame = 0
+  #reloads = 0
 
   constructor(
     readonly duration: number,
@@ -30,7 +36,9 @@ export class Player {
 
   attach(media: HTMLVideoElement): () => void {
     this.media = media
-    media.playbackRate = this.speed.value
+    const detachSpeed = effect(() => {
+      media.playbackRate = speed.value
+    })
     const listeners: [string, () => void][] = [
       ['play', () => this.#start()],
       ['pause', () => (this.isPlaying.value = false)],
@@ -42,6 +50,7 @@ export class Player {
     for (const [name, listener] of listeners) media.addEventListener(name, listener)
     return () => {
       cancelAnimationFrame(this.#frame)
+      detachSpeed()
       for (const [name, listener] of listeners) media.removeEventListener(name, listener)
       this.media = null
     }
@@ -68,26 +77,15 @@ export class Player {
     this.#tell(to)
   }
 
-  setSpeed(speed: number): void {
-    this.speed.value = speed
-    store('speed', speed)
-    if (this.media) this.media.playbackRate = speed
-  }
-
   /** Changes the playback speed by `steps` positions in the list `speeds`. */
   changeSpeed(steps: number): void {
-    const at = speeds.indexOf(this.speed.value) + steps
-    this.setSpeed(speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1)
-  }
-
-  setSkipsSilence(skips: boolean): void {
-    this.skipsSilence.value = skips
-    store('skipsSilence', skips)
+    const at = speeds.indexOf(speed.value) + steps
+    speed.value = speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1
   }
 
   /** Seeks to the next word when the pause after the index `word` is longer than `timing.silenceMs`. */
   skipSilence({ starts, ends }: WordIndex, word: number): void {
-    if (!this.skipsSilence.value || !this.isPlaying.value || !this.media) return
+    if (!skipsSilence.value || !this.isPlaying.value || !this.media) return
     const next = starts[word + 1]
     const end = ends[word] ?? 0
     const lead = 0.2
@@ -99,7 +97,8 @@ export class Player {
   #ready(): void {
     this.isReady.value = true
     this.hasPicture.value = (this.media?.videoHeight ?? 0) > 0
-    if (this.media) this.media.playbackRate = this.speed.value
+    // The browser resets the speed when it loads a recording.
+    if (this.media) this.media.playbackRate = speed.value
   }
 
   #start(): void {
@@ -118,9 +117,26 @@ export class Player {
     this.onTime(seconds)
   }
 
+  /**
+   * Finds the reason of an error. After a break of the network or the end of the session, loads the recording again.
+   */
   async #explain(): Promise<void> {
-    const first = { headers: { Range: 'bytes=0-0' } }
-    const response = await fetch(this.source, first).catch(() => null)
-    this.silence.value = response === null || response.ok ? 'unplayable' : 'gone'
+    const { media, position } = this
+    const isBroken = media?.error?.code === MediaError.MEDIA_ERR_NETWORK
+    const wasPlaying = this.isPlaying.value
+    this.isPlaying.value = false
+    let waited = false
+    const noteWaiting = effect(() => {
+      waited ||= !isOnline.value || needsSignIn.value
+    })
+    const response = await request('GET', this.source)
+    noteWaiting()
+    void response.body?.cancel()
+    if (!response.ok) this.silence.value = 'gone'
+    else if (media && (isBroken || waited) && this.#reloads++ < reloadsMax) {
+      media.load()
+      media.currentTime = position
+      if (wasPlaying) void this.play()
+    } else this.silence.value = 'unplayable'
   }
 }

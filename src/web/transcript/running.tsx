@@ -3,11 +3,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showClock, showPercent } from '../base/format.ts'
+import { timing } from '../base/timing.ts'
 import { isEnded, type Job } from '../jobs/job.ts'
 import { cancelJob } from '../jobs/job-list.ts'
 import { words } from '../words.ts'
 import type { Utterance } from './document.ts'
-import { factsOf, JobTitle } from './job-head.tsx'
+import { JobTitle, readJob } from './job-head.tsx'
 
 const text = words.job
 
@@ -30,8 +31,9 @@ export function Running({ job: first, onEnd }: RunningProps) {
   const { status, progress, progress_percent: percent } = job.value
   return (
     <>
-      <JobTitle job={job.value} />
-      <p class="hint">{factsOf(job.value).join(' · ')}</p>
+      <header class="job-head">
+        <JobTitle job={job.value} />
+      </header>
       <div class="running" role="status">
         <p class="lead">{status === 'processing' && progress ? progress : words.jobs.statuses[status]}</p>
         <progress aria-label={text.progress} max={100} {...(percent == null ? {} : { value: percent })} />
@@ -63,7 +65,9 @@ type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utteranc
 
 /**
  * Receives the events of a job until the returned function is called. The stream is closed while the page is
- * hidden, because a browser allows few connections to one server. EventSource reconnects after an interruption.
+ * hidden, because a browser allows few connections to one server. EventSource reconnects after an interruption. It
+ * gives up when the server refuses the stream, for example after the end of the session. The page then reads the job,
+ * which waits for a new sign-in, and opens the stream again.
  */
 function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null
@@ -77,13 +81,26 @@ function listen(id: string, { onJob, onUtterances }: Listener): () => void {
       if (isEnded(job)) source?.close()
       onJob(job)
     })
+    source.onerror = () => {
+      if (source?.readyState === EventSource.CLOSED) void openAgain(source)
+    }
     source.addEventListener('segment', event => onUtterances(utterancesOf(JSON.parse(event.data))))
+  }
+  const openAgain = async (refused: EventSource) => {
+    const job = await readJob(id).catch(() => null)
+    if (source !== refused) return
+    if (job) onJob(job)
+    if (job && isEnded(job)) return
+    setTimeout(() => {
+      if (source === refused) open()
+    }, timing.listEveryMs)
   }
   open()
   document.addEventListener('visibilitychange', open)
   return () => {
     document.removeEventListener('visibilitychange', open)
     source?.close()
+    source = null
   }
 }
 

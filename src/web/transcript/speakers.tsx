@@ -16,13 +16,12 @@ export function Speakers({ studio }: { studio: Studio }) {
   const times = talkTimes(studio.result.utterances)
   const showsAll = useSignal(times.length <= shownAtOnce)
   if (times.length === 0) return null
-  const labels = studio.result.speakers ?? studio.speakers
   const sum = times.reduce((total, { seconds }) => total + seconds, 0)
   const rows = times.map(({ speaker, seconds }) => ({
     speaker,
     seconds,
     share: sum === 0 ? 0 : seconds / sum,
-    number: Math.max(0, labels.indexOf(speaker)),
+    colour: studio.colourOf(speaker),
   }))
   const shown = showsAll.value ? rows : rows.slice(0, shownAtOnce)
   return (
@@ -30,8 +29,8 @@ export function Speakers({ studio }: { studio: Studio }) {
       <h2 id="speakers-title">{text.title(times.length)}</h2>
       <ShareBar rows={rows} />
       <ul>
-        {shown.map(({ speaker, seconds, share, number }) => (
-          <li key={speaker} data-speaker={number % 8}>
+        {shown.map(({ speaker, seconds, share, colour }) => (
+          <li key={speaker} data-speaker={colour}>
             <NameField studio={studio} speaker={speaker} />
             <span class="hint">{text.share(showPercent(share), showDuration(seconds))}</span>
           </li>
@@ -50,17 +49,17 @@ export function Speakers({ studio }: { studio: Studio }) {
  * A bar divided by the talk time of each speaker. Screen readers ignore the bar, because the list has the
  * same figures.
  */
-function ShareBar({ rows }: { rows: { speaker: string; share: number; number: number }[] }) {
+function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: number }[] }) {
   let x = 0
   return (
     <svg class="shares" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-      {rows.map(({ speaker, share, number }) => {
+      {rows.map(({ speaker, share, colour }) => {
         const from = x
         x += share * 100
         return (
           <rect
             key={speaker}
-            class={`s${number % 8}`}
+            data-speaker={colour}
             x={from}
             y={0}
             width={Math.max(0, share * 100 - 0.4)}

@@ -13,6 +13,9 @@ import { type Place, TranscriptView } from './view.ts'
 /** A word with a lower confidence than this is marked as doubtful. */
 const doubtBelow = 0.5
 
+/** The number of colours of speakers in the style sheet. */
+const colours = 8
+
 export class Studio {
   readonly player: Player
   readonly edits: Edits
@@ -26,6 +29,8 @@ export class Studio {
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
+  /** The speakers. The speaker who talks most is first. */
+  readonly #speakers: string[]
 
   constructor(
     readonly job: WholeJob,
@@ -34,6 +39,7 @@ export class Studio {
     this.player = new Player(result.duration_seconds, `/v1/transcribe/${job.id}/audio`, seconds =>
       this.#show(seconds),
     )
+    this.#speakers = talkTimes(result.utterances).map(({ speaker }) => speaker)
     this.edits = new Edits({ id: job.id, tag: job.tag }, result, {
       onText: (utterance, value) => this.view?.write(utterance, value),
       onWords: () => this.#reindex(),
@@ -41,16 +47,18 @@ export class Studio {
     })
   }
 
-  get speakers(): string[] {
-    return talkTimes(this.result.utterances).map(({ speaker }) => speaker)
+  /**
+   * Returns the number of a speaker's colour, from 0 to 7. The eight speakers who talk most have different colours.
+   */
+  colourOf(speaker: string): number {
+    return Math.max(0, this.#speakers.indexOf(speaker)) % colours
   }
 
   open(container: HTMLElement): void {
-    const speakers = this.result.speakers ?? this.speakers
     this.view = new TranscriptView(container, this.result.utterances, {
       language: this.result.language,
       nameOf: speaker => this.edits.nameOf(speaker),
-      numberOf: speaker => Math.max(0, speakers.indexOf(speaker)),
+      colourOf: speaker => this.colourOf(speaker),
     })
     this.edits.open()
     // The page scrolls with the spoken word until the reader scrolls.

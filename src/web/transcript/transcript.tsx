@@ -1,14 +1,16 @@
 // The page of a completed transcript: the text, the tools around the text, and the player below.
 
+import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { fragment } from '../base/route.ts'
+import { fragment, go } from '../base/route.ts'
+import { deleteJob } from '../jobs/job-list.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 import { Editing } from './editing.tsx'
 import { ExportDialog } from './export.tsx'
 import { FindBar } from './find.tsx'
-import { factsOf, JobTitle, type WholeJob } from './job-head.tsx'
+import { JobTitle, type WholeJob } from './job-head.tsx'
 import { Keyboard } from './keyboard.tsx'
 import { PlayerBar } from './player-bar.tsx'
 import { Selection } from './selection.tsx'
@@ -41,9 +43,8 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
 
   return (
     <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
-      <header>
+      <header class="job-head">
         <JobTitle job={job} />
-        <p class="hint">{factsOf(job).join(' · ')}</p>
         <Tools studio={studio} />
         <Warnings result={result} />
       </header>
@@ -58,6 +59,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
         >
           <track kind="captions" default label={text.subtitles} src={studio.subtitles.value ?? undefined} />
         </video>
+        {player.hasPicture.value && <PictureTools studio={studio} video={media} />}
         <Speakers studio={studio} />
       </aside>
       <FindBar studio={studio} />
@@ -74,6 +76,21 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
       <Keyboard studio={studio} />
       {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
     </article>
+  )
+}
+
+function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTMLVideoElement | null> }) {
+  return (
+    <div class="line">
+      <button type="button" onClick={() => void video.current?.requestFullscreen()}>
+        {text.fullScreen}
+      </button>
+      {studio.subtitles.value && (
+        <button type="button" onClick={() => (studio.subtitles.value = null)}>
+          {text.hideSubtitles}
+        </button>
+      )}
+    </div>
   )
 }
 
@@ -104,6 +121,14 @@ function Tools({ studio }: { studio: Studio }) {
         onUse={() => studio.toggleDoubt()}
       />
       <Tool icon="print" label={text.print} onUse={() => print()} />
+      <Tool
+        icon="bin"
+        label={text.remove}
+        onUse={() => {
+          deleteJob(studio.job)
+          go('/jobs')
+        }}
+      />
     </div>
   )
 }

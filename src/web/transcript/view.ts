@@ -5,6 +5,7 @@
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
 import {
+  directionOf,
   firstWordOf,
   indexWords,
   separatorOf,
@@ -22,8 +23,8 @@ export type ViewOptions = {
   language: string
   /** Called with the label of a speaker. Returns the name to show. */
   nameOf: (speaker: string) => string
-  /** Called with the label of a speaker. Returns the number that decides the colour of the speaker. */
-  numberOf: (speaker: string) => number
+  /** Called with the label of a speaker. Returns the number of the speaker's colour. */
+  colourOf: (speaker: string) => number
 }
 
 export class TranscriptView {
@@ -43,6 +44,7 @@ export class TranscriptView {
   ) {
     this.index = indexWords(utterances)
     root.lang = options.language
+    if (directionOf(options.language) === 'rtl') root.dir = 'rtl'
     const all = document.createDocumentFragment()
     for (const turn of turnsOf(utterances)) all.append(this.#rowOf(turn))
     root.replaceChildren(all)
@@ -162,7 +164,7 @@ export class TranscriptView {
     time.setAttribute('aria-label', words.transcript.playFrom(showClock(start)))
     margin.append(time)
     let name: HTMLElement | null = null
-    if (turn.speaker !== null) row.dataset.speaker = String(this.options.numberOf(turn.speaker) % 8)
+    if (turn.speaker !== null) row.dataset.speaker = String(this.options.colourOf(turn.speaker))
     if (turn.speaker !== null && turn.isNewSpeaker) {
       name = element('strong', 'name')
       name.dir = 'auto'

@@ -1,0 +1,29 @@
+// The fields of an email address and a password, for the forms of the account.
+
+import type { Signal } from '@preact/signals'
+import { Field } from '../parts/form.tsx'
+import { words } from '../words.ts'
+
+export function EmailField({ of }: { of: Signal<string> }) {
+  return <Field label={words.signIn.email} type="email" autocomplete="username" required of={of} />
+}
+
+/** The password that an account has. */
+export function PasswordField({ of, label = words.signIn.password }: { of: Signal<string>; label?: string }) {
+  return <Field label={label} type="password" autocomplete="current-password" required of={of} />
+}
+
+/** A password that a person chooses. */
+export function NewPasswordField({ of, label }: { of: Signal<string>; label: string }) {
+  return (
+    <Field
+      label={label}
+      hint={words.register.passwordHint}
+      type="password"
+      autocomplete="new-password"
+      minLength={10}
+      required
+      of={of}
+    />
+  )
+}

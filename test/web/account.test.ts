@@ -1,0 +1,198 @@
+// Tests that a person can create an account and manage it: the password, sessions, keys, money, webhooks and apps.
+
+import { expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { password, seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { mailServer } from '../support/mail-server.ts'
+import { speech } from '../support/media.ts'
+import { flow, registerClient, signIn as signInByRequest } from '../support/oauth.ts'
+import { startTestService } from '../support/service.ts'
+
+const browser = useBrowser()
+const mail = await mailServer()
+const service = await startTestService({
+  program: null,
+  settings: {
+    STENO_RATE_LIMITS: 'off',
+    STENO_ALLOW_NETS: '127.0.0.0/8',
+    STENO_SMTP_URL: mail.url(),
+  },
+})
+
+/** Clicks a button whose action the browser asks to confirm. */
+async function confirmed(page: Page, name: string): Promise<void> {
+  page.once('dialog', dialog => void dialog.accept())
+  await page.getByRole('button', { name }).click()
+}
+
+/** Opens a page by the menu of the account. */
+async function openByMenu(page: Page, name: string): Promise<void> {
+  await page.locator('.menu-button').click()
+  await page.getByRole('link', { name, exact: true }).click()
+  await page.getByRole('heading', { name, exact: true }).waitFor()
+}
+
+seen('a person registers, opens the link in the mail, and signs in with the new password', async () => {
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Create one' }).click()
+  await page.getByLabel('Email address').fill('neu@example.org')
+  await page.getByLabel('Password').fill('too short')
+  await page.keyboard.press('Enter')
+  expect(mail.received).toEqual([])
+  await page.getByLabel('Password').fill('a password of my own')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
+  await mail.left()
+  const [, link = ''] =
+    /(http\S+\/verify\?token=\S+)/.exec(mail.received[0]?.raw.replaceAll('=\r\n', '') ?? '') ?? []
+  await page.goto(new URL(link.replaceAll('=3D', '=')).href)
+  await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor()
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByLabel('Email address').fill('neu@example.org')
+  await page.getByLabel('Password').fill('a password of my own')
+  await page.keyboard.press('Enter')
+  await page.getByText('Your transcripts will be listed here.').waitFor()
+  expectNoFaults()
+  await context.close()
+})
+
+seen('a new password and "Sign out everywhere" end the sessions of other browsers', async () => {
+  service.account('ana')
+  const first = await browser.open(service)
+  const second = await browser.open(service)
+  for (const { page } of [first, second]) await signIn(page, service, 'ana@example.org')
+  await openByMenu(first.page, 'Account')
+  await first.page.getByLabel('Current password').fill('not the password')
+  await first.page.getByLabel('New password').fill('another password')
+  await first.page.getByRole('button', { name: 'Save' }).click()
+  await first.page.getByRole('alert').getByText('wrong').waitFor()
+  await first.page.getByLabel('Current password').fill(password)
+  await first.page.getByRole('button', { name: 'Save' }).click()
+  await first.page.getByText('The password is changed.').waitFor()
+  await second.page.getByRole('link', { name: 'Search' }).click()
+  await second.page.reload()
+  await second.page.getByLabel('Email address').fill('ana@example.org')
+  await second.page.getByLabel('Password').fill('another password')
+  await second.page.keyboard.press('Enter')
+  await second.page.getByRole('heading', { name: 'Search' }).waitFor()
+  await openByMenu(second.page, 'Account')
+  await second.page.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await second.page.getByRole('button', { name: 'Sign in' }).waitFor()
+  await first.page.reload()
+  await first.page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+  for (const { expectNoFaults, context } of [first, second]) {
+    expectNoFaults()
+    await context.close()
+  }
+})
+
+seen('a key is made, shown once, works, and works no longer when it is revoked', async () => {
+  service.account('ben')
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'ben@example.org')
+  await openByMenu(page, 'API keys')
+  await page.getByLabel('Name of the new key').fill('podcast feed')
+  await page.getByRole('button', { name: 'Make key' }).click()
+  const key = (await page.getByRole('dialog').locator('.secret code').textContent()) ?? ''
+  const status = async () =>
+    (await service.fetch('/v1/balance', { headers: { Authorization: `Bearer ${key}` } })).status
+  expect(await status()).toBe(200)
+  await page.getByRole('button', { name: 'Close' }).click()
+  expect(await page.content()).not.toContain(key)
+  service.later(1)
+  await page.reload()
+  const row = page.getByRole('row', { name: /podcast feed/ })
+  await row.getByText('this minute').waitFor()
+  await confirmed(page, 'Revoke podcast feed')
+  await row.getByText('revoked').waitFor()
+  expect(await status()).toBe(401)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('the balance is explained, and each charge names its job', async () => {
+  const cleo = service.account('cleo', { credit: 1000 })
+  const tasks = service.engine.tasks.length
+  const id = await cleo.transcribe(speech(3600), { metadata: { name: 'مقابلة.mp3' } })
+  service.engine.finish(await service.engine.given(tasks + 1))
+  await cleo.until(id, 'completed')
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'cleo@example.org')
+  await openByMenu(page, 'Balance')
+  await page.getByText('US$9.80').first().waitFor()
+  await page.getByText('steno accounts credit cleo@example.org 5.00').waitFor()
+  await page.getByRole('row', { name: /Deposit .*US\$10\.00/ }).waitFor()
+  await page.getByRole('row', { name: /مقابلة.*1 h.*-US\$0\.20/ }).waitFor()
+  await page.getByRole('link', { name: 'مقابلة.mp3' }).click()
+  await page.getByRole('heading', { name: 'مقابلة.mp3' }).waitFor()
+  expectNoFaults()
+  await context.close()
+})
+
+seen('a default webhook is set and tested; a delivery that failed says why and is sent again', async () => {
+  const dora = service.account('dora')
+  const statuses = [500, 200, 503]
+  const events: string[] = []
+  const arrived = [4, 5].map(count => ({ count, ...Promise.withResolvers<void>() }))
+  using receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      events.push(((await request.json()) as { event: string }).event)
+      for (const { count, resolve } of arrived) if (events.length >= count) resolve()
+      return new Response(null, { status: statuses.shift() ?? 200 })
+    },
+  })
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'dora@example.org')
+  await openByMenu(page, 'Webhooks')
+  await page.getByText('Nothing was delivered yet.').waitFor()
+  await page.getByLabel('Default address').fill('http://192.0.2.1/hook')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Default address').fill(`http://127.0.0.1:${receiver.port}/hook`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  const test = page.getByRole('button', { name: 'Send a test' })
+  await test.click()
+  await page.getByText('The address answered with the status 500 instead of 2xx.').waitFor()
+  await test.click()
+  await page.getByText('It arrived.').waitFor()
+  expect(events).toEqual(['test', 'test'])
+
+  const tasks = service.engine.tasks.length
+  const id = await dora.transcribe(speech(60), { metadata: { name: 'Talk 1.mp3' } })
+  service.engine.finish(await service.engine.given(tasks + 1))
+  await dora.until(id, 'completed')
+  await arrived[0]?.promise
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  const failed = page.getByRole('row', { name: /Talk 1\.mp3 · processing/ })
+  await failed.getByText('not delivered').waitFor()
+  await failed.getByText('the status 503 instead of 2xx').waitFor()
+  await page.getByRole('row', { name: /Talk 1\.mp3 · completed .*delivered/ }).waitFor()
+  await failed.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('It is sent again.').waitFor()
+  await arrived[1]?.promise
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await failed.getByText('delivered', { exact: true }).waitFor()
+  expectNoFaults()
+  await context.close()
+})
+
+seen('a connected app is listed with its rights, and loses access when it is disconnected', async () => {
+  const eva = service.account('eva')
+  const { body } = await registerClient(service, { client_name: 'Notes' })
+  const cookie = await signInByRequest(service, eva.key)
+  const app = flow(service, { cookie, clientId: body.client_id })
+  const { access_token: token } = await app.getTokens()
+  expect((await app.call(token)).status).toBe(200)
+  const { page, context, expectNoFaults } = await browser.open(service)
+  await signIn(page, service, 'eva@example.org')
+  await openByMenu(page, 'Connected apps')
+  await page.getByRole('row', { name: /Notes may read, may change/ }).waitFor()
+  await confirmed(page, 'Disconnect Notes')
+  await page.getByText('No app is connected.').waitFor()
+  expect((await app.call(token)).status).toBe(401)
+  expectNoFaults()
+  await context.close()
+})
