@@ -14,10 +14,10 @@ run: install
 # The longest time of one test. A test that hangs fails after it; a test on a busy machine does not.
 TEST_MS := 60000
 
-# The source first, then the program that was built of it: alone, and under the tests of the API.
+# The source first, then the program that was built of it: alone, and under the tests of the API and the documents.
 test: check build
 	$(BUN) test --parallel --timeout $(TEST_MS) --path-ignore-patterns 'test/program/**'
-	STENO_TEST_PROGRAM=dist/steno $(BUN) test --parallel --timeout $(TEST_MS) test/program test/api
+	STENO_TEST_PROGRAM=dist/steno $(BUN) test --parallel --timeout $(TEST_MS) test/program test/api test/docs.test.ts
 
 check: install
 	$(BUN) node_modules/typescript/bin/tsc

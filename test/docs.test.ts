@@ -1,340 +1,298 @@
-// Runs the commands of README.md and of the guides as a new user would. The real program uses the pocket model. A
-// command that this file neither runs nor lists in `elsewhere` fails the test. If STENO_TEST_PROGRAM names a built
-// program, that program is tested instead of the source.
+// Runs the commands of all documents as a new user would, and checks the settings, answers and programs that they show.
+// The real program uses the pocket model. A block that is neither run nor listed in `notRun` fails its test. If
+// STENO_TEST_PROGRAM names a built program, that program is tested instead of the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { commands } from '../src/cli/commands.ts'
+import { readConfig } from '../src/config.ts'
+import { blocksOf, callsOf, commandsOf, documents, fieldsOf, readDocument } from './support/documents.ts'
 import { clips, pocket, unless } from './support/engine-room.ts'
 import { temporaryFolder } from './support/folder.ts'
-import { type Received, startReceiver } from './support/receiver.ts'
+import { type Home, openReader, type Reader, recording, startHome } from './support/reader.ts'
+import { startReceiver } from './support/receiver.ts'
+import { projectRoot } from './support/source.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const readme = read('README.md')
-const guide = read('docs/guide.md')
-/** The guides whose code blocks are run in order. All blocks of a guide together are one script. */
-const scripted = ['recipes', 'admin', 'privacy'].map(name => ({ name, text: read(`docs/${name}.md`) }))
-/**
- * The guides whose commands are run one at a time. Only commands without placeholders other than ID and KEY are run.
- */
-const single = ['live', 'media'].map(name => read(`docs/${name}.md`))
-const program = process.env.STENO_TEST_PROGRAM
-  ? [resolve(process.env.STENO_TEST_PROGRAM)]
-  : [process.execPath, join(root, 'src/main.ts')]
-
-/**
- * Patterns of commands that this file does not run. Each entry also names the test that covers the command, or the
- * reason why no test does.
- */
-const elsewhere: [RegExp, string][] = [
-  [/^make /, 'what CI and test/program/binary.test.ts run'],
-  [/^export KEY=/, 'the key of the test'],
-  [/^STENO_MODELS_DIR=\S+ steno models pull/, 'test/cli/models.test.ts pulls from a hub of its own'],
-  [/^steno runtime pull/, 'test/cli/runtime.test.ts'],
-  [/^steno watch/, 'test/cli/watch.test.ts; the command does not end by itself'],
-  [/journalctl|systemctl|^0 3 \* \* \*/, 'needs a machine with the installed service'],
-  [/^- name: /, 'a step of a GitHub workflow; its command is that of the folder recipe'],
-  [/^(STENO_\w+=\S+\n?)+$/, 'settings; test/config.test.ts'],
-  [/^retry: /, 'an answer, not a command'],
+/** The blocks and commands that this file does not run: the document, the first characters, and the reason. */
+const notRun: [string, string, string][] = [
+  ['README.md', 'make run ', 'CI builds and tests; scripts/first-hour.sh starts the service'],
+  ['README.md', 'POST /v1/transcribe ──▶', 'a picture'],
+  ['CONTRIBUTING.md', 'make run', 'CI builds and tests'],
+  ['native/README.md', 'bun scripts/build-media.ts', 'needs the source of FFmpeg and ten minutes'],
+  ['docs/admin.md', 'STENO_MODELS_DIR=./models steno models pull', 'the model hub is outside'],
+  ['docs/admin.md', 'systemctl disable', 'test/program/systemd.test.ts removes the service with it'],
+  ['docs/diarization.md', 'steno models pull', 'the model hub is outside'],
+  ['docs/engines.md', 'steno models pull', 'the model hub is outside'],
+  ['docs/guide.md', 'steno runtime pull cuda', "NVIDIA's packages are outside"],
+  ['docs/guide.md', 'STENO_MODELS_DIR=./models steno models pull', 'the model hub is outside'],
+  ['docs/guide.md', 'speech.example.org {', 'the settings of Caddy, which is no package here'],
+  ['docs/live.md', 'retry: 2000', 'an answer with words left out; test/api/events.test.ts'],
+  ['docs/mcp.md', 'claude mcp add', 'a program of Anthropic'],
+  ['docs/releases.md', 'STENO_SIGNING_KEY=', 'needs the libraries of both CPUs and minutes'],
+  ['docs/releases.md', 'STENO_RELEASE_KEY=', 'scripts/first-hour.sh builds with a key'],
+  ['docs/releases.md', 'steno upgrade', 'scripts/first-hour.sh upgrades'],
 ]
 
-/** Returns the indented code blocks of a Markdown text, without their indentation. */
-function blocksOf(text: string): string[] {
-  return [...text.matchAll(/(?:^ {4}.*\n|^\n(?= {4}))+/gm)].map(([block]) =>
-    block.replace(/^ {4}/gm, '').trim(),
-  )
-}
-
-function commandsOf(text: string): string[] {
-  return blocksOf(text).flatMap(block =>
-    [...block.matchAll(/^(?:[A-Z_]+=\S+ )*(?:curl|steno|make|export|bun) (?:.*\\\n)*.*$/gm)].map(([each]) =>
-      each.trim(),
-    ),
-  )
-}
-
 const missing = !pocket || !clips
-const skipped = unless(pocket && clips, 'pocket model with its clips')
+const skipped = unless(missing ? null : 'all', 'pocket model with its clips')
 const folder = temporaryFolder()
-let server: ReturnType<typeof Bun.spawn> | null = null
-let address = ''
-let key = ''
+const receiver = startReceiver()
+const files = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: ({ url }) => serveFile(new URL(url)) })
+let home: Home
+
+function serveFile({ pathname, origin }: URL): Response {
+  if (pathname === '/steno') return new Response(Bun.file(join(folder, 'bin/steno')))
+  if (pathname !== '/feed.xml') return new Response(Bun.file(recording))
+  return new Response(`<rss><item><enclosure type="audio/mpeg" url="${origin}/episodes/7.mp3"/></item></rss>`)
+}
 
 beforeAll(async () => {
-  if (missing) return
-  // The commands in the docs use the filename talk.mp3. The program detects the format from the content, so the FLAC
-  // file is accepted under this name.
-  copyFileSync(join(clips!, 'doctor.flac'), join(folder, 'talk.mp3'))
-  mkdirSync(join(folder, 'bin'))
-  writeFileSync(
-    join(folder, 'bin/steno'),
-    `#!/bin/sh\nexec ${program.map(word => `'${word}'`).join(' ')} "$@"\n`,
-    { mode: 0o755 },
-  )
-  const started = Bun.spawn(
-    [...program, 'serve', '--port', '0', '--data-dir', 'data', '--allow-nets', '127.0.0.0/8'],
-    {
-      cwd: folder,
-      env: { PATH: process.env.PATH!, STENO_MODEL: 'pocket', STENO_RATE_LIMITS: 'off' },
-      stdout: 'pipe',
-      stderr: 'ignore',
-    },
-  )
-  server = started
-  let told = ''
-  for await (const chunk of started.stdout) {
-    told += new TextDecoder().decode(chunk)
-    if (told.includes('sk_live_') && told.endsWith('\n')) break
-  }
-  address = /listens on http:\/\/(\S+)/.exec(told)![1]!
-  key = /sk_live_[\w-]+/.exec(told)![0]
-}, 30_000)
+  if (!missing) home = await startHome(folder)
+}, 60_000)
 
 afterAll(async () => {
-  server?.kill('SIGTERM')
-  await server?.exited
+  files.stop(true)
+  if (!missing) expect(await home.close()).toBe(0)
 })
 
-async function shell(command: string, environment: Record<string, string> = {}): Promise<string> {
-  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', command], {
-    cwd: folder,
-    env: {
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      HOME: folder,
-      KEY: key,
-      STENO_MODEL: 'pocket',
-      STENO_ENV_FILE: join(folder, 'no.env'),
-      STENO_CACHE_DIR: join(folder, 'cache'),
-      ...environment,
-    },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  if ((await child.exited) !== 0) throw new Error(`${command}\n${err}`)
-  return out
-}
+const isNotRun = (document: string, text: string) =>
+  notRun.some(([place, start]) => place === document && text.startsWith(start))
 
-const known: Record<string, string> = {}
-
-/**
- * Runs a command and returns its output. Placeholders such as UPLOAD_URL are replaced with values from
- * previous responses.
- */
-async function run(command: string): Promise<string> {
-  let text = command.replaceAll('localhost:8080', address)
-  for (const [name, value] of Object.entries(known))
-    text = text.replace(new RegExp(`\\b${name}\\b`, 'g'), value)
-  const out = await shell(text)
-  if (out.startsWith('{')) {
-    const { upload_url, upload_id, id, error } = JSON.parse(out)
-    expect([command, error]).toEqual([command, undefined])
-    if (upload_url) Object.assign(known, { UPLOAD_URL: upload_url, UPLOAD_ID: upload_id })
-    if (id) known.ID = id
-  }
-  return out
-}
-
-async function finished(): Promise<Record<string, unknown>> {
-  for (;;) {
-    const job = JSON.parse(
-      await run(commandsOf(readme).find(each => each.endsWith(`/ID -H "Authorization: Bearer $KEY"`))!),
-    )
-    if (job.status === 'completed') return job
-    expect(job.status).not.toBe('failed')
-    await Bun.sleep(30)
-  }
-}
-
-test('every command of the README and the guide is covered by a test', () => {
-  const commands = [...commandsOf(readme), ...commandsOf(guide)]
-  expect(commands.length).toBeGreaterThan(12)
-  const strange = commands.filter(
-    each => !each.startsWith('curl ') && !elsewhere.some(([known]) => known.test(each)),
-  )
-  expect(strange).toEqual([])
+test('each command or block that is not run exists', () => {
+  const lines = (document: string) => blocksOf(readDocument(document)).flatMap(block => block.split('\n'))
+  const lacking = notRun.filter(([document, start]) => !lines(document).some(line => line.startsWith(start)))
+  expect(lacking).toEqual([])
 })
 
-const upload = () => commandsOf(readme).filter(each => /\/v1\/upload |UPLOAD_URL/.test(each))
-
-test.skipIf(missing)(
-  `the commands of the README work in their order${skipped}`,
-  async () => {
-    const [ask, send, ...rest] = commandsOf(readme).filter(each => each.startsWith('curl'))
-    expect([ask, send]).toEqual(upload())
-    await run(ask!)
-    await run(send!)
-    await run(rest[0]!)
-    expect(await finished()).toMatchObject({ result: { full_transcript: expect.stringContaining('cloudy') } })
-    expect(await run(rest[2]!)).toMatch(/^1\n00:00:0.* --> /)
-    expect(rest.length).toBe(3)
+/** What stands before the first command of a document, or between two of its commands. */
+const preparations: Record<string, (reader: Reader) => Promise<void>> = {
+  'docs/guide.md': keepCallback,
+  'docs/live.md': reader => reader.transcribe({ webhook_url: receiver.url }),
+  'docs/privacy.md': async ({ run }) => {
+    await run('steno accounts create ana@example.org || true')
   },
-  180_000,
-)
-
-test.skipIf(missing)(
-  `every curl command of the guide works${skipped}`,
-  async () => {
-    using files = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: () => new Response(Bun.file(join(folder, 'talk.mp3'))),
-    })
-    known['https://example.org/talk.mp3'] = `http://127.0.0.1:${files.port}/talk.mp3`
-    for (const command of commandsOf(guide).filter(each => each.startsWith('curl'))) {
-      if (command.includes('UPLOAD_ID')) for (const each of upload()) await run(each)
-      const out = await run(command)
-      expect(out.length).toBeGreaterThan(20)
-      if (command.includes('-X POST')) {
-        const { result } = (await finished()) as { result: { speakers: string[] | null } }
-        expect(result.speakers).toEqual(command.includes('"diarize": true') ? ['SPEAKER 1'] : null)
-      }
-      if (command.includes('format=vtt')) expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)
-      if (command.includes('format=text')) expect(out).toStartWith('[00:00] ')
+  'docs/recipes.md': async ({ folder }) => {
+    for (const place of ['recordings', 'films', 'talks', 'Nextcloud/Recordings']) {
+      mkdirSync(join(folder, place), { recursive: true })
+      copyFileSync(recording, join(folder, place, 'one.mp3'))
     }
   },
-  180_000,
-)
+  'docs/search-and-edits.md': async ({ folder }) => copyFileSync(recording, join(folder, 'call.wav')),
+  'docs/uploads.md': async ({ folder }) =>
+    symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules')),
+}
 
-test.skipIf(missing)(
-  `a file is transcribed without a server, as in the README${skipped}`,
-  async () => {
-    const [command] = /\.\/steno transcribe [^`]+/.exec(readme)!
-    const out = await shell(command.replace('./steno', 'steno'))
-    expect(out).toMatch(/^1\n00:00:0.* --> /)
+/** What holds after the last command of a document. */
+const results: Record<string, (reader: Reader) => Promise<void>> = {
+  'docs/privacy.md': async ({ run }) => expect(await run('steno accounts list')).not.toContain('ana@'),
+  'docs/recipes.md': async ({ folder }) => {
+    const listed = (place: string) => readdirSync(join(folder, place)).toSorted()
+    expect(listed('transcripts')).toEqual(['one.srt', 'one.txt'])
+    expect(listed('episodes')).toEqual(['7.srt', '7.txt'])
+    expect(listed('films')).toEqual(['one.mp3', 'one.srt'])
+    expect(listed('Nextcloud/Transcripts')).toEqual(['one.md'])
+    expect(listed('subtitles')).toEqual(['one.srt', 'one.vtt'])
   },
-  30_000,
-)
+}
 
-async function callback(): Promise<Received> {
-  const receiver = startReceiver()
-  for (const each of upload()) await run(each)
-  const order = { upload_id: known.UPLOAD_ID, webhook_url: receiver.url }
-  await run(
-    `curl -s -X POST localhost:8080/v1/transcribe -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`,
+for (const document of documents) {
+  const blocks = blocksOf(readDocument(document)).filter(block => !isNotRun(document, block))
+  const spans = [...readDocument(document).matchAll(/`(?:\.\/)?(steno transcribe [a-z][^`…]*)`/g)]
+  const singles = spans.map(([, call = '']) => call)
+  if (blocks.length + singles.length === 0) continue
+  test.skipIf(missing)(
+    `${document}: each block works${skipped}`,
+    async () => {
+      const reader = openReader(home, document, {
+        'https://example.org': files.url.origin,
+        // The words of the example are not in the recording.
+        'budget+meeting': 'check+release',
+      })
+      try {
+        await preparations[document]?.(reader)
+        for (const text of [...blocks, ...singles]) await tryBlock(reader, document, text)
+        await results[document]?.(reader)
+      } finally {
+        await reader.close()
+      }
+    },
+    300_000,
   )
-  await receiver.got(1)
-  return receiver.received[0]!
+}
+
+/** How a block that is not for a shell is tried, by its start. */
+const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
+  [/^\{/, compareWithAnswer],
+  [/^\[[\w.]+\]\n/, (_, block) => expect(Bun.TOML.parse(block)).toBeObject()],
+  [/^(STENO_\w+=\S+\n?)+$/, (_, block) => readConfig(settingsOf(block))],
+  [/^- name: /, runWorkflow],
+  [/^http:/, authorize],
+  [/^location/, tryNginx],
+  [/^from openai /, runOpenAi],
+  [/^import hashlib/, checkInPython],
+  [/^import .* from 'node:crypto'/, checkInTypeScript],
+  [/^import .* from 'tus-js-client'/, uploadByTus],
+]
+
+async function tryBlock(reader: Reader, document: string, block: string): Promise<void> {
+  const [, form] = forms.find(([start]) => start.test(block)) ?? []
+  if (form) return void (await form(reader, block))
+  for (const command of commandsOf(block)) if (!isNotRun(document, command)) await tryCommand(reader, command)
+}
+
+const cue = /^1\n00:00:0.* --> /
+
+/** What the output of a command looks like. */
+const outputs: [RegExp, (out: string, reader: Reader) => unknown][] = [
+  [/format=srt|--format srt$|response_format=srt/, out => expect(out).toMatch(cue)],
+  [/format=vtt&include_speakers/, out => expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)],
+  [/format=text&include_timestamps/, out => expect(out).toStartWith('[00:00] ')],
+  [/\$job\?format=text|response_format=text/, out => expect(out).toContain('driver')],
+  [/^journalctl/, (out, { known }) => expect(out).toContain(known.ID!)],
+  [/openssl dgst -sha256 -hmac/, (out, { known }) => expect(out.trim()).toBe(known.SIGNATURE!)],
+  [
+    /\/peaks"/,
+    ({ length }, { folder }) =>
+      expect([length, Bun.file(join(folder, 'peaks')).size > 50]).toEqual([0, true]),
+  ],
+  [/bytes=0-999/, (_, { folder }) => expect(Bun.file(join(folder, 'part')).size).toBe(1000)],
+]
+
+async function tryCommand(reader: Reader, command: string): Promise<void> {
+  const out = await reader.run(adapted(command))
+  for (const [pattern, check] of outputs) if (pattern.test(command)) check(out, reader)
+}
+
+/** Returns a command in the form in which a test can run it: `steno watch` ends, and no file of the system is written. */
+function adapted(command: string): string {
+  if (command.startsWith('0 3 * * * root '))
+    return `mkdir -p backups; ${command.slice(15).replaceAll('/var/backups', './backups').replaceAll('\\%', '%')}`
+  if (!command.startsWith('steno watch')) return command
+  return `${command} & watcher=$!
+    until ls ~/Nextcloud/Transcripts/*.md 2>/dev/null; do kill -0 $watcher && sleep 0.1 || break; done
+    kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
+}
+
+function settingsOf(block: string): Record<string, string> {
+  return Object.fromEntries(block.split('\n').map(line => line.split(/=(.*)/).slice(0, 2)))
+}
+
+/** Checks that an example of an answer has the fields of the answer to the last command. */
+function compareWithAnswer({ last }: Reader, block: string): void {
+  const example = JSON.parse(block)
+  if (!example.items) return
+  expect(fieldsOf(example.items[0])).toEqual(fieldsOf(JSON.parse(last).items[0]))
+}
+
+async function runWorkflow({ run }: Reader, block: string): Promise<void> {
+  const [step] = Bun.YAML.parse(block) as { run: string }[]
+  await run(`export PROGRAM_URL=${files.url.origin}/steno`)
+  for (const command of commandsOf(step?.run ?? '')) await run(command)
+}
+
+/** Opens the authorization page of a program with a session, allows the access, and keeps the code. */
+async function authorize({ known, run }: Reader, block: string): Promise<void> {
+  const address = block
+    .replace(/\s/g, '')
+    .replace('http://localhost:8080', home.url)
+    .replace('CLIENT_ID', known.CLIENT_ID!)
+    .replace('CHALLENGE', (await run('echo $CHALLENGE')).trim())
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ key: home.key })
+  const session = await fetch(`${home.url}/app/session`, { method: 'POST', headers, body })
+  const [cookie = ''] = session.headers.get('set-cookie')?.split(';') ?? []
+  const page = await fetch(address, { headers: { Cookie: cookie } })
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('My program')])
+  const form = new URLSearchParams([...new URL(address).searchParams, ['decision', 'allow']])
+  const sent = await fetch(`${home.url}/oauth/authorize`, {
+    method: 'POST',
+    headers: { Cookie: cookie, Origin: home.url },
+    body: form,
+    redirect: 'manual',
+  })
+  known.CODE = new URL(sent.headers.get('location')!).searchParams.get('code')!
+}
+
+const nginx = Bun.which('nginx')
+function tryNginx({ folder }: Reader, block: string): void {
+  if (!nginx) {
+    console.warn('SKIPPED: no nginx here to check the lines of docs/guide.md')
+    return
+  }
+  const server = `server { listen 127.0.0.1:1; ${block} }`
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `pid ${folder}/pid; error_log stderr; events {} http { ${server} }`,
+  )
+  const { exitCode, stderr } = Bun.spawnSync([nginx, '-t', '-p', folder, '-c', join(folder, 'nginx.conf')])
+  expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])
 }
 
 const python = Bun.which('python3')
+const hasOpenAi = python !== null && Bun.spawnSync([python, '-c', 'import openai']).exitCode === 0
 
-test.skipIf(missing)(
-  `the signature of a callback is checked in bash, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${skipped}`,
-  async () => {
-    const { headers, raw } = await callback()
-    const [timestamp, signature] = ['x-service-timestamp', 'x-service-signature'].map(
-      name => headers.get(name)!,
-    )
-    const block = (start: string) => blocksOf(guide).find(each => each.startsWith(start))!
-    writeFileSync(join(folder, 'body.json'), raw)
-    expect((await shell(block('secret='), { TIMESTAMP: timestamp! })).trim()).toBe(signature!)
+async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> {
+  if (!hasOpenAi) return console.warn('SKIPPED: no Python with the package openai here for docs/openai.md')
+  const text = block.replace('http://localhost:8080', home.url).replace('sk_live_…', home.key)
+  writeFileSync(join(folder, 'example.py'), text)
+  expect(await run('python3 example.py')).toContain('driver')
+}
 
-    const bodies = [raw, `${raw} `]
-    if (python) {
-      const ask = bodies.map(
-        each =>
-          `print(is_ours(${[key, timestamp, signature].map(word => JSON.stringify(word))}, ${JSON.stringify(each)}.encode()))`,
-      )
-      writeFileSync(join(folder, 'check.py'), [block('import hashlib'), ...ask].join('\n'))
-      expect(await shell('python3 check.py')).toBe('True\nFalse\n')
-    }
-    const ask = bodies.map(
-      each => `console.log(isOurs(${[key, timestamp, signature, each].map(word => JSON.stringify(word))}))`,
-    )
-    writeFileSync(join(folder, 'check.ts'), [block('import { createHash'), ...ask].join('\n'))
-    expect(await shell(`'${process.execPath}' check.ts`)).toBe('true\nfalse\n')
-  },
-  180_000,
-)
+/** Makes a job with a webhook, and keeps the body and the headers of the webhook. */
+async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
+  const before = receiver.received.length
+  await transcribe({ webhook_url: receiver.url })
+  await receiver.got(before + 2)
+  const { headers, raw } = receiver.received.at(-1)!
+  known.TIMESTAMP = headers.get('x-service-timestamp')!
+  known.SIGNATURE = headers.get('x-service-signature')!
+  writeFileSync(join(folder, 'body.json'), raw)
+}
 
-test('every command that the documents name has a help text', async () => {
-  const named = new Set(
-    [
-      ...[readme, guide, ...scripted.map(({ text }) => text)]
-        .join('\n')
-        .matchAll(/`(?:\.\/steno|steno) ([a-z]+(?: [a-z]+(?:\\?\|[a-z]+)*)?)/g),
-    ].map(([, words]) => words!),
+/** Returns the arguments of a call that checks a webhook, first with its own body, then with another one. */
+async function checksOf({ known, folder }: Reader): Promise<string[]> {
+  const raw = await Bun.file(join(folder, 'body.json')).text()
+  const start = [home.key, known.TIMESTAMP, known.SIGNATURE].map(word => JSON.stringify(word))
+  return [raw, `${raw} `].map(body => [...start, JSON.stringify(body)].join(', '))
+}
+
+async function checkInPython(reader: Reader, block: string): Promise<void> {
+  if (!python) return console.warn('SKIPPED: no Python here to check a signature')
+  const calls = (await checksOf(reader)).map(args => `print(is_ours(${args}.encode()))`)
+  writeFileSync(join(reader.folder, 'check.py'), [block, ...calls].join('\n'))
+  expect(await reader.run('python3 check.py')).toBe('True\nFalse\n')
+}
+
+async function checkInTypeScript(reader: Reader, block: string): Promise<void> {
+  const calls = (await checksOf(reader)).map(args => `console.log(isOurs(${args}))`)
+  writeFileSync(join(reader.folder, 'check.ts'), [block, ...calls].join('\n'))
+  expect(await reader.run(`'${process.execPath}' check.ts`)).toBe('true\nfalse\n')
+}
+
+async function uploadByTus({ folder, run, known }: Reader, block: string): Promise<void> {
+  const before = `
+    import { readFileSync } from 'node:fs'
+    const file = Object.assign(readFileSync('talk.mp3'), { name: 'talk.mp3' })
+    const key = '${home.key}'
+    const transcribe = (id: string) => console.log(id)\n`
+  writeFileSync(join(folder, 'upload.ts'), before + block.replace('http://localhost:8080', home.url))
+  known.UPLOAD_ID = (await run(`'${process.execPath}' upload.ts`)).trim()
+  await run(
+    `curl -sf localhost:8080/v1/transcribe -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"upload_id": "UPLOAD_ID"}'`,
   )
-  expect(named.size).toBeGreaterThan(12)
-  for (const words of named) {
-    const [first, second] = words.split(' ')
-    for (const each of second?.split(/\\?\|/) ?? ['']) {
-      const child = Bun.spawnSync([...program, first!, ...(each ? [each] : []), '--help'])
-      expect([words, child.exitCode]).toEqual([words, 0])
-    }
+}
+
+test('every command and option that the documents name exists', async () => {
+  const calls = documents.flatMap(path => callsOf(readDocument(path)))
+  expect(calls.length).toBeGreaterThan(40)
+  for (const { words, options } of calls) {
+    const names = [words.join(' '), words[0]!]
+    const [name = ''] = names.filter(each => each in commands)
+    const isGroup = Object.keys(commands).some(each => each.startsWith(`${words[0]} `))
+    expect([words, name !== '' || (isGroup && words.length === 1)]).toEqual([words, true])
+    const described = await commands[name]?.()
+    const known = ['help', ...Object.keys(described?.options ?? {})]
+    expect([words, options.filter(option => !known.includes(option))]).toEqual([words, []])
   }
-}, 180_000)
-
-const jq = Bun.which('jq')
-test.skipIf(missing || !jq)(
-  `every block of the other guides runs as a script${jq ? '' : ' (SKIPPED: no jq here)'}${skipped}`,
-  async () => {
-    const talk = join(folder, 'talk.mp3')
-    for (const place of ['recordings', 'films']) {
-      mkdirSync(join(folder, place))
-      copyFileSync(talk, join(folder, place, 'one.mp3'))
-    }
-    const feed = (url: string): string =>
-      `<rss><item><enclosure type="audio/mpeg" url="${url}episodes/7.mp3"/></item></rss>`
-    using web: Bun.Server<undefined> = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: ({ url }) => new Response(url.endsWith('feed.xml') ? feed(web.url.href) : Bun.file(talk)),
-    })
-    const data = join(folder, 'data')
-    await shell(`steno accounts create ana@example.org --data-dir '${data}'`)
-    for (const { name, text } of scripted) {
-      for (const block of blocksOf(text)) {
-        if (elsewhere.some(([known]) => known.test(block))) continue
-        for (const each of upload()) await run(each)
-        await run(commandsOf(readme).find(each => each.includes('"diarize": true'))!)
-        await finished()
-        const script = block
-          .replaceAll('localhost:8080', address)
-          .replaceAll('https://example.org/', web.url.href)
-          .replace(/(?<!\$)\bID\b(?=["' ])/g, known.ID!)
-        const environment = {
-          ID: known.ID!,
-          DATA: data,
-          STENO_DATA_DIR: data,
-          EMPTY: join(folder, `empty of ${name}`),
-        }
-        if (block.includes('steno doctor'))
-          Object.assign(environment, { STENO_DISK_RESERVE: '1MB', STENO_MAX_FILE_SIZE: '1MB' })
-        await shell(script, environment)
-      }
-    }
-    for (const each of upload()) await run(each)
-    await run(commandsOf(readme).find(each => each.includes('"diarize": true'))!)
-    await finished()
-    const runnable = single
-      .flatMap(commandsOf)
-      .filter(each => !/(?<!\$)\b(?!ID\b|KEY\b)[A-Z]+_ID\b|\$(?!ID\b|KEY\b)[A-Z]/.test(each))
-    expect(runnable.length).toBeGreaterThan(3)
-    for (const each of runnable) {
-      const out = await shell(
-        each.replaceAll('localhost:8080', address).replace(/(?<!\$)\bID\b(?=["' ?/])/g, known.ID!),
-        { ID: known.ID! },
-      )
-      expect([each, out.includes('"error":{')]).toEqual([each, false])
-    }
-    expect(readdirSync(join(folder, 'transcripts')).sort()).toEqual(['one.srt', 'one.txt'])
-    expect(readdirSync(join(folder, 'episodes')).sort()).toEqual(['7.srt', '7.txt'])
-    expect(existsSync(join(folder, 'films/one.srt'))).toBe(true)
-    expect(await shell(`steno accounts list --data-dir '${data}'`)).not.toContain('ana@example.org')
-  },
-  300_000,
-)
-
-const nginx = Bun.which('nginx')
-test.skipIf(!nginx)(`nginx accepts the guide's lines${nginx ? '' : ' (SKIPPED: no nginx here)'}`, () => {
-  const place = temporaryFolder()
-  const lines = blocksOf(guide).find(each => each.startsWith('location /'))!
-  const whole = `pid ${place}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${lines} } }`
-  writeFileSync(join(place, 'nginx.conf'), whole)
-  const { exitCode, stderr } = Bun.spawnSync([nginx!, '-t', '-p', place, '-c', join(place, 'nginx.conf')])
-  expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])
 })

@@ -1,0 +1,65 @@
+// Reads the Markdown documents of the project: their code blocks, and the commands in a block.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from './source.ts'
+
+/** The paths of all documents for users, from the root of the project. */
+export const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'native/README.md',
+  ...readdirSync(join(projectRoot, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .toSorted()
+    .map(name => `docs/${name}`),
+]
+
+export function readDocument(path: string): string {
+  return readFileSync(join(projectRoot, path), 'utf8')
+}
+
+/** Returns the fenced and the indented code blocks of a Markdown text, in their order. */
+export function blocksOf(markdown: string): string[] {
+  const forms = /^```\w*\n([\s\S]*?)^```$|((?:^ {4}.*\n|^\n(?= {4}))+)/gm
+  return [...markdown.matchAll(forms)].map(([, fenced, indented = '']) =>
+    (fenced ?? indented.replace(/^ {4}/gm, '')).trim(),
+  )
+}
+
+/** Divides a block of shell code into its commands. A command may have several lines. Comments are left out. */
+export function commandsOf(block: string): string[] {
+  const commands: string[] = []
+  let open = ''
+  for (const line of block.split('\n')) {
+    if (open === '' && /^\s*(#.*)?$/.test(line)) continue
+    open += `${line}\n`
+    if (line.endsWith('\\') || Bun.spawnSync(['bash', '-n', '-c', open]).exitCode !== 0) continue
+    commands.push(open.trimEnd())
+    open = ''
+  }
+  if (open !== '') throw new Error(`bash does not accept: ${open}`)
+  return commands
+}
+
+/** Returns the calls of the program in a text: `steno` or `./steno`, its command and its options. */
+export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
+  const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
+  return [...spans, ...blocksOf(markdown).flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))]
+    .flatMap(text => [...text.matchAll(/(?:^|[|&] *|\s)(?:\.\/)?steno ([a-z][^|#&;]*)/g)])
+    .filter(([, call = '']) => /^[a-z]+(\s|$)/.test(call))
+    .map(([, call = '']) => ({
+      words: (/^[a-z]+(?: [a-z]+(?=\s|$))?/.exec(call)?.[0] ?? '').split(' '),
+      options: [...call.matchAll(/\s--([a-z][\w-]*)/g)].map(([, option = '']) => option),
+    }))
+}
+
+/** Returns the names of all fields of a JSON value, with their paths. Only the first item of an array counts. */
+export function fieldsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return fieldsOf(value[0]).map(path => `[].${path}`)
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value)
+    .flatMap(([name, inner]) => [name, ...fieldsOf(inner).map(path => `${name}.${path}`)])
+    .toSorted()
+}

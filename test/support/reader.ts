@@ -1,0 +1,175 @@
+// Runs the commands of the documents. One server with the pocket model serves all documents. Each document has a folder
+// and a shell. Placeholders such as UPLOAD_ID get the values that earlier commands printed.
+
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { clips } from './engine-room.ts'
+import { openShell, type Shell } from './shell.ts'
+
+const named = process.env.STENO_TEST_PROGRAM
+const program = named ? [resolve(named)] : selfCommand()
+
+/** A conversation of two voices in four sentences, as FLAC. The program detects the format by the content. */
+export const recording = join(clips ?? '', 'en-two-voices.flac')
+
+export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
+
+/** Starts the server of all documents. `close` stops the server and returns its exit code. */
+export async function startHome(folder: string): Promise<Home> {
+  const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
+  mkdirSync(bin)
+  const call = program.map(word => `'${word}'`).join(' ')
+  writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
+  // The server does not run under systemd, so its log is a file.
+  writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
+  const server = Bun.spawn([...program, 'serve', '--port', '0', '--data-dir', 'data'], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH ?? '',
+      STENO_MODEL: 'pocket',
+      STENO_RATE_LIMITS: 'off',
+      STENO_ALLOW_NETS: '127.0.0.0/8',
+      STENO_LOG: 'json',
+    },
+    stdout: 'pipe',
+    stderr: Bun.file(log),
+  })
+  let told = ''
+  for await (const chunk of server.stdout) {
+    told += new TextDecoder().decode(chunk)
+    if (told.includes('sk_live_') && told.endsWith('\n')) break
+  }
+  const [, url = ''] = /listens on (\S+)/.exec(told) ?? []
+  const [key = ''] = /sk_live_[\w-]+/.exec(told) ?? []
+  return {
+    url,
+    key,
+    folder,
+    close() {
+      server.kill('SIGTERM')
+      return server.exited
+    },
+  }
+}
+
+export type Reader = {
+  folder: string
+  /** The values of the placeholders, by their names. */
+  known: Record<string, string>
+  /** The output of the last command. */
+  last: string
+  /** Sends a request with the key and returns the JSON of the answer. */
+  ask(path: string, body?: object): Promise<Record<string, string>>
+  /** Makes a job of the recording with these further fields, waits for its end, and makes it the known ID. */
+  transcribe(fields?: object): Promise<void>
+  /** Runs a command of the document. Throws an error if the command fails or if the service answers with an error. */
+  run(command: string): Promise<string>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a document for reading. `replaced` lists texts of the document and what stands for each of them in the test.
+ */
+export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
+  const folder = join(home.folder, document.replaceAll('/', '-'))
+  const own = join(home.folder, `${document.replaceAll('/', '-')}.shell`)
+  for (const place of [folder, own]) mkdirSync(place)
+  copyFileSync(recording, join(folder, 'talk.mp3'))
+  const shell: Shell = openShell(folder, own, {
+    PATH: `${join(home.folder, 'bin')}:${process.env.PATH}`,
+    HOME: folder,
+    KEY: home.key,
+    DATA: join(home.folder, 'data'),
+    EMPTY: join(folder, 'empty'),
+    STENO_DATA_DIR: join(home.folder, 'data'),
+    STENO_MODEL: 'pocket',
+    STENO_CACHE_DIR: join(home.folder, 'cache'),
+    STENO_DISK_RESERVE: '1MB',
+    STENO_MAX_FILE_SIZE: '1MB',
+  })
+  const texts: Record<string, string> = {
+    'http://localhost:8080': home.url,
+    'localhost:8080': new URL(home.url).host,
+    'sk_live_…': home.key,
+    ...replaced,
+  }
+  const fill = (command: string, known: Record<string, string>) => {
+    const plain = Object.entries(texts).reduce((text, [name, value]) => text.replaceAll(name, value), command)
+    return plain.replace(/(?<![$\w])[A-Z]+(?:_[A-Z]+)?\b(?!=)/g, name => known[name] ?? name)
+  }
+  const reader: Reader = {
+    folder,
+    known: { OFFSET: '0' },
+    last: '',
+    async ask(path, body) {
+      const headers = { Authorization: `Bearer ${home.key}`, 'Content-Type': 'application/json' }
+      const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+      return (await fetch(`${home.url}${path}`, { ...init, headers })).json() as Promise<
+        Record<string, string>
+      >
+    },
+    async transcribe(fields = {}) {
+      await upload(reader)
+      const { id = '' } = await reader.ask('/v1/transcribe', {
+        upload_id: reader.known.UPLOAD_ID,
+        diarize: true,
+        ...fields,
+      })
+      delete reader.known.UPLOAD_ID
+      reader.known.ID = id
+      await untilEnd(reader)
+    },
+    async run(command) {
+      await provide(reader, command)
+      const exported = Object.entries(reader.known).map(([name, value]) => `export ${name}='${value}'\n`)
+      const { status, out, err } = await shell.run(`${exported.join('')}${fill(command, reader.known)}\n`)
+      if (status !== 0) throw new Error(`${command}\nended with ${status}: ${err}`)
+      reader.last = out
+      learn(reader, command)
+      return out
+    },
+    close: shell.close,
+  }
+  return reader
+}
+
+async function upload({ ask, known }: Reader): Promise<void> {
+  const { upload_url = '', upload_id = '' } = await ask('/v1/upload', { filename: 'talk.mp3' })
+  const headers = { 'Content-Type': 'audio/mpeg' }
+  await fetch(upload_url, { method: 'PUT', headers, body: Bun.file(recording) })
+  known.UPLOAD_ID = upload_id
+}
+
+async function untilEnd({ ask, known }: Reader): Promise<void> {
+  for (;;) {
+    const { status, error } = await ask(`/v1/transcribe/${known.ID}?wait=60`)
+    if (status === 'completed') return
+    if (status === 'failed' || error) throw new Error(JSON.stringify(error))
+  }
+}
+
+/** Makes what the placeholders of a command stand for, if no earlier command of the document made it. */
+async function provide(reader: Reader, command: string): Promise<void> {
+  const { known } = reader
+  if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
+  // The example of a conditional edit is for a transcript without edits.
+  if (command.includes('If-Match')) await reader.transcribe()
+  if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
+}
+
+/** Reads the placeholders' values from the output of a command. Throws an error if the output is an error. */
+function learn({ known, last }: Reader, command: string): void {
+  const [, status, uploadId] = /^HTTP\S+ (\d+)(?:[\s\S]*?^upload-id: (\S+))?/im.exec(last) ?? []
+  if (Number(status ?? 200) >= 400) throw new Error(`${command}\nwas answered ${last}`)
+  if (uploadId !== undefined) known.UPLOAD_ID = uploadId
+  if (!last.startsWith('{')) return
+  const answer = JSON.parse(last)
+  if (answer.error) throw new Error(`${command}\nwas answered ${last}`)
+  for (const name of ['upload_url', 'upload_id', 'client_id', 'access_token', 'refresh_token'])
+    if (typeof answer[name] === 'string') known[name.toUpperCase()] = answer[name]
+  if (command.includes('/webhooks/deliveries ')) known.DELIVERY_ID = answer.items[0].id
+  if (!command.includes('/v1/transcribe ')) return
+  known.ID = answer.id
+  delete known.UPLOAD_ID
+}
