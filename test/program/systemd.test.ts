@@ -1,0 +1,88 @@
+// Installs the built program as a service under a real systemd. systemd runs as process 1 in namespaces of its own, over
+// a copy of this machine's root that is lost at the end.
+
+import { expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { builtProgram } from '../support/built-program.ts'
+import { blocksOf, readDocument } from '../support/documents.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const root = join(import.meta.dir, '../..')
+const box = join(root, 'test/support/systemd-box.sh')
+const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : ''
+const mayBoot =
+  process.getuid?.() === 0 &&
+  existsSync('/lib/systemd/systemd') &&
+  / cgroup2 /.test(mounts) &&
+  readFileSync('/proc/filesystems', 'utf8').includes('overlay') &&
+  Bun.which('jq') !== null &&
+  Bun.spawnSync(['unshare', '--pid', '--fork', '--mount', '--cgroup', '--net', 'true']).exitCode === 0
+
+/** The steps in the machine of the test. Each step prints one line. */
+const steps = `
+  printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
+  /box/steno install >/dev/null
+  key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*')
+  api() { curl -sf "localhost:8080/v1/$1" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "\${@:2}"; }
+  state() { systemctl show steno -p "$1" --value; }
+  upload=$(api upload -d '{"filename": "talk.flac"}')
+  curl -sf -X PUT "$(jq -r .upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary @/box/talk.flac >/dev/null
+  id=$(api transcribe -d "{\\"upload_id\\": $(jq .upload_id <<<"$upload")}" | jq -r .id)
+  until api "transcribe/$id?wait=60" | jq -e '.status != "processing" and .status != "pending"' >/dev/null; do :; done
+  echo "text: $(api "transcribe/$id?format=text")"
+  echo "user: $(stat -c %U /proc/$(state MainPID)) and $(stat -c '%U %a' /var/lib/steno/steno.db)"
+  echo "verified: $(systemd-analyze verify /etc/systemd/system/steno.service 2>&1)"
+  echo "doctor: $(steno doctor | grep -c '^BAD' || true) bad"
+
+  again() { for _ in $(seq 600); do [ "$(state NRestarts)" = "$1" ] && curl -sf localhost:8080/v1/health >/dev/null && return; sleep 0.1; done; }
+  kill -KILL "$(state MainPID)"
+  again 1
+  echo "killed: $(state NRestarts) restart, $(api "transcribe/$id?format=text")"
+
+  mkdir -p /run/systemd/system/steno.service.d
+  printf '[Service]\\nWatchdogSec=2\\n' >/run/systemd/system/steno.service.d/test.conf
+  systemctl daemon-reload
+  systemctl restart steno
+  kill -STOP "$(state MainPID)"
+  again 1
+  echo "stopped answering: $(state NRestarts) restart"
+
+  steno upgrade --from /box/steno --unsigned >/dev/null
+  systemctl restart steno
+  echo "upgraded: $(state ActiveState), $(api "transcribe/$id?format=text")"
+  systemctl stop steno
+  echo "stopped: $(state Result), code $(state ExecMainStatus)"
+  systemctl start steno
+`
+
+/** The lines that the steps print. */
+const expected = `text: If it is cloudy this evening, we will stay at home.
+user: steno and steno 600
+verified: 
+doctor: 0 bad
+killed: 1 restart, If it is cloudy this evening, we will stay at home.
+stopped answering: 1 restart
+upgraded: active, If it is cloudy this evening, we will stay at home.
+stopped: success, code 0
+removed: inactive, 2 files gone
+`
+
+test.skipIf(!mayBoot)(
+  `the installed service runs, restarts, upgrades and is removed under systemd${mayBoot ? '' : ' (SKIPPED: no jq, or systemd cannot be started here)'}`,
+  () => {
+    const folder = temporaryFolder()
+    copyFileSync(builtProgram(), join(folder, 'steno'))
+    copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
+    const removal = blocksOf(readDocument('docs/admin.md')).find(block =>
+      block.startsWith('systemctl disable'),
+    )
+    const after =
+      'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
+    writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
+    const { stderr } = Bun.spawnSync([box, folder])
+    const written = (name: string) => readFileSync(join(folder, name), 'utf8')
+    expect([`${stderr}`, written('out'), written('err')]).toEqual(['', expected, expect.any(String)])
+  },
+  300_000,
+)

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Boots systemd as process 1 in namespaces of its own and runs a script in it as a service.
+# systemd-box.sh FOLDER: runs FOLDER/script; its output is in FOLDER/out. The root is this machine's, and every change of
+# it is lost at the end. The network is loopback alone.
+set -eu
+folder=$1
+tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+group=$tree/steno-test-$$
+mkdir "$group"
+trap 'find "$group" -depth -type d -exec rmdir {} \;' EXIT
+cat >"$folder/box.service" <<UNIT
+[Unit]
+Requires=basic.target
+After=basic.target
+
+[Service]
+Type=oneshot
+ExecStart=/bin/bash -euo pipefail /box/script
+ExecStopPost=/bin/systemctl --force exit 0
+StandardOutput=file:/box/out
+StandardError=file:/box/err
+UNIT
+cat >"$folder/boot" <<'BOOT'
+set -eu
+root=/run/steno-box
+mount --make-rprivate /
+mkdir -p "$root"
+mount -t tmpfs tmpfs "$root"
+cd "$root"
+mkdir upper work whole
+mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work overlay whole
+cd whole
+rm -rf etc/systemd/system etc/machine-id
+mkdir -p etc/systemd/system box old
+: >etc/machine-id
+mount --bind "$1" box
+cp box/box.service etc/systemd/system/
+mount -t proc proc proc
+mount -t sysfs -o ro sysfs sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+for place in run tmp dev var/log/journal; do mkdir -p $place; mount -t tmpfs -o mode=755 tmpfs $place; done
+for device in null zero full random urandom tty; do
+  touch dev/$device
+  mount --bind /dev/$device dev/$device
+done
+mkdir dev/shm
+ln -s /proc/self/fd dev/fd
+pivot_root . old
+umount -l old
+exec env -i container=steno-test PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  /lib/systemd/systemd --unit=box.service --log-target=null
+BOOT
+sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \
+  unshare --pid --fork --kill-child --mount --uts --ipc --net --cgroup sh "$folder/boot" "$folder" </dev/null
