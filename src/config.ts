@@ -38,13 +38,38 @@ export const settings = {
   modelsDir: setting('STENO_MODELS_DIR', '', optional(path), 'folder of the models; default DATA_DIR/models'),
   offline: setting('STENO_OFFLINE', '0', flag, '1 forbids every download of a model'),
   device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'where the models run'),
-  workers: setting('STENO_WORKERS', '', optional(whole(1, 64)), 'engine processes; default 1 per device'),
+  workers: setting(
+    'STENO_WORKERS',
+    '',
+    optional(whole(0, 64)),
+    'engine processes; default 1 per device; 0 leaves all jobs to `steno worker`',
+  ),
   threads: setting(
     'STENO_THREADS',
     '',
     optional(whole(1, 1024)),
     'threads of each engine; default all cores',
   ),
+  nats: setting(
+    'STENO_NATS',
+    '',
+    optional(natsAddress),
+    'addresses of NATS, `nats://HOST:4222` or `tls://…`: jobs go to workers on other machines too',
+  ),
+  natsCreds: setting('STENO_NATS_CREDS', '', optional(path), 'file with the credentials for NATS'),
+  cluster: setting(
+    'STENO_CLUSTER',
+    'main',
+    clusterName,
+    'name of the server and its workers at NATS; each server needs its own',
+  ),
+  workerLeaseMs: setting(
+    'STENO_WORKER_LEASE',
+    '30s',
+    lease,
+    'silence of a worker after which another worker gets its jobs',
+  ),
+  server: setting('STENO_SERVER', '', optional(baseUrl), 'address of the server, for `steno worker`'),
   mediaProgram: setting(
     'STENO_MEDIA',
     '',
@@ -182,9 +207,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
         return [name, parse(given)]
       } catch (error) {
         if (!(error instanceof InvalidValue)) throw error
-        // The value of this variable contains the password of the mail server, so the message does not show the
-        // value.
-        const shown = variable === settings.smtpUrl.variable ? '' : `=${given}`
+        const shown = mayHavePassword.includes(variable) ? '' : `=${given}`
         problems.push(`${variable}${shown}: ${error.message}`)
         return [name, undefined]
       }
@@ -194,8 +217,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (config.durationMsMin > config.durationMsMax) {
     throw new ConfigError('STENO_MIN_DURATION is longer than STENO_MAX_DURATION')
   }
+  if (config.workers === 0 && config.nats === null)
+    throw new ConfigError('STENO_WORKERS=0: without STENO_NATS at least one engine process is needed')
   return config
 }
+
+/** The variables whose values may contain a password. A message never shows these values. */
+const mayHavePassword = ['STENO_SMTP_URL', 'STENO_NATS']
 
 /**
  * Returns one message for each unknown variable that starts with STENO_. Such a variable is probably
@@ -320,6 +348,26 @@ function smtpUrl(given: string): string {
   if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? ''))
     throw new InvalidValue('smtp://… or smtps://… is needed')
   return given
+}
+
+function natsAddress(given: string): string {
+  const fits = given.split(',').every(one => {
+    const url = URL.parse(one)
+    return url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== ''
+  })
+  if (!fits) throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
+  return given
+}
+
+function clusterName(given: string): string {
+  if (!/^[\w-]{1,32}$/.test(given)) throw new InvalidValue('1 to 32 letters, digits, _ or - are needed')
+  return given
+}
+
+function lease(given: string): number {
+  const ms = duration(given)
+  if (ms < 1000 || ms > 3_600_000) throw new InvalidValue('a duration from 1s to 1h is needed')
+  return ms
 }
 
 function rateLimits(given: string): RateLimits {

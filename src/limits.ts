@@ -359,6 +359,31 @@ export const limits = {
   /** Maximum length of the header of a safetensors file. A file that declares a longer header is damaged. */
   tensorHeaderBytesMax: 100 * MB,
 
+  // Limits of workers on other machines.
+  natsConnectMs: 5 * second,
+  natsReconnectMs: 1 * second,
+  /** Interval of pings to NATS. A connection without two answers is opened again. */
+  natsPingMs: 10 * second,
+  /** Claims of one job, after which the job fails. */
+  workerAttemptsMax: 4,
+  /** Interval of the reports of a worker on a job. The answer to a report also stops a cancelled job. */
+  workerBeatMs: 1 * second,
+  /** Longest interval between two greetings of a worker. */
+  workerHelloMs: 5 * second,
+  /** Timeout of a request to the server. */
+  workerRequestMs: 10 * second,
+  /** First and longest delay before a worker repeats a request that failed. */
+  workerRetryMs: second / 2,
+  workerRetryMsMax: 10 * second,
+  /** Time that a request for the next job waits at NATS. */
+  workerPullMs: 2 * second,
+  /** Life of a signed address of media or of a result. A worker can get a new address. */
+  workerAddressMs: 15 * minute,
+  /** Largest result that is sent by HTTP. NATS takes results up to its own limit, which is 1 MB by default. */
+  workerResultBytesMax: 256 * MB,
+  /** Size of the utterances in one report. */
+  workerReportBytesMax: 256 * KB,
+
   // Timeouts while the server stops.
   /** Time that running requests and deliveries get after SIGTERM. */
   stopGraceMs: 10 * second,

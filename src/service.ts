@@ -17,10 +17,11 @@ import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
-import type { Job } from './jobs/job.ts'
+import { claimJob, findJob, type Job } from './jobs/job.ts'
 import { LiveJobs } from './jobs/live.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
 import { Runner } from './jobs/runner.ts'
+import { isTerminal } from './jobs/states.ts'
 import { type Deliver, WebhookSender } from './jobs/webhook-sender.ts'
 import { limits } from './limits.ts'
 import { openMedia } from './media/inspect.ts'
@@ -34,6 +35,7 @@ import { requireDiskForJob } from './uploads/room.ts'
 import { UploadStore } from './uploads/store.ts'
 import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
+import type { Fleet } from './workers/open.ts'
 
 /** The parts of the service that a test may replace. */
 export type Parts = {
@@ -63,6 +65,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     parts,
     openBaseUrl(config, () => port),
     opened,
+    config.nats === null ? null : await import('./workers/open.ts'),
   )
   const removed = removeLeftovers(service.db, config.dataDir)
   if (removed > 0) log.info('leftovers removed', { files: removed })
@@ -86,6 +89,7 @@ function openParts(
   { clock = Date.now, monotonic = () => performance.now(), resolve, ...parts }: Partial<Parts>,
   baseUrl: BaseUrl,
   opened: AsyncDisposableStack,
+  workers: typeof import('./workers/open.ts') | null,
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
   /** Registers a part to be closed together with the service. */
@@ -106,7 +110,11 @@ function openParts(
   const metrics = openMetrics()
   const uploads = new UploadStore({ db, config })
   const indexer = owned(new Indexer(db))
-  const engine = owned(parts.engine ?? openEngine(config))
+  const ownEngine = config.workers === 0 ? null : (parts.engine ?? openEngine(config))
+  const { fleet, engine } = workers
+    ? workers.openFleet(fleetParts(config, { db, secrets, metrics }), ownEngine)
+    : { fleet: null, engine: ownEngine ?? openEngine(config) }
+  owned(engine)
   const deliverFor: Deliver = (url, body, { accountId, ...options }) =>
     deliver(url, body, {
       ...options,
@@ -161,6 +169,7 @@ function openParts(
     keyUses: openKeyUses(db),
     uploads,
     engine,
+    fleet,
     live,
     runner,
     webhooks,
@@ -170,6 +179,28 @@ function openParts(
     metrics,
   }
   return { service: { ...shared, checkWebhookUrl: checkUrl, deliver: deliverFor }, webhooks }
+}
+
+function fleetParts(
+  config: Config,
+  { db, secrets, metrics }: Pick<Service, 'db' | 'secrets' | 'metrics'>,
+): ConstructorParameters<typeof Fleet>[0] {
+  return {
+    address: config.nats ?? '',
+    credentials: config.natsCreds,
+    cluster: config.cluster,
+    leaseMs: config.workerLeaseMs,
+    secrets,
+    claims: {
+      claim: (jobId, worker) => claimJob(db, jobId, worker),
+      find(jobId) {
+        const job = findJob(db, jobId)
+        return job && { fence: job.fence, isOver: isTerminal(job.state) }
+      },
+    },
+    wall: () => db.now(),
+    onDead: () => metrics.add('steno_dead_letters_total', {}),
+  }
 }
 
 function countEnd(

@@ -27,6 +27,7 @@ const line: string[][] = [
   ['accounts', 'media', 'transcripts', 'webhooks'],
   ['uploads'],
   ['engine'],
+  ['workers'],
   ['jobs'],
   ['api'],
   ['sweeps', 'service'],

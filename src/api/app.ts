@@ -35,6 +35,7 @@ import { sessions } from './sessions.ts'
 import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
 import { uploads } from './uploads.ts'
+import { workers } from './workers.ts'
 
 export function openApp(service: Service): AnyElysia {
   const { config, metrics } = service
@@ -143,6 +144,7 @@ export function openApp(service: Service): AnyElysia {
     .use(audio(service))
     .use(models(service))
     .use(ops(service))
+    .use(service.fleet ? workers(service, service.fleet) : new Elysia())
     .use(oauth(service))
     .use(mcp(service))
     .use(page(service))

@@ -63,7 +63,8 @@ export const media = (service: Service) => {
     )
 }
 
-async function sendSource({ db, config }: Service, job: Job, request: Request): Promise<Response> {
+/** Sends the media file of a job, or the part of it that the header Range asks for. */
+export async function sendSource({ db, config }: Service, job: Job, request: Request): Promise<Response> {
   if (job.fileBytes === null && !isTerminal(job.state))
     throw new ApiError('CONFLICT', 'The file is still being downloaded.')
   const file = Bun.file(mediaPath(config.dataDir, job))

@@ -12,6 +12,7 @@ import type { Runner } from '../jobs/runner.ts'
 import type { Deliver, WebhookSender } from '../jobs/webhook-sender.ts'
 import type { Indexer } from '../transcripts/indexer.ts'
 import type { UploadStore } from '../uploads/store.ts'
+import type { Fleet } from '../workers/open.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -23,6 +24,8 @@ export type Service = {
   keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
+  /** The workers on other machines. Null without STENO_NATS. */
+  fleet: Fleet | null
   live: LiveJobs
   runner: Runner
   webhooks: WebhookSender

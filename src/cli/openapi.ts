@@ -35,6 +35,7 @@ function unopened(config: Config): Service {
     secrets: unopenedPart(),
     uploads: unopenedPart(),
     engine: unopenedPart(),
+    fleet: null,
     live: unopenedPart(),
     indexer: unopenedPart(),
     runner: unopenedPart(),

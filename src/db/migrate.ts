@@ -20,6 +20,7 @@ import searchTombstones from './migrations/015_search_tombstones.sql' with { typ
 import deliveries from './migrations/016_deliveries.sql' with { type: 'text' }
 import metadata from './migrations/017_metadata.sql' with { type: 'text' }
 import channels from './migrations/018_channels.sql' with { type: 'text' }
+import workers from './migrations/019_workers.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -43,6 +44,7 @@ const shipped: Migration[] = [
   { name: '016_deliveries', sql: deliveries },
   { name: '017_metadata', sql: metadata },
   { name: '018_channels', sql: channels },
+  { name: '019_workers', sql: workers },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

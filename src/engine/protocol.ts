@@ -39,8 +39,21 @@ export type TranscribeInput = {
   section?: { fromMs: number; toMs: number } | undefined
 }
 
+/** The facts that an engine needs to hand a job to workers on other machines. */
+export type HandOver = {
+  jobId: string
+  /** The worker that may hold the job since an earlier start of the server. Null for a job that no worker claimed. */
+  worker: string | null
+  fence: number
+  attempts: number
+}
+
 export type TranscribeOptions = {
   signal: AbortSignal
+  /** Missing for a command, which has no job. */
+  handOver?: HandOver
+  /** Called at each claim of the job by a worker on another machine, with the fence of the claim. */
+  onClaim?: (fence: number) => void
   /** Called when the transcription advances, with the number of transcribed seconds. The first call has 0. */
   onSeconds: (seconds: number) => void
   /**
@@ -68,8 +81,8 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /** The number of jobs that can run at the same time. */
-  capacity: number
+  /** The number of jobs that can run at the same time. The number changes if workers on other machines come and go. */
+  readonly capacity: number
   state(): EngineState
   /** The codes of the languages that the loaded models support. The list is empty before the first load. */
   languages(): readonly string[]
@@ -82,6 +95,15 @@ export type Engine = {
    * signal's reason when the signal was aborted.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
+  /**
+   * Returns true if a worker on another machine may still hold the job. Such a job needs no free capacity when it is
+   * resumed after a restart.
+   */
+  mayBeHeld?(handOver: HandOver): boolean
+  /** Returns the running jobs on which no worker works at the moment. Their timeouts do not advance. */
+  waitingJobs?(): string[]
+  /** Called when a job has ended and its end is stored. */
+  ended?(jobId: string): void
   close(): Promise<void>
 }
 

@@ -54,6 +54,12 @@ export type Job = {
   createdAt: number
   startedAt: number | null
   completedAt: number | null
+  /** The number of claims of the job. An engine that works on an older claim cannot complete the job. */
+  fence: number
+  /** The number of claims by workers on other machines. */
+  attempts: number
+  /** The worker on another machine that made the last claim. Null when the engine of the server made it. */
+  worker: string | null
   editedAt: number | null
   deletedAt: number | null
 }
@@ -89,7 +95,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   split_channels as splitChannels, channel_count as channelCount, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
-  completed_at as completedAt, edited_at as editedAt, deleted_at as deletedAt`
+  completed_at as completedAt, fence, attempts, worker, edited_at as editedAt, deleted_at as deletedAt`
 
 /** Creates a job in the state `created`. Returns its id. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
@@ -159,6 +165,7 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
     `update jobs set state = $to, state_at = $uptime, progress = $progress,
        progress_percent = case $to when 'processing' then 0 when 'completed' then 100 else progress_percent end,
        started_at = case when $to = 'processing' then $now else started_at end,
+       fence = fence + ($to = 'processing'),
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
      where id = $id and state in (${from}) returning ${columns}`,
@@ -182,6 +189,14 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
  */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
+}
+
+/** Restarts the timeout of one unfinished job. */
+export function restartTimeout(db: Db, id: string): void {
+  db.run('update jobs set state_at = $uptime where id = $id and completed_at is null', {
+    id,
+    uptime: db.uptime(),
+  })
 }
 
 export function startDownload(db: Db, id: string): Job | null {
@@ -225,10 +240,7 @@ export function queueJob(
  */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
-    const next = db.find<{ id: string; accountId: string }>(
-      `select jobs.id, account_id as accountId from jobs join accounts on accounts.id = account_id
-       where state = 'pending' and completed_at is null order by served_turn, seq limit 1`,
-    )
+    const next = db.find<{ accountId: string; id: string }>(nextPending)
     if (!next) return null
     takeTurn(db, next.accountId)
     const job = moveJob(db, next.id, 'processing')
@@ -238,11 +250,47 @@ export function startNextJob(db: Db): Job | null {
 }
 
 /**
- * Stores the transcript, settles the reserve and records the event in one transaction. Returns null when the job has
- * already ended. `stored` is the number of utterances that are stored already.
+ * The account with pending jobs that was served the longest time ago, and its first pending job. The recursive part
+ * finds each account with one look into the index. For 100,000 jobs of 100 accounts, reading all pending jobs takes 70
+ * times as long.
  */
-export function completeJob(db: Db, id: string, transcript: Transcript, stored = 0): Job | null {
+const nextPending = `
+  with recursive waiting (account_id) as (
+    select min(account_id) from jobs where state = 'pending'
+    union all
+    select (select min(account_id) from jobs where state = 'pending' and account_id > waiting.account_id)
+    from waiting where waiting.account_id is not null
+  )
+  select accounts.id as accountId,
+    (select id from jobs where state = 'pending' and account_id = accounts.id order by seq limit 1) as id
+  from waiting join accounts on accounts.id = waiting.account_id
+  order by served_turn, (select min(seq) from jobs where state = 'pending' and account_id = accounts.id) limit 1`
+
+/**
+ * Claims a running job for a worker on another machine, and restarts its timeout. Returns null when the job does not
+ * run. An earlier claim can no longer complete the job.
+ */
+export function claimJob(db: Db, id: string, worker: string): Job | null {
+  const row = db.find<JobRow>(
+    `update jobs set fence = fence + 1, attempts = attempts + 1, worker = $worker, state_at = $uptime
+     where id = $id and state = 'processing' returning ${columns}`,
+    { id, worker, uptime: db.uptime() },
+  )
+  return row && fromRow(row)
+}
+
+/**
+ * Stores the transcript, settles the reserve and records the event in one transaction. Returns null when the job has
+ * already ended, or when a later claim than `fence` exists. `stored` is the number of utterances that are stored already.
+ */
+export function completeJob(
+  db: Db,
+  id: string,
+  transcript: Transcript,
+  { fence, stored = 0 }: { fence: number; stored?: number },
+): Job | null {
   return db.tx(() => {
+    if (findJob(db, id)?.fence !== fence) return null
     const job = moveJob(db, id, 'completed')
     if (!job) return null
     settle(db, job.accountId, id, job.costUnits ?? 0)

@@ -17,6 +17,7 @@ import {
   failJob,
   findJob,
   type Job,
+  restartTimeout,
   restartTimeouts,
   startNextJob,
 } from './job.ts'
@@ -91,17 +92,14 @@ export class Runner {
       if (!job) return
       webhooks.send(job)
       live.changed(job.id)
-      this.#recognising += 1
-      this.#work(job, recognise).then(() => {
-        this.#recognising -= 1
-        this.pump()
-      })
+      this.#recognise(job)
     }
   }
 
   /** Fails the jobs whose current state has lasted longer than the timeout of this state. */
   failStuckJobs(): void {
-    const { db, config } = this.#parts
+    const { db, config, engine } = this.#parts
+    for (const id of engine.waitingJobs?.() ?? []) restartTimeout(db, id)
     for (const { state, setting, code } of timeouts) {
       for (const { id } of listStuckJobs(db, { state, timeoutMs: config[setting] })) {
         const failed = failJob(db, id, { code })
@@ -151,8 +149,20 @@ export class Runner {
   }
 
   #resumeJob(job: Job): void {
-    if (job.state === 'processing') this.#interrupted.set(job.id, job)
-    else if (job.state !== 'pending') this.#prepare(job)
+    const { id: jobId, worker, fence, attempts } = job
+    if (this.#closing) return
+    if (job.state === 'processing') {
+      if (this.#parts.engine.mayBeHeld?.({ jobId, worker, fence, attempts })) this.#recognise(job)
+      else this.#interrupted.set(jobId, job)
+    } else if (job.state !== 'pending') this.#prepare(job)
+  }
+
+  #recognise(job: Job): void {
+    this.#recognising += 1
+    this.#work(job, recognise).then(() => {
+      this.#recognising -= 1
+      this.pump()
+    })
   }
 
   #prepare(job: Job): void {
@@ -222,6 +232,7 @@ export class Runner {
     this.#parts.webhooks.send(job)
     this.#parts.live.changed(job.id)
     this.#parts.onEnd(job)
+    this.#parts.engine.ended?.(job.id)
     const { db, config } = this.#parts
     if (config.mediaRetentionMs === 0) removeMedia(db, config.dataDir, job)
     logEnd(job)

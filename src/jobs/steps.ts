@@ -57,6 +57,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
     live.changed(job.id)
   })
   let peaks: Uint8Array | null = null
+  let { fence } = job
   const transcript = await engine.transcribe(
     {
       path: mediaPath(config.dataDir, job),
@@ -72,6 +73,8 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
     },
     {
       signal,
+      handOver: { jobId: job.id, worker: job.worker, fence, attempts: job.attempts },
+      onClaim: claimed => (fence = claimed),
       onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
       onUtterances: (utterances, first) => live.heard(job, utterances, first),
       onPeaks: measured => (peaks = measured),
@@ -81,7 +84,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
   const stored = await storeAhead(db, job, transcript.utterances, signal)
   return () =>
     db.tx(() => {
-      const completed = completeJob(db, job.id, transcript, stored)
+      const completed = completeJob(db, job.id, transcript, { fence, stored })
       if (completed && peaks) storePeaks(db, job.id, peaks)
       return completed
     })

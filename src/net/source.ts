@@ -17,6 +17,8 @@ export type Transfer = {
   body: AsyncIterable<Uint8Array>
   /** True if the body begins at the requested offset. False if the body begins at the start of the file. */
   resumed: boolean
+  /** The size of the whole file in bytes. Null if the server does not name the size. */
+  total: number | null
 }
 
 /**
@@ -49,5 +51,24 @@ export async function getFrom(
   const range = offset > 0 ? { Range: `bytes=${offset}-` } : {}
   const answer = await get(address, { ...request, headers: { ...headers, ...range } })
   if (!answer.body) throw new SourceError(`${address} sent no bytes`)
-  return { body: answer.body, resumed: answer.status === 206 }
+  return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer.headers) }
+}
+
+/** Sends JSON with a PUT request. Returns the JSON of the answer. Rejects as `get` does. */
+export async function putJson(address: string, body: Uint8Array): Promise<unknown> {
+  let answer: Response
+  try {
+    const headers = { 'Content-Type': 'application/json' }
+    answer = await fetch(address, { method: 'PUT', headers, body })
+  } catch (error) {
+    throw new SourceError(`${address} cannot be reached (${reasonOf(error)})`)
+  }
+  if (!answer.ok) throw new SourceError(`${address} answered ${answer.status}`)
+  return await answer.json()
+}
+
+function totalOf(headers: Headers): number | null {
+  const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
+  const text = total ?? headers.get('content-length')
+  return text === null ? null : Number(text)
 }

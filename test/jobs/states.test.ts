@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
 import {
+  claimJob,
   completeJob,
   createJob,
   deleteJob,
@@ -28,7 +29,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 }),
   processing: id => startNextJob(db)?.id === id,
-  completed: id => completeJob(db, id, heard) !== null,
+  completed: id => completeJob(db, id, heard, { fence: fenceOf(id) }) !== null,
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
@@ -67,11 +68,32 @@ test('no state follows completed or failed', () => {
 test('a job that has ended does not change when it is ended again', () => {
   const id = newJob()
   for (const step of ways.processing) steps[step](id)
-  expect(completeJob(db, id, heard)).not.toBeNull()
+  expect(completeJob(db, id, heard, { fence: fenceOf(id) })).not.toBeNull()
   const ended = findJob(db, id)
   expect(failJob(db, id, { code: 'PROCESSING_TIMEOUT' })).toBeNull()
-  expect(completeJob(db, id, heard)).toBeNull()
+  expect(completeJob(db, id, heard, { fence: fenceOf(id) })).toBeNull()
   expect(findJob(db, id)).toEqual(ended)
+})
+
+test('an older claim cannot complete a job', () => {
+  const id = newJob()
+  for (const step of ways.processing) steps[step](id)
+  const first = claimJob(db, id, 'gpu-1')
+  const second = claimJob(db, id, 'gpu-2')
+  expect([first?.fence, second?.fence, second?.attempts, second?.worker]).toEqual([2, 3, 2, 'gpu-2'])
+  expect(completeJob(db, id, heard, { fence: 2 })).toBeNull()
+  expect(findJob(db, id)?.state).toBe('processing')
+  expect(completeJob(db, id, heard, { fence: 3 })).toMatchObject({ state: 'completed' })
+  expect(claimJob(db, id, 'gpu-1')).toBeNull()
+})
+
+test('the next job is the first job of the account that was served the longest time ago', () => {
+  const other = makeAccount(db, openSecrets(folder), 'b@example.org', 10_000)
+  const first = newJob()
+  const second = newJob()
+  const third = newJob(undefined, other)
+  for (const id of [first, second, third]) steps.pending(id)
+  expect([1, 2, 3, 4].map(() => startNextJob(db)?.id)).toEqual([third, first, second, undefined])
 })
 
 test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
@@ -82,9 +104,16 @@ test('the prompt and the vocabulary of a job are deleted with its transcript', (
   expect(findJob(db, id)).toMatchObject({ prompt: null, vocabulary: [] })
 })
 
-function newJob(context = { prompt: null as string | null, vocabulary: [] as string[] }) {
-  return createJob(db, accountId, {
-    keyId,
+function fenceOf(id: string): number {
+  return findJob(db, id)?.fence ?? 0
+}
+
+function newJob(
+  context = { prompt: null as string | null, vocabulary: [] as string[] },
+  owner = { accountId, keyId },
+) {
+  return createJob(db, owner.accountId, {
+    keyId: owner.keyId,
     sourceUrl: 'https://media.example/a.mp3',
     uploadId: null,
     fileBytes: null,

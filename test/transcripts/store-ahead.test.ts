@@ -25,8 +25,8 @@ function processing() {
   const id = createJob(db, accountId, { ...request, ...options, vocabulary: [], webhookUrl: null })
   queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 })
   startNextJob(db)
-  const { seq } = findJob(db, id)!
-  return { id, seq }
+  const { seq, fence } = findJob(db, id)!
+  return { id, seq, fence }
 }
 
 function transcriptOf(count: number, text = 'utterance') {
@@ -49,7 +49,7 @@ test('each transaction stores at most one piece of a long transcript', async () 
   }
   const stored = await storeAhead({ ...db, tx: counted }, job, transcript.utterances, never)
   expect(findTranscript(db, job.id)).toBeNull()
-  counted(() => completeJob(db, job.id, transcript, stored))
+  counted(() => completeJob(db, job.id, transcript, { fence: job.fence, stored }))
   expect(sizes).toEqual([pieceMax, pieceMax, pieceMax, pieceMax, 7])
   expect(findTranscript(db, job.id)).toEqual(transcript)
 })
@@ -64,7 +64,8 @@ test('the transcript of a repeated job replaces what a killed process stored', a
   const job = processing()
   await storeAhead(db, job, transcriptOf(5 * pieceMax, 'before').utterances, never)
   const short = transcriptOf(3, 'after')
-  completeJob(db, job.id, short, await storeAhead(db, job, short.utterances, never))
+  const stored = await storeAhead(db, job, short.utterances, never)
+  completeJob(db, job.id, short, { fence: job.fence, stored })
   expect(findTranscript(db, job.id)).toEqual(short)
   expect(storedRows()).toBe(3)
 })
@@ -88,7 +89,7 @@ test('a job that is cancelled while its transcript is stored leaves no utterance
   const transcript = transcriptOf(9 * pieceMax)
   const stored = await storeAhead({ ...db, tx: cancelling }, job, transcript.utterances, never)
   expect([transactions, storedRows()]).toEqual([3, 2 * pieceMax])
-  expect(completeJob(db, job.id, transcript, stored)).toBeNull()
+  expect(completeJob(db, job.id, transcript, { fence: job.fence, stored })).toBeNull()
   while (writeIndexPiece(db));
   expect(storedRows()).toBe(0)
 })

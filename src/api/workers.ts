@@ -1,0 +1,57 @@
+// The routes for workers on other machines: the media of a job that a worker holds, and the place for a large result. The
+// addresses are signed, so the requests need no key. No rate limit applies to them.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { findJob } from '../jobs/job.ts'
+import { limits } from '../limits.ts'
+import { emptyState } from './gate.ts'
+import { sendSource } from './media.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+
+type Fleet = NonNullable<Service['fleet']>
+type Query = Record<string, string | undefined>
+
+export const workers = (service: Service, fleet: Fleet) => {
+  function requireSigned(purpose: Parameters<Fleet['allows']>[0], jobId: string, query: Query): void {
+    const { fence = '', expires = '', signature = '' } = query
+    if (!fleet.allows(purpose, { jobId, fence, expires, signature })) throw new ApiError('FORBIDDEN')
+  }
+
+  return new Elysia({ prefix: '/v1/workers/jobs' })
+    .decorate('requestState', emptyState)
+
+    .get(
+      '/:id/media',
+      ({ request, params: { id }, query }) => {
+        requireSigned('media', id, query)
+        const job = findJob(service.db, id)
+        if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+        return sendSource(service, job, request)
+      },
+      { detail: about({ hide: true }) },
+    )
+
+    .put(
+      '/:id/result',
+      async ({ request, server, params: { id }, query }) => {
+        requireSigned('result', id, query)
+        // Switches off the timeout of Bun while the database stores the result.
+        server?.timeout(request, 0)
+        return await fleet.deliver(await readAll(request))
+      },
+      { parse: 'none', detail: about({ hide: true }) },
+    )
+}
+
+async function readAll(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.length
+    if (bytes > limits.workerResultBytesMax) throw new ApiError('PAYLOAD_TOO_LARGE')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,78 @@
+import { mkdtempSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { log, setLogFormat } from '../base/log.ts'
+import { requireModelName } from '../engine/models/choose.ts'
+import { openEngine } from '../engine/supervisor.ts'
+import { command, need, say, UsageError } from './command.ts'
+import { localConfig } from './settings.ts'
+import { untilInterrupted } from './transcribe/interrupt.ts'
+
+export const worker = command({
+  usage: 'steno worker --nats nats://HOST:4222 --server https://HOST [--name NAME] [OPTIONS]',
+  summary: 'Take jobs from a server on another machine.',
+  options: {
+    nats: { type: 'string' },
+    'nats-creds': { type: 'string' },
+    server: { type: 'string' },
+    cluster: { type: 'string' },
+    name: { type: 'string' },
+    'work-dir': { type: 'string' },
+    model: { type: 'string' },
+    'models-dir': { type: 'string' },
+    device: { type: 'string' },
+    threads: { type: 'string' },
+    workers: { type: 'string' },
+    'idle-unload': { type: 'string' },
+    log: { type: 'string' },
+    'log-level': { type: 'string' },
+  },
+  help: {
+    nats: 'addresses of NATS (STENO_NATS)',
+    'nats-creds': 'file with the credentials for NATS (STENO_NATS_CREDS)',
+    server: 'address of the server, for media and large results (STENO_SERVER)',
+    cluster: 'name of the server at NATS (STENO_CLUSTER, main)',
+    name: 'name of this worker; default the name of the machine',
+    'work-dir': 'folder for the media of running jobs; default in the temporary folder',
+    model: 'model id or model folder (STENO_MODEL)',
+    'models-dir': 'folder of the models (STENO_MODELS_DIR)',
+    device: 'where the model runs: auto, cpu, cuda or webgpu (STENO_DEVICE)',
+    threads: 'threads of each engine (STENO_THREADS)',
+    workers: 'engine processes, each for one job (STENO_WORKERS)',
+    'idle-unload': 'time without a job after which the engines give their memory back (STENO_IDLE_UNLOAD)',
+    log: 'pretty or json (STENO_LOG)',
+    'log-level': 'lowest level that is logged (STENO_LOG_LEVEL)',
+  },
+  more: ['SIGTERM ends the worker when the jobs in hand are done. A second signal ends it at once.'],
+  async run(positionals, { name, 'work-dir': workDir, ...values }) {
+    need(positionals)
+    const config = localConfig(values)
+    if (config.nats === null) throw new UsageError('--nats ADDRESS is needed')
+    if (config.server === null) throw new UsageError('--server ADDRESS is needed')
+    if (config.workers === 0) throw new UsageError('--workers is a whole number from 1')
+    if (config.model !== null) requireModelName(config.model)
+    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
+    const { tokenOf } = await import('../workers/messages.ts')
+    const { Worker } = await import('../workers/worker.ts')
+    const settings = {
+      address: config.nats,
+      credentials: config.natsCreds,
+      cluster: config.cluster,
+      name: tokenOf(name ?? hostname()),
+      server: config.server,
+      folder: join(mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-')), 'media'),
+    }
+    const engine = openEngine(config)
+    try {
+      await untilInterrupted(async signal => {
+        const opened = await Worker.open(settings, engine, signal)
+        say(`steno worker ${settings.name} takes jobs of ${config.server}`)
+        await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+        log.info('draining')
+        await opened.drain()
+      })
+    } finally {
+      await engine.close()
+    }
+  },
+})

@@ -1,0 +1,51 @@
+// Signed addresses on the server, for a worker that holds a job: the media of the job, and the place for a large result.
+// The clock of the worker does not matter, because only the server reads the expiry time.
+
+import { randomUUID } from 'node:crypto'
+import type { Secrets } from '../base/seal.ts'
+import { limits } from '../limits.ts'
+import type { Addresses } from './messages.ts'
+
+export type Purpose = keyof Addresses
+
+/** The values of a signed address, as they come in its query. */
+export type Signed = { jobId: string; fence: string; expires: string; signature: string }
+
+export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {
+  return {
+    media: addressOf(secrets, 'media', jobId, fence, now),
+    result: addressOf(secrets, 'result', jobId, fence, now),
+  }
+}
+
+/** Returns true if this server signed the address, and the address has not expired. */
+export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Signed, now: number): boolean {
+  const { jobId, fence, expires, signature } = signed
+  return (
+    secrets.isSigned(`worker ${purpose}`, textOf(jobId, fence, expires), signature) && Number(expires) > now
+  )
+}
+
+/** Returns the token that a worker gets with a claim. Each later message on the job must contain the token. */
+export function tokenFor(secrets: Secrets, jobId: string, fence: number): string {
+  return secrets.sign('worker claim', textOf(jobId, `${fence}`, ''))
+}
+
+export function isToken(secrets: Secrets, jobId: string, fence: number, token: string): boolean {
+  return secrets.isSigned('worker claim', textOf(jobId, `${fence}`, ''), token)
+}
+
+/** Returns the name of one start of a worker. A worker that starts again does not hold its earlier jobs. */
+export function newSession(): string {
+  return randomUUID().slice(0, 8)
+}
+
+function addressOf(secrets: Secrets, purpose: Purpose, jobId: string, fence: number, now: number): string {
+  const expires = `${now + limits.workerAddressMs}`
+  const signature = secrets.sign(`worker ${purpose}`, textOf(jobId, `${fence}`, expires))
+  return `/v1/workers/jobs/${jobId}/${purpose}?fence=${fence}&expires=${expires}&signature=${signature}`
+}
+
+function textOf(jobId: string, fence: string, expires: string): string {
+  return `${jobId}\n${fence}\n${expires}`
+}

@@ -1,0 +1,224 @@
+// One job on a worker: the claim, the media, the work of the engine, and the delivery of the result.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import type { Engine } from '../engine/protocol.ts'
+import { JobFailure, jobErrors } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { Delivery } from './delivery.ts'
+import { fetchMedia } from './media.ts'
+import type { Claim, ClaimAnswer, ResultAnswer, ResultMessage } from './messages.ts'
+import type { Server } from './server.ts'
+
+type Parts = { server: Server; engine: Engine; session: string; folder: string }
+
+type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
+
+/** The reason of an abort when the job has ended or belongs to another worker. */
+class Stopped extends Error {}
+
+/** The outcome of an assignment: the work of the engine, if the worker delivered a transcript. */
+export type Outcome = { audioSeconds: number; workSeconds: number } | null
+
+export class Assignment {
+  readonly jobId: string
+  /** Resolves with the measured work of the engine when the assignment ends. Never rejects. */
+  readonly done: Promise<Outcome>
+  /** The fence of the claim. 0 before the claim. */
+  fence = 0
+  readonly #parts: Parts
+  readonly #claim: Claim
+  readonly #stop = new AbortController()
+  readonly #utterances: Utterance[] = []
+  #delivery: Delivery
+  #seconds = 0
+  /** The number of utterances that the server has. */
+  #heard = 0
+
+  constructor(delivery: Delivery, claim: Claim, parts: Parts) {
+    this.jobId = delivery.jobId
+    this.#delivery = delivery
+    this.#claim = claim
+    this.#parts = parts
+    this.done = this.#run()
+  }
+
+  /** Uses a later delivery of the same message. JetStream ignores answers to the earlier delivery. */
+  deliveredAgain(delivery: Delivery): void {
+    this.#delivery = delivery
+    delivery.keep()
+  }
+
+  /** Ends the work, because the job has ended or belongs to another worker. */
+  stop(): void {
+    this.#stop.abort(new Stopped())
+  }
+
+  /** Ends the work, because this worker ends. The message stays in the stream for another worker. */
+  leave(): void {
+    this.#stop.abort(new Error('the worker ends'))
+  }
+
+  /** Claims the job and does it. */
+  async #run(): Promise<Outcome> {
+    const keep = setInterval(() => this.#delivery.keep(), limits.workerBeatMs)
+    try {
+      const claim = await this.#claimJob()
+      return claim === null ? null : await this.#work(claim)
+    } catch (error) {
+      const { aborted, reason } = this.#stop.signal
+      if (!aborted) log.error('assignment broke', errorFields(error))
+      else if (reason instanceof Stopped) this.#delivery.remove()
+      return null
+    } finally {
+      clearInterval(keep)
+    }
+  }
+
+  /** Returns null if the worker does not get the job. */
+  async #claimJob(): Promise<Yours | null> {
+    const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
+    if (answer.kind === 'yours') return answer
+    if (answer.kind === 'over') this.#delivery.remove()
+    else this.#delivery.giveBack(limits.workerRetryMsMax)
+    if (answer.kind === 'refused') log.error('claim refused', { reason: answer.message })
+    return null
+  }
+
+  async #work(claim: Yours): Promise<Outcome> {
+    const { server, session, folder } = this.#parts
+    const { jobId: job } = this
+    this.fence = claim.fence
+    const held = { session, job, fence: claim.fence, token: claim.token }
+    const place = join(folder, `${job}.${claim.fence}`)
+    mkdirSync(place, { recursive: true, mode: 0o700 })
+    const beats = new Beats(limits.workerBeatMs, () => this.#beat(held))
+    const startedAt = performance.now()
+    let result: Pick<ResultMessage, 'transcript' | 'peaks' | 'failure'>
+    try {
+      const path = await fetchMedia(server, held, claim.addresses, place, this.#stop.signal)
+      result = await this.#transcribe(path, claim.input)
+    } catch (error) {
+      if (this.#stop.signal.aborted) throw error
+      result = { failure: failureOf(error) }
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+      await beats.close()
+    }
+    const workSeconds = (performance.now() - startedAt) / 1000
+    while (result.transcript && this.#heard < this.#utterances.length && !this.#stop.signal.aborted)
+      await this.#beat(held)
+    const { kind } = await this.#deliver({ ...held, ...result })
+    if (kind === 'again') this.#delivery.giveBack(limits.workerRetryMs)
+    else this.#delivery.remove()
+    if (kind === 'refused') log.warn('result refused', { job_id: job, fence: claim.fence })
+    return result.transcript ? { audioSeconds: claim.input.durationMs / 1000, workSeconds } : null
+  }
+
+  async #transcribe(
+    path: string,
+    input: Yours['input'],
+  ): Promise<{ transcript: Transcript; peaks?: string }> {
+    let peaks: Uint8Array | null = null
+    const transcript = await this.#parts.engine.transcribe(
+      { ...input, path },
+      {
+        signal: this.#stop.signal,
+        onSeconds: seconds => {
+          this.#seconds = seconds
+        },
+        onUtterances: (utterances, first) => {
+          this.#utterances.splice(first)
+          this.#utterances.push(...utterances)
+        },
+        onPeaks: measured => {
+          peaks = measured
+        },
+      },
+    )
+    return { transcript, ...(peaks ? { peaks: Buffer.from(peaks).toString('base64') } : {}) }
+  }
+
+  /** Reports the progress. The answer says which utterances the server needs next, or stops the work. */
+  async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
+    const first = this.#heard
+    const utterances = firstOf(this.#utterances.slice(first))
+    const answer = await this.#parts.server
+      .ask('beat', { ...held, seconds: this.#seconds, first, utterances })
+      .catch(() => null)
+    if (answer?.kind === 'stop') this.stop()
+    if (answer?.kind === 'continue') this.#heard = answer.heard
+    if (!answer || answer.kind === 'later') await pause(limits.workerRetryMs, this.#stop.signal)
+  }
+
+  /** Sends the result until the server has stored or refused it. The server may be away for a long time. */
+  async #deliver(message: ResultMessage): Promise<ResultAnswer> {
+    for (;;) {
+      const answer = await this.#ask(() => this.#parts.server.deliver(message))
+      if (answer.kind !== 'later') return answer
+      await pause(limits.workerRetryMsMax / 4, this.#stop.signal)
+    }
+  }
+
+  /** Repeats a request, with exponential backoff, until the server answers it. */
+  async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {
+      try {
+        return await request()
+      } catch (error) {
+        if (pauseMs >= limits.workerRetryMsMax)
+          log.warn('server does not answer', { reason: reasonOf(error) })
+        await pause(Math.min(pauseMs, limits.workerRetryMsMax), this.#stop.signal)
+      }
+    }
+  }
+}
+
+/** Calls a function again and again, with a pause after each call. */
+class Beats {
+  readonly #stop = new AbortController()
+  readonly #done: Promise<void>
+
+  constructor(pauseMs: number, beat: () => Promise<void>) {
+    this.#done = this.#run(pauseMs, beat)
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#done
+  }
+
+  async #run(pauseMs: number, beat: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop
+    for (;;) {
+      await pause(pauseMs, signal).catch(() => {})
+      if (signal.aborted) return
+      await beat().catch(() => {})
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+}
+
+/** Returns as many utterances as fit into one report, but at least one. */
+function firstOf(utterances: Utterance[]): Utterance[] {
+  let bytes = 0
+  const end = utterances.findIndex(utterance => {
+    bytes += Buffer.byteLength(JSON.stringify(utterance))
+    return bytes > limits.workerReportBytesMax
+  })
+  return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
+}
+
+/** An error that is no JobFailure is a defect of this machine, for example a full disk. Another worker may succeed. */
+function failureOf(error: unknown): { code: JobFailure['code']; message: string } {
+  if (error instanceof JobFailure) return { code: error.code, message: error.message }
+  log.error('job broke', errorFields(error))
+  return { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR }
+}

@@ -1,0 +1,81 @@
+// The engine of a server that hands jobs to workers on other machines. The own engine of the server is one more place
+// that takes jobs. It is missing if STENO_WORKERS is 0.
+
+import type { Engine, EngineState, HandOver, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import type { Fleet } from './fleet.ts'
+
+export class Engines implements Engine {
+  readonly #fleet: Fleet
+  readonly #own: Engine | null
+  /** The number of jobs that the own engine runs. */
+  #running = 0
+
+  constructor(fleet: Fleet, own: Engine | null) {
+    this.#fleet = fleet
+    this.#own = own
+  }
+
+  get capacity(): number {
+    return this.#fleet.capacity + this.#running + this.#ownRoom()
+  }
+
+  state(): EngineState {
+    const own = this.#own?.state()
+    const fleet = this.#fleet.state()
+    return own && (own.ready || !fleet.ready) ? own : fleet
+  }
+
+  languages(): readonly string[] {
+    return [...new Set([...(this.#own?.languages() ?? []), ...this.#fleet.languages()])]
+  }
+
+  translates(): boolean | null {
+    const each = [this.#own?.translates() ?? null, this.#fleet.translates()]
+    return each.includes(true) ? true : each.includes(false) ? false : null
+  }
+
+  onReady(listener: () => void): void {
+    this.#own?.onReady(listener)
+    this.#fleet.onReady(listener)
+  }
+
+  async transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
+    const own = this.#chooseOwn(input, options)
+    if (!own) return await this.#fleet.transcribe(input, options)
+    this.#running += 1
+    try {
+      return await own.transcribe(input, options)
+    } finally {
+      this.#running -= 1
+    }
+  }
+
+  mayBeHeld(handOver: HandOver): boolean {
+    return this.#fleet.mayBeHeld(handOver)
+  }
+
+  waitingJobs(): string[] {
+    return this.#fleet.waitingJobs()
+  }
+
+  ended(jobId: string): void {
+    this.#fleet.ended(jobId)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#own?.close(), this.#fleet.close()])
+  }
+
+  /** Returns the own engine if it shall do the job: it is free, and no worker is better suited. */
+  #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
+    const own = this.#own
+    if (!own || !handOver || handOver.worker !== null || this.#ownRoom() === 0) return null
+    const isFit = input.language === null || own.languages().includes(input.language)
+    return isFit || !(this.#fleet.hasRoom() && this.#fleet.serves(input)) ? own : null
+  }
+
+  #ownRoom(): number {
+    return this.#own?.state().ready ? Math.max(0, this.#own.capacity - this.#running) : 0
+  }
+}

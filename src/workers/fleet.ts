@@ -1,0 +1,283 @@
+// The engine that hands jobs to workers on other machines. The database decides which worker may deliver a result, by
+// the fence of the last claim. The stream only carries the jobs to the workers. A job that the stream has lost is put
+// into the stream again.
+
+import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import type {
+  Engine,
+  EngineState,
+  HandOver as Facts,
+  TranscribeInput,
+  TranscribeOptions,
+} from '../engine/protocol.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import { isSignedAddress, type Purpose, type Signed } from './addresses.ts'
+import type { NatsSettings } from './connection.ts'
+import { HandOver } from './hand-over.ts'
+import { type HandOverParts, HandOvers } from './hand-overs.ts'
+import { Link } from './link.ts'
+import {
+  type Answers,
+  bytesOf,
+  type Hello,
+  type HelloAnswer,
+  type RequestKind,
+  type Requests,
+  type ResultAnswer,
+  readRequest,
+  subjectsOf,
+} from './messages.ts'
+import { canDo, type KnownWorker, type Pool, Roster, workerName } from './roster.ts'
+
+export type FleetParts = NatsSettings & HandOverParts & { cluster: string }
+
+export class Fleet implements Engine {
+  readonly #parts: FleetParts
+  readonly #roster: Roster
+  readonly #link: Link
+  readonly #handOvers: HandOvers
+  readonly #readyListeners: (() => void)[] = []
+  readonly #timer: Timer
+  /** The reason why the stream refuses jobs, for example a full disk. Null if it takes jobs. */
+  #refusal: string | null = null
+  #isClosed = false
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts
+    this.#roster = new Roster(parts.leaseMs)
+    this.#handOvers = new HandOvers(parts)
+    this.#link = new Link(parts, {
+      answer: (name, kind, request) => this.#answer(name, kind, request),
+      onReady: () => this.#onLink(),
+    })
+    this.#timer = setInterval(() => this.#sweep(), parts.leaseMs / 3)
+  }
+
+  get capacity(): number {
+    return this.#handOvers.size + this.#room()
+  }
+
+  hasRoom(): boolean {
+    return this.#room() > 0
+  }
+
+  /** Returns true if workers can do this job. */
+  serves(input: TranscribeInput): boolean {
+    return this.#roster.pools().some(pool => canDo(pool, input))
+  }
+
+  state(): EngineState {
+    const [worker] = this.#roster.working()
+    const fault = this.#link.fault() ?? this.#refusal
+    const count = this.#roster.working().length
+    return {
+      ready: fault === null && worker !== undefined,
+      message: fault ?? (worker ? `ready, with ${count} workers` : 'No worker is connected.'),
+      model: worker?.model ?? null,
+      device: worker?.device ?? null,
+      diarization: worker?.diarization ?? 'No worker is connected.',
+    }
+  }
+
+  /** The reason why NATS cannot be used. Null if it can. */
+  fault(): string | null {
+    return this.#link.fault() ?? this.#refusal
+  }
+
+  workers(): KnownWorker[] {
+    return this.#roster.all()
+  }
+
+  languages(): readonly string[] {
+    return [...new Set(this.#roster.working().flatMap(({ languages }) => languages))]
+  }
+
+  translates(): boolean | null {
+    const working = this.#roster.working()
+    return working.length === 0 ? null : working.some(({ translates }) => translates)
+  }
+
+  onReady(listener: () => void): void {
+    this.#readyListeners.push(listener)
+  }
+
+  transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
+    const { handOver } = options
+    if (!handOver) throw new Error('a job without an id cannot be handed to a worker')
+    options.signal.throwIfAborted()
+    const entry = new HandOver(input, options, handOver, performance.now())
+    this.#handOvers.add(entry)
+    // The stream still has the message of a job that a worker held before the restart of the server.
+    if (!entry.holder) this.#place(entry)
+    return entry.done
+  }
+
+  mayBeHeld({ worker }: Facts): boolean {
+    return worker !== null
+  }
+
+  waitingJobs(): string[] {
+    const away = this.#link.fault() !== null
+    return this.#handOvers
+      .all()
+      .filter(entry => away || entry.holder === null || !this.#handOvers.isHeard(entry))
+      .map(({ jobId }) => jobId)
+  }
+
+  ended(jobId: string): void {
+    const entry = this.#handOvers.ended(jobId)
+    if (!entry) return
+    const { holder, place } = entry
+    if (holder) {
+      const order = bytesOf({ job: jobId, fence: holder.fence })
+      this.#link.publish(subjectsOf(this.#parts.cluster).stop(workerName(holder.worker)), order)
+    } else if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
+  }
+
+  /** Takes a result that came by HTTP. The answer comes when the database has stored the result. */
+  async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
+    const message = readRequest('result', bytes)
+    return message ? await this.#handOvers.result(message) : { kind: 'refused' }
+  }
+
+  /** Returns true if a signed address is valid, and its worker still holds the job. */
+  allows(purpose: Purpose, signed: Signed): boolean {
+    const { secrets, wall } = this.#parts
+    return (
+      isSignedAddress(secrets, purpose, signed, wall()) &&
+      !this.#handOvers.mustStop(signed.jobId, Number(signed.fence))
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await this.#link.close()
+  }
+
+  #room(): number {
+    if (this.fault() !== null) return 0
+    const taken = this.#taken()
+    return this.#roster.pools().reduce((sum, pool) => sum + freeOf(pool, taken), 0)
+  }
+
+  #taken(): Map<string, number> {
+    const taken = new Map<string, number>()
+    for (const { place, holder } of this.#handOvers.all()) {
+      const pool = place?.pool ?? (holder && this.#roster.find(holder.worker)?.pool)
+      if (pool) taken.set(pool, (taken.get(pool) ?? 0) + 1)
+    }
+    return taken
+  }
+
+  /** Puts a job into the queue of the pool that can do it and has the most free places. */
+  #place(entry: HandOver): void {
+    const taken = this.#taken()
+    const pools = this.#roster.pools()
+    const able = pools.filter(pool => canDo(pool, entry.input))
+    const [freest] = (able.length > 0 ? able : pools).sort((a, b) => freeOf(b, taken) - freeOf(a, taken))
+    const best = pools.find(({ name }) => name === entry.place?.pool) ?? freest
+    const { stream } = this.#link
+    if (!best || !stream) return
+    const pool = best.name
+    const earlier = entry.place
+    entry.place = { pool, sequence: earlier?.pool === pool ? earlier.sequence : 0 }
+    stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
+      sequence => {
+        entry.place = { pool, sequence }
+        if (earlier && earlier.pool !== pool) stream.remove(earlier.sequence).catch(() => {})
+        this.#refused(null)
+      },
+      error => {
+        entry.place = earlier
+        this.#refused(`JetStream takes no jobs: ${reasonOf(error)}`)
+      },
+    )
+  }
+
+  /** Stores and logs why the stream refuses jobs. While it does, waiting jobs stay in `pending`. */
+  #refused(reason: string | null): void {
+    if (this.#isClosed || reason === this.#refusal) return
+    this.#refusal = reason
+    if (reason !== null) log.error('hand-over refused', { error: reason })
+    else {
+      log.info('hand-over works again')
+      this.#tellReady()
+    }
+  }
+
+  #onLink(): void {
+    for (const pool of this.#roster.pools()) this.#openPool(pool.name)
+    this.#tellReady()
+  }
+
+  #tellReady(): void {
+    for (const listener of this.#readyListeners) listener()
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const worker of this.#roster.dropSilent(now))
+      log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
+    if (this.#link.fault() !== null) return
+    for (const entry of this.#handOvers.all()) {
+      const isWorkedOn = entry.holder !== null && now - entry.heardAt < 2 * this.#parts.leaseMs
+      // Putting a job into a queue that still has the job changes nothing.
+      if (!entry.isAborted && !isWorkedOn) this.#place(entry)
+    }
+  }
+
+  async #answer<Kind extends RequestKind>(
+    name: string,
+    kind: Kind,
+    request: Requests[Kind],
+  ): Promise<Answers[Kind] | null> {
+    const answers: {
+      [Each in RequestKind]: (request: Requests[Each]) => Answers[Each] | Promise<Answers[Each]>
+    } = {
+      hello: hello => this.#hello(name, hello),
+      claim: claim => this.#handOvers.claim(name, claim),
+      beat: beat => this.#handOvers.beat(beat),
+      result: result => this.#handOvers.result(result),
+      addresses: held => this.#handOvers.addresses(held),
+    }
+    return this.#isClosed ? null : await answers[kind](request)
+  }
+
+  #hello(name: string, hello: Hello): HelloAnswer {
+    const { worker, before } = this.#roster.note(name, hello, {
+      now: performance.now(),
+      wall: this.#parts.wall(),
+    })
+    if (worker.refusal !== null) {
+      if (!before) log.warn('worker refused', { worker: name, reason: worker.refusal })
+      return { kind: 'refused', message: worker.refusal }
+    }
+    if (worker.ready && !before?.ready) {
+      const { device, model, slots, version } = worker
+      log.info('worker ready', { worker: name, device, model, slots, version })
+      this.#openPool(worker.pool)
+    }
+    for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
+    const stop = hello.jobs
+      .filter(({ job, fence }) => this.#handOvers.mustStop(job, fence))
+      .map(({ job }) => job)
+    return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
+  }
+
+  /** Opens the queues of a pool, and then hands out jobs. */
+  #openPool(pool: string): void {
+    this.#link.openPool(pool).then(
+      () => {
+        for (const entry of this.#handOvers.all()) if (!entry.place && !entry.holder) this.#place(entry)
+        this.#tellReady()
+      },
+      error => log.error('pool not opened', { pool, ...errorFields(error) }),
+    )
+  }
+}
+
+function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
+  return Math.max(0, slots - (taken.get(name) ?? 0))
+}

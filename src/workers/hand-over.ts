@@ -1,0 +1,93 @@
+// One job that the server hands to workers: its message in the stream, and the worker that holds it.
+
+import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import type { JobInput } from './messages.ts'
+
+/** The worker with the last claim. `delivery` is the delivery of the message that the worker claimed. */
+export type Holder = { worker: string; fence: number; delivery: number }
+
+export class HandOver {
+  readonly jobId: string
+  readonly input: JobInput
+  readonly durationMs: number
+  readonly done: Promise<Transcript>
+  /** The queue and the sequence number of the message. Null while the stream has no message of the job. */
+  place: { pool: string; sequence: number } | null = null
+  holder: Holder | null
+  attempts: number
+  /** The last sign of life of the holder, of the monotonic clock. */
+  heardAt: number
+  /** The number of utterances that the holder sent. */
+  heard = 0
+  /** The failure of the last attempt, if another worker may succeed. */
+  failure: Error | null = null
+  readonly #options: TranscribeOptions
+  readonly #settle: (transcript: Transcript) => void
+  readonly #fail: (error: unknown) => void
+
+  constructor(input: TranscribeInput, options: TranscribeOptions, facts: Facts, now: number) {
+    const { path: _path, section: _section, ...sent } = input
+    const { promise, resolve, reject } = Promise.withResolvers<Transcript>()
+    this.jobId = facts.jobId
+    this.input = sent
+    this.durationMs = input.durationMs
+    this.attempts = facts.attempts
+    this.holder = facts.worker === null ? null : { worker: facts.worker, fence: facts.fence, delivery: 0 }
+    this.heardAt = now
+    this.done = promise
+    this.#options = options
+    this.#settle = resolve
+    this.#fail = reject
+    options.signal.addEventListener('abort', () => reject(options.signal.reason), { once: true })
+  }
+
+  get isAborted(): boolean {
+    return this.#options.signal.aborted
+  }
+
+  /** True if the job was claimed before. Such a job is served before others. */
+  get wasStarted(): boolean {
+    return this.attempts > 0
+  }
+
+  isHeldBy(fence: number): boolean {
+    return this.holder?.fence === fence
+  }
+
+  claimed(holder: Holder, attempts: number, now: number): void {
+    this.holder = holder
+    this.attempts = attempts
+    this.heardAt = now
+    this.heard = 0
+    this.#options.onClaim?.(holder.fence)
+    this.#options.onSeconds(0)
+  }
+
+  /** Stores a sign of life. Utterances count only if they follow the utterances that came before. */
+  beat(
+    { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },
+    now: number,
+  ): void {
+    this.heardAt = now
+    if (seconds > 0) this.#options.onSeconds(seconds)
+    if (first !== this.heard || utterances.length === 0) return
+    this.heard += utterances.length
+    this.#options.onUtterances?.(utterances, first)
+  }
+
+  finish(transcript: Transcript, peaks: Uint8Array | null): void {
+    if (peaks) this.#options.onPeaks?.(peaks)
+    this.#settle(transcript)
+  }
+
+  fail(error: unknown): void {
+    this.#fail(error)
+  }
+
+  /** Takes the job from its holder, so that another worker can claim it at once. */
+  release(failure: Error): void {
+    this.holder = null
+    this.failure = failure
+  }
+}

@@ -1,0 +1,182 @@
+// The jobs in the hands of workers, and the answers to the requests of workers on these jobs.
+
+import { log } from '../base/log.ts'
+import type { Secrets } from '../base/seal.ts'
+import { type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { addressesOf, isToken, tokenFor } from './addresses.ts'
+import type { HandOver } from './hand-over.ts'
+import {
+  type AddressesAnswer,
+  type Beat,
+  type BeatAnswer,
+  type Claim,
+  type ClaimAnswer,
+  type Held,
+  protocol,
+  type ResultAnswer,
+  type ResultMessage,
+} from './messages.ts'
+import { workerId } from './roster.ts'
+
+/** The database, as the hand-over needs it. */
+export type Claims = {
+  /** Claims a running job. Returns null if the job does not run. */
+  claim(jobId: string, worker: string): { fence: number; attempts: number } | null
+  /** Returns null if the job does not exist. */
+  find(jobId: string): { fence: number; isOver: boolean } | null
+}
+
+export type HandOverParts = {
+  leaseMs: number
+  secrets: Secrets
+  claims: Claims
+  /** The wall clock of the signed addresses. */
+  wall: () => number
+  /** Called when a job fails because its last attempt ended without a result. */
+  onDead?: () => void
+}
+
+export class HandOvers {
+  readonly #parts: HandOverParts
+  readonly #entries = new Map<string, HandOver>()
+  /** Delivered results that are not stored yet, and the workers that wait for the answer. */
+  readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
+
+  constructor(parts: HandOverParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  all(): HandOver[] {
+    return [...this.#entries.values()]
+  }
+
+  add(entry: HandOver): void {
+    this.#entries.set(entry.jobId, entry)
+  }
+
+  /** Answers the workers that wait for the end of a job. Removes and returns a hand-over that has no result. */
+  ended(jobId: string): HandOver | null {
+    const storing = this.#storing.get(jobId)
+    this.#storing.delete(jobId)
+    for (const answer of storing?.answers ?? []) answer({ kind: 'stored' })
+    const entry = this.#entries.get(jobId) ?? null
+    this.#entries.delete(jobId)
+    return entry
+  }
+
+  /** Stores a sign of life of the holder of a job. */
+  hear(jobId: string, fence: number): void {
+    const entry = this.#entries.get(jobId)
+    if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
+  }
+
+  /** Returns true if the holder gave a sign of life within the lease. */
+  isHeard({ heardAt }: HandOver): boolean {
+    return performance.now() - heardAt < this.#parts.leaseMs
+  }
+
+  claim(name: string, { protocol: spoken, session, job, sequence, delivery }: Claim): ClaimAnswer {
+    if (spoken !== protocol)
+      return { kind: 'refused', message: `the server has protocol ${protocol}: install its version` }
+    const entry = this.#entries.get(job)
+    if (!entry || entry.isAborted) return { kind: this.#isOver(job) ? 'over' : 'later' }
+    if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
+      return { kind: 'over' }
+    const worker = workerId(name, session)
+    const { holder } = entry
+    if (holder?.worker === worker && holder.delivery === delivery) return this.#grant(entry, holder.fence)
+    // JetStream delivers a message again when it was away. The holder may still work.
+    if (holder && holder.worker !== worker && this.isHeard(entry)) return { kind: 'later' }
+    if (entry.attempts >= limits.workerAttemptsMax) {
+      this.#giveUp(entry)
+      return { kind: 'over' }
+    }
+    const claimed = this.#parts.claims.claim(job, worker)
+    if (!claimed) return { kind: 'over' }
+    entry.claimed({ worker, fence: claimed.fence, delivery }, claimed.attempts, performance.now())
+    return this.#grant(entry, claimed.fence)
+  }
+
+  #grant({ jobId, input }: HandOver, fence: number): ClaimAnswer {
+    const { secrets, wall } = this.#parts
+    return {
+      kind: 'yours',
+      fence,
+      token: tokenFor(secrets, jobId, fence),
+      input,
+      addresses: addressesOf(secrets, jobId, fence, wall()),
+    }
+  }
+
+  #giveUp(entry: HandOver): void {
+    const { jobId, attempts, holder } = entry
+    this.#entries.delete(jobId)
+    log.error('dead letter', { job_id: jobId, attempts, last_worker: holder?.worker ?? null })
+    this.#parts.onDead?.()
+    entry.fail(entry.failure ?? new JobFailure('PROCESSING_ERROR'))
+  }
+
+  beat(beat: Beat): BeatAnswer {
+    const entry = this.#entryOf(beat)
+    if (typeof entry === 'string') return { kind: entry }
+    entry.beat(beat, performance.now())
+    return { kind: 'continue', heard: entry.heard }
+  }
+
+  addresses(held: Held): AddressesAnswer {
+    const entry = this.#entryOf(held)
+    if (typeof entry === 'string') return { kind: entry }
+    const { secrets, wall } = this.#parts
+    return { kind: 'addresses', addresses: addressesOf(secrets, held.job, held.fence, wall()) }
+  }
+
+  result(message: ResultMessage): ResultAnswer | Promise<ResultAnswer> {
+    const { job, fence, token, transcript, failure } = message
+    const storing = this.#storing.get(job)
+    if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
+      return new Promise(resolve => storing.answers.push(resolve))
+    const entry = this.#entryOf(message)
+    if (entry === 'later') return { kind: 'later' }
+    if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
+    if (failure && isOfMachine(failure)) {
+      entry.release(new JobFailure(failure.code, failure.message))
+      if (entry.attempts < limits.workerAttemptsMax) return { kind: 'again' }
+      this.#giveUp(entry)
+      return { kind: 'stored' }
+    }
+    this.#entries.delete(job)
+    return new Promise(resolve => {
+      this.#storing.set(job, { fence, answers: [resolve] })
+      if (transcript) entry.finish(transcript, message.peaks ? Buffer.from(message.peaks, 'base64') : null)
+      else if (failure) entry.fail(new JobFailure(failure.code, failure.message))
+    })
+  }
+
+  /** Returns the hand-over of a message from its holder. Otherwise returns what the worker must do. */
+  #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
+    if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'
+    const entry = this.#entries.get(job)
+    if (entry?.isHeldBy(fence) && !entry.isAborted) return entry
+    return this.mustStop(job, fence) ? 'stop' : 'later'
+  }
+
+  /** Returns true if the work on this claim is of no use: the job has ended, or has a later claim. */
+  mustStop(job: string, fence: number): boolean {
+    const found = this.#parts.claims.find(job)
+    return found === null || found.isOver || found.fence !== fence
+  }
+
+  #isOver(job: string): boolean {
+    return this.#parts.claims.find(job)?.isOver ?? true
+  }
+}
+
+/** Returns true for the failure of a machine, not of a recording. Another worker may succeed. */
+function isOfMachine({ code, message }: { code: JobErrorCode; message: string }): boolean {
+  return (code === 'PROCESSING_ERROR' || code === 'INTERNAL_ERROR') && message === jobErrors[code]
+}

@@ -1,0 +1,152 @@
+// The server's connection to NATS: opens the stream, receives the requests of workers and sends the answers. NATS may be
+// away at the start and at any later time.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import { limits } from '../limits.ts'
+import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
+import {
+  type Answers,
+  bytesOf,
+  isRequestKind,
+  type RequestKind,
+  type Requests,
+  readRequest,
+  subjectsOf,
+} from './messages.ts'
+import { JobStream } from './stream.ts'
+
+type Settings = NatsSettings & { cluster: string; leaseMs: number }
+
+type Handlers = {
+  /** Returns null if no answer shall be sent. */
+  answer<Kind extends RequestKind>(
+    worker: string,
+    kind: Kind,
+    request: Requests[Kind],
+  ): Promise<Answers[Kind] | null>
+  /** Called each time when the stream can be used again. */
+  onReady(): void
+}
+
+export class Link {
+  /** Null before the first connection. */
+  stream: JobStream | null = null
+  readonly #settings: Settings
+  readonly #handlers: Handlers
+  readonly #closing = new AbortController()
+  readonly #done: Promise<void>
+  #nats: NatsConnection | null = null
+  #fault: string | null = 'NATS is not connected yet.'
+  #logged: string | null = null
+
+  constructor(settings: Settings, handlers: Handlers) {
+    this.#settings = settings
+    this.#handlers = handlers
+    this.#done = this.#run()
+  }
+
+  /** The reason why the stream cannot be used. Null if it can. */
+  fault(): string | null {
+    return this.#fault
+  }
+
+  publish(subject: string, bytes: Uint8Array): void {
+    // A connection that is being closed throws. The worker then learns the news from the answer to its next beat.
+    if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
+  }
+
+  async openPool(pool: string): Promise<void> {
+    await this.stream?.openPool(pool)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#nats?.close()
+    await this.#done
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#serve()
+      } catch (error) {
+        await this.#nats?.close()
+        this.#nats = null
+        this.#lost(reasonOf(error))
+      }
+      await wait(limits.natsReconnectMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  /** Returns when the connection is closed. */
+  async #serve(): Promise<void> {
+    const { cluster } = this.#settings
+    const subjects = subjectsOf(cluster)
+    const nats = await openNats(this.#settings, { name: 'steno server', inboxPrefix: subjects.serverInbox })
+    this.#nats = nats
+    if (this.#isClosed) return await nats.close()
+    await this.#openStream(nats)
+    nats.subscribe(subjects.allRequests, {
+      callback: (error, message) => {
+        if (error) log.error('requests of workers stopped', errorFields(error))
+        else this.#receive(message.subject, message.data).then(answer => answer && message.respond(answer))
+      },
+    })
+    this.#found()
+    for await (const { type } of nats.status()) {
+      if (type === 'disconnect') this.#lost('the connection broke off')
+      if (type === 'reconnect') {
+        await this.#openStream(nats)
+        this.#found()
+      }
+    }
+  }
+
+  async #openStream(nats: NatsConnection): Promise<void> {
+    this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
+  }
+
+  /** Returns the answer to a request. Returns null if the worker shall ask again later. */
+  async #receive(subject: string, data: Uint8Array): Promise<Uint8Array | null> {
+    const [, , , worker = '', kind = ''] = subject.split('.')
+    try {
+      if (!isRequestKind(kind)) return null
+      const request = readRequest(kind, data)
+      if (!request) {
+        this.#logOnce('request of a worker not understood', { worker, kind, bytes: data.length })
+        return bytesOf({ kind: 'refused', message: 'The server does not understand this message.' })
+      }
+      const answer = await this.#handlers.answer(worker, kind, request)
+      return answer && bytesOf(answer)
+    } catch (error) {
+      this.#logOnce('request of a worker not answered', { worker, kind, ...errorFields(error) })
+      return null
+    }
+  }
+
+  #lost(reason: string): void {
+    if (this.#isClosed) return
+    const hosts = this.#settings.address.split(',').map(one => new URL(one).host)
+    this.#fault = `NATS at ${hosts.join(', ')} cannot be used: ${reason}`
+    this.#logOnce('nats lost', { reason: this.#fault })
+  }
+
+  #found(): void {
+    this.#fault = null
+    this.#logged = null
+    log.info('nats connected', { server: this.#nats?.getServer() ?? '', cluster: this.#settings.cluster })
+    this.#handlers.onReady()
+  }
+
+  /** Logs an event, but not several times in a row. */
+  #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
+    if (this.#logged !== event) log.warn(event, fields)
+    this.#logged = event
+  }
+}

@@ -1,0 +1,58 @@
+// Fetches the media of a job from the server. A transfer that broke off goes on where it stopped, also after the server
+// was away and after the signed address expired.
+
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import { getFrom, SourceError } from '../net/source.ts'
+import type { Addresses, Held } from './messages.ts'
+import type { Server } from './server.ts'
+
+/** Returns the path of the file in `folder`. Rejects with the reason of the signal if the signal is aborted. */
+export async function fetchMedia(
+  server: Server,
+  held: Held,
+  addresses: Addresses,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const path = join(folder, 'media')
+  let address = addresses.media
+  let bytes = 0
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for (let pauseMs: number = limits.workerRetryMs; ; ) {
+      const before = bytes
+      try {
+        const { body, resumed, total } = await getFrom(server.addressOf(address), bytes, {
+          signal,
+          headers: { 'Accept-Encoding': 'identity' },
+        })
+        if (!resumed) bytes = 0
+        for await (const chunk of body) {
+          await file.write(chunk, 0, chunk.length, bytes)
+          bytes += chunk.length
+        }
+        if (total === null || bytes >= total) return path
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isOfDisk(error)) throw error
+      }
+      if (bytes > before) pauseMs = limits.workerRetryMs
+      await wait(pauseMs, undefined, { signal })
+      pauseMs = Math.min(2 * pauseMs, limits.workerRetryMsMax)
+      const answer = await server.ask('addresses', held).catch(() => null)
+      if (answer?.kind === 'addresses') address = answer.addresses.media
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Errors of the disk have a code such as ENOSPC. A transfer that breaks off is repeated. */
+function isOfDisk(error: unknown): boolean {
+  if (error instanceof SourceError) return false
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EIO' || code === 'EDQUOT' || code === 'EROFS'
+}

@@ -1,0 +1,192 @@
+// The protocol between the server and its workers: subjects, messages and answers. Each message is JSON. A worker sends
+// requests, and the server answers them. Only the order to stop a job goes from the server to a worker unasked.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { nullable, oneOf } from '../base/schema.ts'
+import { type JobErrorCode, jobErrors } from '../errors.ts'
+import { result, utterance } from '../transcripts/transcript.ts'
+
+/** The version of this protocol. The server refuses workers with another version. */
+export const protocol = 1
+
+/** Jobs that were started before come first, as on one machine. */
+export const priorities = ['again', 'first'] as const
+export type Priority = (typeof priorities)[number]
+
+export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses'
+
+/** The subjects of one cluster. Names of clusters, workers and pools contain only letters, digits, `_` and `-`. */
+export function subjectsOf(cluster: string) {
+  const root = `steno.${cluster}`
+  return {
+    allJobs: `${root}.jobs.>`,
+    job: (pool: string, priority: Priority, jobId: string) => `${root}.jobs.${pool}.${priority}.${jobId}`,
+    jobsOf: (pool: string, priority: Priority) => `${root}.jobs.${pool}.${priority}.*`,
+    allRequests: `${root}.from.*.*`,
+    request: (worker: string, kind: RequestKind) => `${root}.from.${worker}.${kind}`,
+    stop: (worker: string) => `${root}.to.${worker}.stop`,
+    inbox: (worker: string) => `${root}.to.${worker}.inbox`,
+    serverInbox: `${root}.server.inbox`,
+  }
+}
+
+export function streamOf(cluster: string): string {
+  return `STENO_${cluster}`
+}
+
+export function consumerOf(pool: string, priority: Priority): string {
+  return `${pool}_${priority}`
+}
+
+/** Replaces the characters that a subject does not allow, so that a host name can be the name of a worker. */
+export function tokenOf(name: string): string {
+  return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'
+}
+
+const session = Type.String({ minLength: 1, maxLength: 64 })
+const jobId = Type.String({ minLength: 1, maxLength: 64 })
+const fence = Type.Integer({ minimum: 1 })
+const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
+
+/** What a worker can do. Workers with equal abilities form a pool, and take their jobs from one queue. */
+const abilities = {
+  model: Type.String({ minLength: 1, maxLength: 100 }),
+  languages: texts,
+  translates: Type.Boolean(),
+  diarization: Type.String({ maxLength: 1000 }),
+}
+
+const hello = Type.Object({
+  protocol: Type.Integer(),
+  session,
+  version: Type.String({ maxLength: 100 }),
+  /** False while the engine of the worker loads its model, and while the worker stops. */
+  ready: Type.Boolean(),
+  message: Type.String({ maxLength: 1000 }),
+  device: nullable(Type.String({ maxLength: 100 })),
+  ...abilities,
+  /** The number of jobs that the worker runs at the same time. */
+  slots: Type.Integer({ minimum: 1, maximum: 1024 }),
+  /** Seconds of audio per second of work, from the last jobs. Null before the first job. */
+  speed: nullable(Type.Number()),
+  jobs: Type.Array(Type.Object({ job: jobId, fence }), { maxItems: 2048 }),
+})
+
+const claim = Type.Object({
+  protocol: Type.Integer(),
+  session,
+  job: jobId,
+  /** The sequence number of the message in the stream, and the number of its deliveries. */
+  sequence: Type.Integer({ minimum: 1 }),
+  delivery: Type.Integer({ minimum: 1 }),
+})
+
+/** The token proves that the sender made the claim with this fence. */
+const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
+
+const beat = Type.Object({
+  ...held,
+  /** Transcribed seconds. */
+  seconds: Type.Number({ minimum: 0 }),
+  /** Complete utterances, from the index `first`. */
+  first: Type.Integer({ minimum: 0 }),
+  utterances: Type.Array(utterance),
+})
+
+const addresses = Type.Object(held)
+
+const resultMessage = Type.Object({
+  ...held,
+  /** Either a transcript with its peaks in base64, or the failure. */
+  transcript: Type.Optional(result),
+  peaks: Type.Optional(Type.String()),
+  failure: Type.Optional(
+    Type.Object({
+      code: oneOf(Object.keys(jobErrors) as JobErrorCode[]),
+      message: Type.String({ maxLength: 10_000 }),
+    }),
+  ),
+})
+
+export type Hello = Static<typeof hello>
+export type Claim = Static<typeof claim>
+export type Beat = Static<typeof beat>
+export type Held = Static<typeof addresses>
+export type ResultMessage = Static<typeof resultMessage>
+
+/** The input of the engine without the path of the file, which each machine chooses itself. */
+export type JobInput = {
+  durationMs: number
+  language: string | null
+  diarize: boolean
+  speakerCount: number | null
+  align: boolean
+  prompt: string | null
+  vocabulary: readonly string[]
+  translate?: boolean
+  channels?: number | null
+}
+
+export type HelloAnswer =
+  | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
+  | { kind: 'refused'; message: string }
+
+/** Signed paths on the server. They expire after a short time. */
+export type Addresses = { media: string; result: string }
+
+export type ClaimAnswer =
+  | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
+  /** Another worker still holds the job, or the server cannot answer yet. The job is delivered again later. */
+  | { kind: 'later' }
+  /** The job has ended, or another message carries it. */
+  | { kind: 'over' }
+  | { kind: 'refused'; message: string }
+
+/** `heard` is the number of utterances that the server has. The next beat begins there. */
+export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
+
+/** `stored` and `refused` are final. `again` means that another worker shall do the job. */
+export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
+
+export type AddressesAnswer =
+  | { kind: 'addresses'; addresses: Addresses }
+  | { kind: 'later' }
+  | { kind: 'stop' }
+
+export type Answers = {
+  hello: HelloAnswer
+  claim: ClaimAnswer
+  beat: BeatAnswer
+  result: ResultAnswer
+  addresses: AddressesAnswer
+}
+
+export type Requests = { hello: Hello; claim: Claim; beat: Beat; result: ResultMessage; addresses: Held }
+
+const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
+  hello: TypeCompiler.Compile(hello),
+  claim: TypeCompiler.Compile(claim),
+  beat: TypeCompiler.Compile(beat),
+  result: TypeCompiler.Compile(resultMessage),
+  addresses: TypeCompiler.Compile(addresses),
+}
+
+/** Parses a request. Returns null when the bytes are not a valid request of this kind. */
+export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+  return checks[kind].Check(value) ? (value as Requests[Kind]) : null
+}
+
+export function isRequestKind(kind: string): kind is RequestKind {
+  return Object.hasOwn(checks, kind)
+}
+
+export function bytesOf(message: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(message))
+}

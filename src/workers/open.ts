@@ -1,0 +1,13 @@
+// The entry of this room for the server. The server imports this file only if STENO_NATS is set.
+
+import type { Engine } from '../engine/protocol.ts'
+import { Engines } from './engines.ts'
+import { Fleet, type FleetParts } from './fleet.ts'
+
+export type { Fleet } from './fleet.ts'
+
+/** Connects the server to NATS. `own` is the engine of the server, or null if it has none. */
+export function openFleet(parts: FleetParts, own: Engine | null): { fleet: Fleet; engine: Engine } {
+  const fleet = new Fleet(parts)
+  return { fleet, engine: new Engines(fleet, own) }
+}

@@ -1,0 +1,111 @@
+// The workers that sent a hello to this server, and the pools that they form.
+
+import { sha256 } from '../base/hash.ts'
+import { type Hello, protocol, tokenOf } from './messages.ts'
+
+export type KnownWorker = Hello & {
+  /** The name of the worker and its session. */
+  id: string
+  name: string
+  pool: string
+  /** The time of the last hello: of the monotonic clock, and of the wall clock. */
+  heardAt: number
+  seenAt: number
+  /** The reason why the server gives no job to the worker. Null if it may. */
+  refusal: string | null
+}
+
+/** The abilities and the free places of the live workers of one pool. */
+export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
+
+type Ability = 'model' | 'languages' | 'translates' | 'diarization'
+
+type Wanted = { language: string | null; diarize: boolean; translate?: boolean }
+
+export class Roster {
+  readonly #workers = new Map<string, KnownWorker>()
+  readonly #leaseMs: number
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs
+  }
+
+  /** Stores a hello. Returns the worker, and its state before the hello. */
+  note(
+    name: string,
+    hello: Hello,
+    { now, wall }: { now: number; wall: number },
+  ): { worker: KnownWorker; before: KnownWorker | null } {
+    const id = workerId(name, hello.session)
+    const before = this.#workers.get(id) ?? null
+    const worker = {
+      ...hello,
+      id,
+      name,
+      pool: poolOf(hello),
+      heardAt: now,
+      seenAt: wall,
+      refusal: refusalOf(hello),
+    }
+    this.#workers.set(id, worker)
+    return { worker, before }
+  }
+
+  /** Removes the workers that are silent for longer than the lease, and returns them. */
+  dropSilent(now: number): KnownWorker[] {
+    const silent = [...this.#workers.values()].filter(({ heardAt }) => now - heardAt > this.#leaseMs)
+    for (const { id } of silent) this.#workers.delete(id)
+    return silent
+  }
+
+  find(id: string): KnownWorker | null {
+    return this.#workers.get(id) ?? null
+  }
+
+  all(): KnownWorker[] {
+    return [...this.#workers.values()]
+  }
+
+  /** The workers that take jobs. */
+  working(): KnownWorker[] {
+    return this.all().filter(({ ready, refusal }) => ready && refusal === null)
+  }
+
+  pools(): Pool[] {
+    const pools = new Map<string, Pool>()
+    for (const worker of this.working()) {
+      const pool = pools.get(worker.pool)
+      if (pool) pool.slots += worker.slots
+      else pools.set(worker.pool, { name: worker.pool, slots: worker.slots, abilities: worker })
+    }
+    return [...pools.values()]
+  }
+}
+
+export function workerId(name: string, session: string): string {
+  return `${name}/${session}`
+}
+
+/** Returns the name of the worker in an id that `workerId` made. */
+export function workerName(id: string): string {
+  return id.split('/')[0] ?? id
+}
+
+export function canDo({ abilities }: Pool, { language, diarize, translate = false }: Wanted): boolean {
+  return (
+    (language === null || abilities.languages.includes(language)) &&
+    (!diarize || abilities.diarization === 'ready') &&
+    (!translate || abilities.translates)
+  )
+}
+
+/** Workers with the same abilities have the same pool. The name is readable, and short enough for a subject. */
+function poolOf({ model, languages, translates, diarization }: Hello): string {
+  const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
+  return `${tokenOf(model).slice(0, 40)}-${sha256(abilities).slice(0, 8)}`
+}
+
+function refusalOf({ protocol: spoken, version }: Hello): string | null {
+  if (spoken === protocol) return null
+  return `the worker has version ${version} with protocol ${spoken}, and the server has protocol ${protocol}: install the version of the server`
+}

@@ -1,0 +1,57 @@
+// The server, as a worker sees it: requests over NATS, and addresses over HTTP.
+
+import type { NatsConnection } from '@nats-io/transport-node'
+import { limits } from '../limits.ts'
+import { putJson } from '../net/source.ts'
+import {
+  type Answers,
+  bytesOf,
+  type RequestKind,
+  type Requests,
+  type ResultAnswer,
+  type ResultMessage,
+  subjectsOf,
+} from './messages.ts'
+
+export type ServerSettings = { cluster: string; worker: string; address: string }
+
+export class Server {
+  readonly #nats: NatsConnection
+  readonly #settings: ServerSettings
+
+  constructor(nats: NatsConnection, settings: ServerSettings) {
+    this.#nats = nats
+    this.#settings = settings
+  }
+
+  /** Rejects if no answer comes in time. */
+  async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
+    return await this.#send(kind, bytesOf(request))
+  }
+
+  /** Delivers a result: by NATS if NATS takes a message of this size, otherwise by HTTP. */
+  async deliver(message: ResultMessage): Promise<ResultAnswer> {
+    const bytes = bytesOf(message)
+    if (bytes.length <= this.#messageBytesMax()) return await this.#send('result', bytes)
+    const { session, job, fence, token } = message
+    const answer = await this.ask('addresses', { session, job, fence, token })
+    if (answer.kind === 'stop') return { kind: 'refused' }
+    if (answer.kind === 'later') return answer
+    return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
+  }
+
+  addressOf(path: string): string {
+    return `${this.#settings.address}${path}`
+  }
+
+  async #send<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Promise<Answers[Kind]> {
+    const { cluster, worker } = this.#settings
+    const subject = subjectsOf(cluster).request(worker, kind)
+    const answer = await this.#nats.request(subject, bytes, { timeout: limits.workerRequestMs })
+    return answer.json<Answers[Kind]>()
+  }
+
+  #messageBytesMax(): number {
+    return this.#nats.info?.max_payload ?? 0
+  }
+}

@@ -1,0 +1,131 @@
+// The stream of JetStream that holds the jobs until a worker has delivered the result. Each job is one message with a
+// subject of its own. A message contains only the id of the job.
+
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream'
+import { type NatsConnection, nanos } from '@nats-io/transport-node'
+import { bytesOf, consumerOf, type Priority, priorities, protocol, streamOf, subjectsOf } from './messages.ts'
+
+/** The error of a stream that exists with other settings. The stream may belong to another program. */
+export class OtherStream extends Error {}
+
+/** The codes of JetStream in its errors. */
+const codes = { streamNotFound: 10059, messageNotFound: 10037 }
+
+export class JobStream {
+  readonly #cluster: string
+  readonly #client: JetStreamClient
+  readonly #manager: JetStreamManager
+  readonly #leaseMs: number
+
+  private constructor(cluster: string, client: JetStreamClient, manager: JetStreamManager, leaseMs: number) {
+    this.#cluster = cluster
+    this.#client = client
+    this.#manager = manager
+    this.#leaseMs = leaseMs
+  }
+
+  /** Creates the stream if it does not exist. Throws OtherStream if a stream of this name has other settings. */
+  static async open(nats: NatsConnection, cluster: string, leaseMs: number): Promise<JobStream> {
+    const manager = await jetstreamManager(nats)
+    const wanted = settingsOf(cluster)
+    const found = await manager.streams.info(wanted.name).catch(error => {
+      if (codeOf(error) === codes.streamNotFound) return null
+      throw error
+    })
+    if (!found) await manager.streams.add(wanted)
+    else requireSettings(found.config, wanted)
+    return new JobStream(cluster, jetstream(nats), manager, leaseMs)
+  }
+
+  /** Creates the queues of a pool. Each delivered message is delivered again when its worker is silent for the lease. */
+  async openPool(pool: string): Promise<void> {
+    for (const priority of priorities) {
+      await this.#manager.consumers.add(streamOf(this.#cluster), {
+        durable_name: consumerOf(pool, priority),
+        filter_subject: subjectsOf(this.#cluster).jobsOf(pool, priority),
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: nanos(this.#leaseMs),
+        // The database counts the attempts. Deliveries also happen when the network or the server was away.
+        max_deliver: -1,
+        max_ack_pending: -1,
+      })
+    }
+  }
+
+  /**
+   * Puts a job into the queue of a pool. Returns the sequence number of the message. If the queue holds the job
+   * already, returns the number of that message.
+   */
+  async put(pool: string, priority: Priority, jobId: string): Promise<number> {
+    const subject = subjectsOf(this.#cluster).job(pool, priority, jobId)
+    try {
+      const { seq } = await this.#client.publish(subject, bytesOf({ protocol, job: jobId }))
+      return seq
+    } catch (error) {
+      const existing = await this.#find(subject)
+      if (existing !== null) return existing
+      throw error
+    }
+  }
+
+  /** Removes a message whose job has ended or is in another queue. */
+  async remove(sequence: number): Promise<void> {
+    await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {
+      if (!(error instanceof JetStreamApiError)) throw error
+    })
+  }
+
+  async #find(subject: string): Promise<number | null> {
+    try {
+      const message = await this.#manager.streams.getMessage(streamOf(this.#cluster), {
+        last_by_subj: subject,
+      })
+      return message?.seq ?? null
+    } catch (error) {
+      if (codeOf(error) === codes.messageNotFound) return null
+      throw error
+    }
+  }
+}
+
+type Wanted = Pick<StreamConfig, 'name' | 'subjects' | 'retention' | 'storage' | 'discard'> &
+  Pick<StreamConfig, 'discard_new_per_subject' | 'max_msgs_per_subject'>
+
+function settingsOf(cluster: string): Wanted {
+  return {
+    name: streamOf(cluster),
+    subjects: [subjectsOf(cluster).allJobs],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    // A second message of one job is refused. So publishing a job twice has no effect.
+    max_msgs_per_subject: 1,
+    discard: DiscardPolicy.New,
+    discard_new_per_subject: true,
+  }
+}
+
+function requireSettings(found: StreamConfig, wanted: Wanted): void {
+  for (const name of Object.keys(wanted) as (keyof Wanted)[]) {
+    if (Bun.deepEquals(found[name], wanted[name])) continue
+    throw new OtherStream(
+      `the stream ${wanted.name} has ${name} ${found[name]}, but ${wanted[name]} is needed: remove the stream, or choose another STENO_CLUSTER`,
+    )
+  }
+}
+
+function codeOf(error: unknown): number | null {
+  return error instanceof JetStreamApiError ? error.code : null
+}

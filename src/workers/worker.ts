@@ -1,0 +1,210 @@
+// A worker: takes jobs from the stream, does them on its engine, and delivers the results. It has no data folder.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { build } from '../base/build.ts'
+import { log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import type { Engine } from '../engine/protocol.ts'
+import { limits } from '../limits.ts'
+import { newSession } from './addresses.ts'
+import { Assignment } from './assignment.ts'
+import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
+import { type Delivery, pull } from './delivery.ts'
+import { type Hello, priorities, protocol, subjectsOf } from './messages.ts'
+import { Server } from './server.ts'
+
+export type WorkerSettings = NatsSettings & {
+  cluster: string
+  name: string
+  /** The address of the server, without a slash at the end. */
+  server: string
+  /** The folder for media. It is emptied at the start and removed at the end. */
+  folder: string
+}
+
+export class Worker {
+  readonly #settings: WorkerSettings
+  readonly #engine: Engine
+  readonly #nats: NatsConnection
+  readonly #server: Server
+  readonly #session = newSession()
+  readonly #assignments = new Map<string, Assignment>()
+  readonly #draining = new AbortController()
+  readonly #loops: Promise<unknown>
+  #pool: string | null = null
+  #leaseMs = limits.workerHelloMs
+  #speed: number | null = null
+  #refusal: string | null = null
+
+  private constructor(settings: WorkerSettings, engine: Engine, nats: NatsConnection) {
+    this.#settings = settings
+    this.#engine = engine
+    this.#nats = nats
+    this.#server = new Server(nats, {
+      cluster: settings.cluster,
+      worker: settings.name,
+      address: settings.server,
+    })
+    nats.subscribe(subjectsOf(settings.cluster).stop(settings.name), {
+      callback: (_error, message) => {
+        const { job, fence } = message.json<{ job: string; fence: number }>()
+        const assignment = this.#assignments.get(job)
+        if (assignment?.fence === fence) assignment.stop()
+      },
+    })
+    const places = Array.from({ length: engine.capacity }, () => this.#takeJobs())
+    this.#loops = Promise.all([this.#greet(), ...places])
+    this.#logStatus()
+  }
+
+  /** Connects to NATS. Waits until NATS can be reached, or until the signal is aborted. */
+  static async open(settings: WorkerSettings, engine: Engine, signal: AbortSignal): Promise<Worker> {
+    rmSync(settings.folder, { recursive: true, force: true })
+    mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
+    const { cluster, name } = settings
+    for (let logged = ''; ; ) {
+      signal.throwIfAborted()
+      try {
+        const nats = await openNats(settings, { name, inboxPrefix: subjectsOf(cluster).inbox(name) })
+        log.info('nats connected', { server: nats.getServer(), cluster, worker: name })
+        return new Worker(settings, engine, nats)
+      } catch (error) {
+        const reason = reasonOf(error)
+        if (reason !== logged) log.warn('nats cannot be reached', { reason })
+        logged = reason
+        await wait(limits.natsReconnectMs, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  /** Takes no further job, waits for the jobs in hand, and closes the connection. */
+  async drain(): Promise<void> {
+    this.#draining.abort()
+    await this.#loops
+    await this.#nats.drain()
+    rmSync(this.#settings.folder, { recursive: true, force: true })
+  }
+
+  /** Leaves the jobs in hand and closes the connection. Other workers get the jobs after the lease. */
+  async close(): Promise<void> {
+    this.#draining.abort()
+    const assignments = [...this.#assignments.values()]
+    for (const assignment of assignments) assignment.leave()
+    await Promise.all(assignments.map(({ done }) => done))
+    await this.#nats.close()
+    rmSync(this.#settings.folder, { recursive: true, force: true })
+  }
+
+  get #isDraining(): boolean {
+    return this.#draining.signal.aborted
+  }
+
+  /** Tells the server at intervals what this worker can do and which jobs it has in hand. */
+  async #greet(): Promise<void> {
+    while (!this.#isDraining || this.#assignments.size > 0) {
+      try {
+        const answer = await this.#server.ask('hello', this.#hello())
+        if (answer.kind === 'welcome') {
+          this.#refusal = null
+          this.#pool = answer.pool
+          this.#leaseMs = answer.leaseMs
+          for (const job of answer.stop) this.#assignments.get(job)?.stop()
+        } else {
+          if (answer.message !== this.#refusal) log.error('refused by the server', { reason: answer.message })
+          this.#refusal = answer.message
+          this.#pool = null
+        }
+      } catch {
+        // The server is away. The jobs in hand go on, and jobs from the stream wait for the claim.
+      }
+      await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
+    }
+    await this.#server.ask('hello', this.#hello()).catch(() => {})
+  }
+
+  #hello(): Hello {
+    const { ready, message, model, device, diarization } = this.#engine.state()
+    return {
+      protocol,
+      session: this.#session,
+      version: build.version,
+      ready: ready && !this.#isDraining,
+      message: message.slice(0, 1000),
+      device,
+      model: model ?? 'none',
+      languages: [...this.#engine.languages()],
+      translates: this.#engine.translates() ?? false,
+      diarization,
+      slots: this.#engine.capacity,
+      speed: this.#speed,
+      jobs: [...this.#assignments.values()]
+        .filter(({ fence }) => fence > 0)
+        .map(({ jobId, fence }) => ({ job: jobId, fence })),
+    }
+  }
+
+  /** Does one job after another. The engine runs as many of these loops as it has places. */
+  async #takeJobs(): Promise<void> {
+    while (!this.#isDraining) {
+      const delivery = await this.#nextDelivery()
+      if (!delivery) continue
+      const earlier = this.#assignments.get(delivery.jobId)
+      if (earlier) {
+        earlier.deliveredAgain(delivery)
+        continue
+      }
+      await this.#assign(delivery)
+    }
+  }
+
+  async #assign(delivery: Delivery): Promise<void> {
+    const { jobId: job, sequence, count } = delivery
+    const claim = { protocol, session: this.#session, job, sequence, delivery: count }
+    const parts = {
+      server: this.#server,
+      engine: this.#engine,
+      session: this.#session,
+      folder: this.#settings.folder,
+    }
+    const assignment = new Assignment(delivery, claim, parts)
+    this.#assignments.set(job, assignment)
+    const outcome = await assignment.done
+    this.#assignments.delete(job)
+    if (!outcome) return
+    const speed = outcome.audioSeconds / Math.max(outcome.workSeconds, 0.001)
+    this.#speed = this.#speed === null ? speed : 0.8 * this.#speed + 0.2 * speed
+  }
+
+  /** Returns null after a pause if there is no job, or if this worker may take none. */
+  async #nextDelivery(): Promise<Delivery | null> {
+    const pool = this.#pool
+    if (pool === null || !this.#engine.state().ready) {
+      await this.#pause(limits.workerRetryMs)
+      return null
+    }
+    try {
+      for (const priority of priorities) {
+        const waitMs = priority === 'first' ? limits.workerPullMs : 0
+        const delivery = await pull(this.#nats, this.#settings.cluster, { pool, priority, waitMs })
+        if (delivery) return delivery
+      }
+    } catch {
+      await this.#pause(limits.natsReconnectMs)
+    }
+    return null
+  }
+
+  async #logStatus(): Promise<void> {
+    for await (const { type } of this.#nats.status()) {
+      if (type === 'disconnect') log.warn('nats lost')
+      if (type === 'reconnect') log.info('nats connected', { server: this.#nats.getServer() })
+    }
+  }
+
+  /** Pauses, but returns early when the worker drains. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})
+    if (this.#isDraining) await wait(Math.min(ms, limits.workerBeatMs))
+  }
+}
