@@ -82,8 +82,8 @@ export const resumable = (service: Service) => {
 
   async function append(context: Context, id: string): Promise<Response> {
     const { headers } = context.request
-    requireVersion(headers)
     requireBytesType(headers)
+    requireVersion(headers)
     const { upload, offset } = await receive(context, id, readBytes(headers, 'Upload-Offset'))
     return new Response(null, { status: 204, headers: { 'Upload-Offset': `${offset}`, ...expiryOf(upload) } })
   }
@@ -221,9 +221,27 @@ export const resumable = (service: Service) => {
           const method = context.request.headers.get('x-http-method-override')?.toUpperCase()
           if (method === 'PATCH') return append(context, context.params.id)
           if (method === 'DELETE') return remove(context, context.params.id)
-          throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'HEAD, PATCH, DELETE' })
+          throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'HEAD, PATCH, DELETE, POST' })
         },
-        { ...oneUpload, detail: about({ hide: true }) },
+        {
+          ...oneUpload,
+          headers: requests.tusOverride,
+          detail: about({
+            summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
+            success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
+            fails: [
+              'INVALID_REQUEST',
+              'UPLOAD_NOT_FOUND',
+              'REQUEST_TIMEOUT',
+              'CONFLICT',
+              'GONE',
+              'TUS_VERSION_NOT_SUPPORTED',
+              'PAYLOAD_TOO_LARGE',
+              'UNSUPPORTED_MEDIA_TYPE',
+              'INSUFFICIENT_STORAGE',
+            ],
+          }),
+        },
       )
   )
 }

@@ -81,7 +81,7 @@ export const transcribe = (service: Service) =>
           success: { status: 200, description: 'Success', headers: ['ETag'] },
           summary: 'Read a transcription',
           description:
-            'With `format` srt, vtt or text, the answer is that of GET /v1/transcribe/{id}/export, with its parameters.',
+            'With `format` srt or text (text/plain) or vtt (text/vtt), the answer is that of GET /v1/transcribe/{id}/export, with its parameters. These formats are not listed below, so that generated clients have one type for the answer of each operation.',
           shownQuery: exports.jobJsonQuery,
           fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
         }),

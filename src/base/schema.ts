@@ -18,6 +18,20 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))
 
+type LengthRange = { minLength: number; maxLength: number }
+
+TypeRegistry.Set<LengthRange>('Text', ({ minLength, maxLength }, value) => {
+  const characters = typeof value === 'string' ? [...value].length : -1
+  return characters >= minLength && characters <= maxLength
+})
+
+/**
+ * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units, so
+ * an emoji would count as two characters.
+ */
+export const text = (options: SchemaOptions & LengthRange) =>
+  Type.Unsafe<string>({ ...options, [Kind]: 'Text', type: 'string' })
+
 /** A schema for a string that is one of `choices`. */
 export const oneOf = <const Choice extends string>(choices: readonly Choice[], options: SchemaOptions = {}) =>
   Type.Unsafe<Choice>({ ...options, [Kind]: 'OneOf', type: 'string', enum: choices })

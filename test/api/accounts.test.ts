@@ -34,6 +34,14 @@ test('without the web app, the page of the link names the operator', async () =>
   expect(followed.text).not.toContain('<a ')
 })
 
+test('the length of a password is counted in characters, not in UTF-16 code units', async () => {
+  const service = await startTestService()
+  const { status, body } = await signUp(service, { email, password: '😀'.repeat(9) })
+  expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(body.error.message).toContain('password is not valid: a password of at least 10 characters')
+  expect((await signUp(service, { email, password: '😀'.repeat(10) })).status).toBe(202)
+})
+
 test('an address that is taken gets the same answer, and no mail', async () => {
   const service = await startTestService()
   const fresh = await signUp(service, { email, password })

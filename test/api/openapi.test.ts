@@ -96,6 +96,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'POST /v1/transcribe/{id}/cancel',
     'POST /v1/upload',
     'POST /v1/upload/resumable',
+    'POST /v1/upload/resumable/{id}',
     'POST /v1/webhooks/deliveries/{id}/redeliver',
     'PUT /v1/upload/{id}',
   ])

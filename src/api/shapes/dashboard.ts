@@ -5,7 +5,7 @@ import { nullable } from '../../base/schema.ts'
 import { engineState } from '../../engine/protocol.ts'
 import { limits } from '../../limits.ts'
 import { answer, instant } from './answers.ts'
-import { closed } from './requests.ts'
+import { closed, newPassword } from './requests.ts'
 
 export const accountSettings = answer(
   'AccountSettings',
@@ -136,11 +136,7 @@ export const passwordRequest = Type.Object(
     current_password: Type.Optional(
       Type.String({ maxLength: limits.passwordLengthMax, description: 'the password until this change' }),
     ),
-    password: Type.String({
-      minLength: limits.passwordLengthMin,
-      maxLength: limits.passwordLengthMax,
-      description: `a password of at least ${limits.passwordLengthMin} characters`,
-    }),
+    password: newPassword,
   },
   closed,
 )

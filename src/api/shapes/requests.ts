@@ -2,7 +2,7 @@
 // these schemas. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
 
 import { Type } from '@sinclair/typebox'
-import { documented, nullable, oneOf } from '../../base/schema.ts'
+import { documented, nullable, oneOf, text } from '../../base/schema.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { acceptedCodes } from '../../languages.ts'
 import { limits } from '../../limits.ts'
@@ -173,6 +173,12 @@ export const editHeaders = Type.Object(
   open,
 )
 
+export const newPassword = text({
+  minLength: limits.passwordLengthMin,
+  maxLength: limits.passwordLengthMax,
+  description: `a password of at least ${limits.passwordLengthMin} characters`,
+})
+
 export const accountRequest = Type.Object(
   {
     email: Type.String({
@@ -180,11 +186,7 @@ export const accountRequest = Type.Object(
       description: 'an e-mail address',
       ...documented({ format: 'email' }),
     }),
-    password: Type.String({
-      minLength: limits.passwordLengthMin,
-      maxLength: limits.passwordLengthMax,
-      description: `a password of at least ${limits.passwordLengthMin} characters`,
-    }),
+    password: newPassword,
   },
   { ...closed, $id: 'AccountRequest' },
 )
@@ -216,6 +218,16 @@ export const tusBytes = Type.Object(
   {
     'tus-resumable': tusVersion,
     'upload-offset': Type.Optional(Type.String({ description: 'How many bytes have arrived before' })),
+  },
+  open,
+)
+
+export const tusOverride = Type.Object(
+  {
+    ...tusBytes.properties,
+    'x-http-method-override': Type.Optional(
+      Type.String({ description: 'The method', ...documented({ enum: ['PATCH', 'DELETE'] }) }),
+    ),
   },
   open,
 )
