@@ -6,6 +6,7 @@ import type { Db } from '../../src/db/db.ts'
 import { storeTranscript } from '../../src/transcripts/store.ts'
 import { type Prepared, prepareData, type Ready, serve, start } from '../../test/support/server.ts'
 import { type Measured, measureLoad } from './support/load.ts'
+import { median } from './support/measure.ts'
 
 export const bench = { name: 'API: requests per second', run }
 
@@ -166,8 +167,4 @@ function transcript() {
 async function settledMemory(server: Ready): Promise<number> {
   await Bun.sleep(2000)
   return server.rssMb()
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

@@ -1,24 +1,29 @@
 // Tests the resolution of host names against name servers that the test starts.
 
 import { afterEach, expect, test } from 'bun:test'
-import { createSocket, type Socket } from 'node:dgram'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { openNames } from '../../src/net/names.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import {
+  a,
+  aaaa,
+  type NameServer,
+  startNameServer as startAnywhere,
+  type Zone,
+} from '../support/name-server.ts'
 
-/** The numbers of the DNS record types A and AAAA. */
-const a = 1
-const aaaa = 28
-
-type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
-
-const sockets: Socket[] = []
+const servers: NameServer[] = []
 afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.close()
+  for (const server of servers.splice(0)) server.close()
 })
+
+async function startNameServer(zone: Zone): Promise<NameServer> {
+  const server = await startAnywhere(zone)
+  servers.push(server)
+  return server
+}
 
 test('silent name servers block neither file writes nor other look-ups', async () => {
   const server = await startNameServer({ 'good.test': { [a]: [[192, 0, 2, 7]] } })
@@ -104,48 +109,3 @@ test('the hosts file and localhost take precedence over name servers', async () 
     '192.0.2.7',
   ])
 })
-
-/**
- * Starts a name server that knows the names in `zone`. The name server never answers a query for a name that ends
- * with `.silent`. The answer for every other name is that the name is unknown.
- */
-async function startNameServer(zone: Zone) {
-  const socket = createSocket('udp4')
-  sockets.push(socket)
-  const server = { address: '', questions: 0, asked: new Set<string>() }
-  socket.on('message', (query, { port, address }) => {
-    const { name, type, end } = questionOf(query)
-    server.questions += 1
-    server.asked.add(name)
-    if (!name.endsWith('.silent'))
-      socket.send(answerTo(query.subarray(0, end), zone[name], type), port, address)
-  })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  server.address = `127.0.0.1:${socket.address().port}`
-  return server
-}
-
-function questionOf(query: Buffer): { name: string; type: number; end: number } {
-  const labels: string[] = []
-  let at = 12
-  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
-  }
-  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
-}
-
-function answerTo(question: Buffer, records: Zone[string] | undefined, type: number): Buffer {
-  const addresses = (type === a ? records?.[a] : type === aaaa ? records?.[aaaa] : undefined) ?? []
-  const answer = Buffer.from(question)
-  answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
-  answer.writeUInt16BE(addresses.length, 6)
-  // The response has no authority records and no additional records.
-  answer.writeUInt32BE(0, 8)
-  const rows = addresses.map(address =>
-    // Each record has a pointer to the name in the question, the class IN, and a time to live of zero.
-    Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
-  )
-  return Buffer.concat([answer, ...rows])
-}

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSecrets } from '../../src/base/seal.ts'
+import { openSecrets, type Secrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
 import { makeAccount, type TestAccount } from './account.ts'
@@ -55,11 +55,14 @@ export function cpuSeconds(pid: number): number {
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
 /** Creates a data folder with one account and its API key. `fill` may add rows to the database. */
-export function prepareData(fill: (db: Db, account: TestAccount) => void = () => {}): Prepared {
+export function prepareData(
+  fill: (db: Db, account: TestAccount, secrets: Secrets) => void = () => {},
+): Prepared {
   const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const db = openDb(dataDir)
-  const account = makeAccount(db, openSecrets(dataDir), 'bench@example.org', 1_000_000_000)
-  fill(db, account)
+  const secrets = openSecrets(dataDir)
+  const account = makeAccount(db, secrets, 'bench@example.org', 1_000_000_000)
+  fill(db, account, secrets)
   db.close()
   return { ...account, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }

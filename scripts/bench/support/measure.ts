@@ -45,3 +45,7 @@ function treeBytes(pid: number): number {
     return 0
   }
 }
+
+export function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}

@@ -1,0 +1,180 @@
+// One account attacks a server so that the jobs of other accounts wait. Measures the time of another account's job
+// while nothing else happens and during the attack, each time until the webhook of the job arrives. The engine works
+// with the pocket model. The silent name server needs root, because the server gets an own /etc/resolv.conf.
+// STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
+import { makeAccount } from '../../test/support/account.ts'
+import { a, type NameServer, startNameServer } from '../../test/support/name-server.ts'
+import { prepareData, serve } from '../../test/support/server.ts'
+import { attackNames, type Caller, post, startAttack, upload } from './support/attacks.ts'
+import { median } from './support/measure.ts'
+
+export const bench = { name: "starvation: another account's job during attacks, pocket model", run }
+
+const jobs = Number(process.env.STENO_BENCH_JOBS ?? 7)
+const named = process.env.STENO_BENCH_ATTACK ?? ''
+/** An attack runs for this time before the first job of the other account. */
+const beforeMs = 3000
+/** An address of the loopback network on which no name server listens by default. */
+const nameServerHost = '127.54.53.52'
+const settings = { STENO_MODEL: 'pocket', STENO_ALLOW_NETS: '127.0.0.0/8' }
+const clip = join(import.meta.dir, '../../test/fixtures/speech/en-short.flac')
+const sources = ['upload', 'url'] as const
+type Source = (typeof sources)[number]
+
+/** A name that the name server of `startNames` knows. Without that server, a name that needs no name server. */
+type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
+
+async function run(): Promise<string[][]> {
+  const rows = [
+    ['attack', 'source of the other job', 'quiet ms', 'attacked ms', 'ratio', 'longest attacked ms'],
+  ]
+  const bytes = new Uint8Array(await Bun.file(clip).arrayBuffer())
+  const names = await startNames()
+  const origin = startOrigin(bytes, names ? 'good.test' : 'good.localhost')
+  try {
+    for (const attack of attackNames.filter(name => name.includes(named)))
+      rows.push(...(await measure(attack, origin, bytes, names !== null)))
+    return rows
+  } finally {
+    names?.close()
+    origin.stop()
+  }
+}
+
+/** Starts a name server in the address that `resolvConf` names. Returns null without root. */
+async function startNames(): Promise<NameServer | null> {
+  if (process.getuid?.() !== 0) {
+    console.log('without root there is no silent name server: names are unknown at once')
+    return null
+  }
+  return await startNameServer({ 'good.test': { [a]: [[127, 0, 0, 1]] } }, { host: nameServerHost, port: 53 })
+}
+
+/** Starts a web server that has the clip, receives webhooks, and never or slowly answers hostile requests. */
+function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
+  const awaited = new Map<string, (event: string) => void>()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/never') return new Promise<Response>(() => {})
+      if (pathname === '/drip') return new Response(drip())
+      if (pathname === '/clip.flac') return new Response(bytes)
+      awaited.get(pathname)?.(((await request.json()) as { event: string }).event)
+      return new Response()
+    },
+  })
+  const port = server.port ?? 0
+  return {
+    host,
+    port,
+    /** Returns a new address. The promise settles when the last event of a job arrives there. */
+    webhook() {
+      const { promise: arrived, resolve, reject } = Promise.withResolvers<void>()
+      const path = `/${crypto.randomUUID()}`
+      awaited.set(path, event => {
+        if (event === 'transcription.completed') resolve()
+        if (event === 'transcription.failed') reject(new Error('the job of the other account failed'))
+      })
+      return { url: `http://${host}:${port}${path}`, arrived }
+    },
+    stop: () => void server.stop(true),
+  }
+}
+
+function drip(): ReadableStream {
+  return new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(new Uint8Array(1024))
+      await Bun.sleep(3000)
+    },
+  })
+}
+
+async function measure(
+  attack: string,
+  origin: Places,
+  bytes: Uint8Array<ArrayBuffer>,
+  hasNames: boolean,
+): Promise<string[][]> {
+  const keys: string[] = []
+  const data = prepareData((db, account, secrets) => {
+    keys.push(account.key, makeAccount(db, secrets, 'other@example.org', 1_000_000).key)
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  const server = await serve(data, settings, hasNames ? withNames(folder) : selfCommand())
+  const [attacker = '', other = ''] = keys
+  const address = `http://127.0.0.1:${server.port}`
+  try {
+    await untilReady(address)
+    const quiet = await timesOf({ address, key: other }, origin, bytes)
+    await using attacks = startAttack({
+      name: attack,
+      caller: { address, key: attacker },
+      places: { port: origin.port },
+    })
+    await Bun.sleep(beforeMs)
+    const attacked = await timesOf({ address, key: other }, origin, bytes)
+    if (attacks.exitCode !== null) throw new Error(`the attack by ${attack} ended early`)
+    return sources.map(source => rowOf(attack, source, quiet[source], attacked[source]))
+  } finally {
+    await server.stop()
+    data.remove()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Returns the command of a server whose /etc/resolv.conf names only the name server of `startNames`. */
+function withNames(folder: string): string[] {
+  const file = join(folder, 'resolv.conf')
+  writeFileSync(file, `nameserver ${nameServerHost}\noptions timeout:5 attempts:2\n`)
+  const mount = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"'
+  return ['unshare', '--mount', 'sh', '-c', mount, 'sh', file, ...selfCommand()]
+}
+
+async function untilReady(address: string): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if ((await fetch(`${address}/v1/ready`)).ok) return
+    await Bun.sleep(100)
+  }
+  throw new Error('the server is not ready after a minute')
+}
+
+type Times = Record<Source, number[]>
+
+/** Runs jobs one after the other, from both sources in turn. Returns the time in milliseconds of each job. */
+async function timesOf(caller: Caller, origin: Places, bytes: Uint8Array<ArrayBuffer>): Promise<Times> {
+  const times: Times = { upload: [], url: [] }
+  for (let job = 0; job < jobs; job++)
+    for (const source of sources) {
+      const began = performance.now()
+      const { url: webhook_url, arrived } = origin.webhook()
+      const sourced =
+        source === 'upload'
+          ? { upload_id: await upload(caller, 'clip.flac', bytes) }
+          : { url: `http://${origin.host}:${origin.port}/clip.flac` }
+      await post(caller, '/v1/transcribe', { ...sourced, webhook_url, language: 'en' })
+      await arrived
+      times[source].push(performance.now() - began)
+    }
+  return times
+}
+
+function rowOf(name: string, source: Source, quiet: number[], attacked: number[]): string[] {
+  const [before, during] = [median(quiet), median(attacked)]
+  return [
+    name,
+    source,
+    before.toFixed(0),
+    during.toFixed(0),
+    (during / before).toFixed(2),
+    Math.max(...attacked).toFixed(0),
+  ]
+}

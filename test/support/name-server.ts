@@ -1,0 +1,67 @@
+// A name server on UDP for tests and benchmarks.
+
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+
+/** The numbers of the DNS record types A and AAAA. */
+export const a = 1
+export const aaaa = 28
+
+/** The addresses of each name, by record type. Each address is a list of bytes. */
+export type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
+
+export type NameServer = {
+  /** The address and the port, with a colon between them. */
+  address: string
+  questions: number
+  /** The names in all questions. */
+  asked: Set<string>
+  close(): void
+}
+
+/**
+ * Starts a name server that knows the names in `zone`. The name server never answers a query for a name that ends
+ * with `.silent`. The answer for every other name is that the name is unknown.
+ */
+export async function startNameServer(
+  zone: Zone,
+  { host = '127.0.0.1', port = 0 }: { host?: string; port?: number } = {},
+): Promise<NameServer> {
+  const socket = createSocket('udp4')
+  const server = { address: '', questions: 0, asked: new Set<string>(), close: () => void socket.close() }
+  socket.on('message', (query, sender) => {
+    const { name, type, end } = questionOf(query)
+    server.questions += 1
+    server.asked.add(name)
+    if (!name.endsWith('.silent'))
+      socket.send(answerTo(query.subarray(0, end), zone[name], type), sender.port, sender.address)
+  })
+  socket.bind(port, host)
+  await once(socket, 'listening')
+  server.address = `${host}:${socket.address().port}`
+  return server
+}
+
+function questionOf(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function answerTo(question: Buffer, records: Zone[string] | undefined, type: number): Buffer {
+  const addresses = (type === a ? records?.[a] : type === aaaa ? records?.[aaaa] : undefined) ?? []
+  const answer = Buffer.from(question)
+  answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
+  answer.writeUInt16BE(addresses.length, 6)
+  // The response has no authority records and no additional records.
+  answer.writeUInt32BE(0, 8)
+  const rows = addresses.map(address =>
+    // Each record has a pointer to the name in the question, the class IN, and a time to live of zero.
+    Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
+  )
+  return Buffer.concat([answer, ...rows])
+}
