@@ -18,6 +18,8 @@ export const limits = {
   mediaInspectMs: 25 * minute,
   /** The longest time without a message from the child process that decodes media. */
   mediaStallMs: 2 * minute,
+  /** The nice value of an inspection. It is the lowest priority: an inspection never delays an engine by much. */
+  mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. A file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
   /** Maximum CPU time of a whole inspection. Ten hours of audio need 20 s. */
@@ -329,6 +331,11 @@ export const limits = {
   versionAnswerMs: 30 * second,
 
   // Limits of the engine.
+  /**
+   * The nice value of an engine, and of the process that decodes media for it. The server has 0 and is served first.
+   * Inspections have 19: with the same value, three inspections of hostile files would halve the speed of every engine.
+   */
+  engineNice: 10,
   engineLoadMs: 10 * minute,
   /**
    * The longest time without a message from a busy engine. On a slow machine, one run of a large model over a

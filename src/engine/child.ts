@@ -17,13 +17,11 @@ import { Peaks } from './peaks.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
 
-const lowestPriority = 19
-
 /** The settings with which this process reads media files. */
 type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function engine(): Promise<void> {
-  setPriority(lowestPriority)
+  setPriority(limits.engineNice)
   process.on('disconnect', () => process.exit(0))
   // Ignores SIGINT, which Ctrl-C in a terminal sends to the whole process group: the supervisor ends its workers.
   process.on('SIGINT', () => {})

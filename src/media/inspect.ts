@@ -16,7 +16,12 @@ export type MediaOptions = {
 export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOptions): Media {
   return {
     inspect: async (path, { signal }) => {
-      const bounds = { stallMs: limits.mediaInspectMs, cpuMs: limits.mediaInspectCpuMs, ...rest.bounds }
+      const bounds = {
+        stallMs: limits.mediaInspectMs,
+        cpuMs: limits.mediaInspectCpuMs,
+        priority: limits.mediaInspectNice,
+        ...rest.bounds,
+      }
       const child = runChild({ operation: 'inspect', channel: 0 }, path, {
         ...rest,
         bounds,

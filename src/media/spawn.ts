@@ -2,7 +2,6 @@
 // the child ends.
 
 import { closeSync, openSync } from 'node:fs'
-import { constants } from 'node:os'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
@@ -20,9 +19,7 @@ export type Bounds = {
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
-  /**
-   * The nice value of the child. A child with the value 19 runs only when no other process needs the CPU.
-   */
+  /** The nice value of the child. */
   priority: number
 }
 
@@ -41,7 +38,7 @@ const defaultBounds: Bounds = {
   openCpuMs: limits.mediaOpenCpuMs,
   cpuMs: limits.mediaDecodeCpuMs,
   memoryBytes: limits.mediaMemoryBytes,
-  priority: constants.priority.PRIORITY_LOW,
+  priority: limits.engineNice,
 }
 
 /**

@@ -344,7 +344,7 @@ const real = () => ({
 })
 
 test.skipIf(missing)(
-  `the real child transcribes a clip, survives a broken file, has the lowest priority, and inherits no socket or database${skipped}`,
+  `the real child transcribes a clip, survives a broken file, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
     // A confined engine can read only those entries of the data folder that exist when the engine starts. So
@@ -365,7 +365,7 @@ test.skipIf(missing)(
     expect(held.filter(path => path.includes('.sqlite') || path.includes('steno-data'))).toEqual([])
     const serverSocket = link(`/proc/self/fd/${listening(server.port ?? 0)}`)
     expect(held).not.toContain(serverSocket)
-    expect(getPriority(pid)).toBe(19)
+    expect(getPriority(pid)).toBe(10)
   },
   60_000,
 )

@@ -187,7 +187,15 @@ test('the media program confines itself before it reads the file', async () => {
   expect(limitsOf).toMatch(/^Max data size\s+100000000 /m)
   expect(limitsOf).toMatch(/^Max file size\s+0 /m)
   expect(limitsOf).toMatch(/^Max core file size\s+0 /m)
-  expect(nice).toBe('19')
+  expect(nice).toBe('10')
+})
+
+test('an inspection has a lower CPU priority than an engine and the decoding of its media', async () => {
+  const path = join(temporaryFolder(), 'arguments')
+  const program = standIn(`require('node:fs').writeFileSync(${JSON.stringify(path)}, process.argv.join(' '))`)
+  await failureOf(inspectWith(program))
+  expect(readFileSync(path, 'utf8')).toContain(' inspect ')
+  expect(readFileSync(path, 'utf8')).toContain('priority=19')
 })
 
 test('FFmpeg is never loaded in the server process', async () => {
