@@ -43,7 +43,7 @@ export async function openModel({
   const devices = isCompact(folder) ? (['cpu'] as const) : candidates(device)
   for (const candidate of devices) {
     try {
-      const first = await openSpeech(runtime, { name, folder }, candidate)
+      const first = await openSpeech(runtime, { name, folder }, { device: candidate, notes })
       return await openFurther(runtime, first, { ...further, device: candidate, notes })
     } catch (error) {
       const cause = firstLineOf(error)
@@ -61,7 +61,7 @@ type OpenedSpeech = { model: SpeechModel; variant: string }
 async function openSpeech(
   runtime: Runtime,
   { name, folder }: InstalledModel,
-  device: Device,
+  { device, notes }: { device: Device; notes: string[] },
 ): Promise<OpenedSpeech> {
   const kind = framewiseKind(folder)
   if (kind !== null) {
@@ -74,7 +74,7 @@ async function openSpeech(
   const compact = isCompact(folder)
   const variant = compact ? 'compact' : variantFor(folder, device)
   requireMemory(weightFiles(folder, variant))
-  const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant })
+  const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant, notes })
   return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
 }
 
@@ -91,7 +91,7 @@ async function openFurther(
 ): Promise<LoadedEngine> {
   const openOrNote = async (installed: InstalledModel) => {
     try {
-      return (await openSpeech(runtime, installed, device)).model
+      return (await openSpeech(runtime, installed, { device, notes })).model
     } catch (error) {
       notes.push(`the model ${installed.name} cannot be loaded: ${firstLineOf(error)}`)
       return null

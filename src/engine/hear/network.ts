@@ -2,6 +2,7 @@
 // the compact form both implement this interface.
 
 import type { Tensor } from '../onnx/session.ts'
+import type { NextToken, Rules } from './rules.ts'
 
 /** The output of the encoder for one window. Only the decoder of the same network can use this output. */
 export class EncodedWindow {
@@ -20,12 +21,15 @@ export type Encoder = {
   encode(picture: Float32Array): EncodedWindow
 }
 
+/** What a decoder needs to choose tokens itself: the rules, and the number of model frames of sound in each window. */
+export type Greedy = { rules: Rules; frames: readonly number[] }
+
 export type Decoder = {
   /**
    * Starts a batch and feeds `prompt` to every window. The caller may close the encoded windows when this call has
-   * returned.
+   * returned. With `greedy`, a decoder may choose the most probable tokens itself (see `pick`).
    */
-  begin(windows: readonly EncodedWindow[], prompt: readonly number[]): Batch
+  begin(windows: readonly EncodedWindow[], prompt: readonly number[], greedy?: Greedy): Batch
 }
 
 export type Batch = {
@@ -35,7 +39,15 @@ export type Batch = {
    * the last input; the default is its last position.
    */
   logits(row: number, position?: number): Float32Array
-  /** Returns a copy of the cross-attention of the row's last token: alignment heads × frames. */
+  /**
+   * Returns the token that the decoder chose for a row. Null or absent if it chose none: `logits` then has the scores.
+   * If the decoder chose a token, `logits` has no scores.
+   */
+  pick?(row: number): NextToken | null
+  /**
+   * Returns a copy of the cross-attention of the row's last token: alignment heads × frames. The copy may be filled as
+   * late as when the row is removed.
+   */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
   /** Removes a row. The last row moves to the place of the removed row. */

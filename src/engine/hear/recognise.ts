@@ -132,6 +132,7 @@ async function decodeRows(
   const batch = decoder.begin(
     tasks.map(({ window }) => window),
     prompt,
+    temperature === 0 ? { rules, frames: tasks.map(({ row }) => row.frames) } : undefined,
   )
   const startAt = prompt.indexOf(facts.start)
   const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
@@ -238,7 +239,8 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   const { hypothesis } = attempt
   const { tokens, logProbabilities, attention, frames } = hypothesis
   const { rules, temperature, random } = options
-  const { token, logProbability } = choose(rules, batch.logits(row), hypothesis, temperature, random)
+  const { token, logProbability } =
+    batch.pick?.(row) ?? choose(rules, batch.logits(row), hypothesis, temperature, random)
   if (options.attention) attention.push(batch.attention(row, frames))
   hypothesis.logProbability += logProbability
   if (token === rules.facts.end) {

@@ -74,7 +74,7 @@ type Allowed = { text: Range; end: Range; times: Range }
  * Returns the tokens that may follow the history. Each segment is between two time tokens, and the times never
  * decrease.
  */
-function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
+export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
   // The ids of special tokens are between the end token and the first time token. No special token is ever

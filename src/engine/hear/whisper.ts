@@ -1,9 +1,11 @@
 // A Whisper model: its configuration, its tokenizer and its network.
 
 import { join } from 'node:path'
+import { firstLineOf } from '../../base/reason.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import { openCompact } from './compact.ts'
+import { openDevice } from './device.ts'
 import { type Facts, readFacts } from './facts.ts'
 import type { Network } from './network.ts'
 import { openPublished, type PublishedVariant } from './published.ts'
@@ -14,10 +16,17 @@ export type Variant = PublishedVariant | 'compact'
 
 export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: Device }
 
+export type WhisperOptions = {
+  device: Device
+  variant: Variant
+  /** Gets a note for the operator if a fast form of the model cannot be used. */
+  notes?: string[]
+}
+
 export async function openWhisper(
   runtime: Runtime,
   folder: string,
-  { device, variant }: { device: Device; variant: Variant },
+  { device, variant, notes = [] }: WhisperOptions,
 ): Promise<Whisper> {
   const json = async (name: string) => JSON.parse(await Bun.file(join(folder, name)).text())
   const tokenizer = readTokenizer(await Bun.file(join(folder, 'tokenizer.json')).text())
@@ -25,7 +34,7 @@ export async function openWhisper(
   const network =
     variant === 'compact'
       ? openCompact(runtime, folder, facts)
-      : openPublished(runtime, folder, facts, { device, variant })
+      : openFastest(runtime, folder, facts, { device, variant, notes })
   return { facts, tokenizer, device, ...network }
 }
 
@@ -34,4 +43,24 @@ export async function openWhisper(
  */
 export function languagesOf({ facts }: Whisper): string[] {
   return facts.languages.size === 0 ? ['en'] : [...facts.languages.keys()]
+}
+
+/**
+ * Opens a published model. On an NVIDIA GPU, the caches stay in the memory of the GPU. If this fails, the graphs of the
+ * publisher are used: they send the caches over the bus for each token.
+ */
+function openFastest(
+  runtime: Runtime,
+  folder: string,
+  facts: Facts,
+  { device, variant, notes }: { device: Device; variant: PublishedVariant; notes: string[] },
+): Network {
+  if (device === 'cuda' && (variant === '' || variant === '_fp16')) {
+    try {
+      return openDevice(runtime, folder, facts, { device, variant, notes })
+    } catch (error) {
+      notes.push(`the decoder for GPUs cannot be used: ${firstLineOf(error)}`)
+    }
+  }
+  return openPublished(runtime, folder, facts, { device, variant })
 }

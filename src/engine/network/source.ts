@@ -12,27 +12,47 @@ import { headerOf } from './tensor-file.ts'
  */
 export type Source = Map<string, () => Float32Array>
 
+/**
+ * A tensor as it is stored in a file that is mapped into memory. A transposed matrix is inputs × outputs; all other
+ * matrices are outputs × inputs.
+ */
+export type Weight = {
+  type: 'F32' | 'F16' | 'BF16'
+  dims: readonly number[]
+  bytes: Uint8Array
+  transposed: boolean
+}
+
+/** Functions that find a tensor in its file, by the tensor's name. */
+export type FloatWeights = Map<string, () => Weight>
+
 export function openSource(folder: string): Source {
+  return new Map([...openWeights(folder)].map(([name, find]) => [name, () => floatsOf(find())]))
+}
+
+/** Returns the float weights of a model. `variant` is the suffix of the ONNX files. */
+export function openWeights(folder: string, variant: '' | '_fp16' = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')
   if (existsSync(published)) return fromSafetensors(published)
-  const source: Source = new Map()
-  for (const [half, file] of [
-    ['encoder', 'encoder_model.onnx'],
-    ['decoder', 'decoder_model_merged.onnx'],
-  ] as const) {
-    for (const [name, read] of fromOnnx(join(folder, 'onnx'), file, half)) source.set(name, read)
-  }
-  return source
+  return new Map([
+    ...fromOnnx(join(folder, 'onnx'), `encoder_model${variant}.onnx`, 'encoder'),
+    ...fromOnnx(join(folder, 'onnx'), `decoder_model_merged${variant}.onnx`, 'decoder'),
+  ])
 }
 
-const readers: Record<string, (bytes: Uint8Array) => Float32Array> = {
-  F32: bytes => new Float32Array(bytes.slice().buffer),
-  F16: bytes => Float32Array.from(new Float16Array(bytes.slice().buffer)),
-  BF16: bytes =>
+const readers = {
+  F32: (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer),
+  F16: (bytes: Uint8Array) => Float32Array.from(new Float16Array(bytes.slice().buffer)),
+  BF16: (bytes: Uint8Array) =>
     new Float32Array(Uint32Array.from(new Uint16Array(bytes.slice().buffer), bits => bits << 16).buffer),
+} as const satisfies Record<Weight['type'], (bytes: Uint8Array) => Float32Array>
+
+function floatsOf({ type, dims, bytes, transposed: isTransposed }: Weight): Float32Array {
+  const floats = readers[type](bytes)
+  return isTransposed ? transposed(floats, dims) : floats
 }
 
-function fromSafetensors(path: string): Source {
+function fromSafetensors(path: string): FloatWeights {
   const { header, from: start } = headerOf(path)
   const bytes = Bun.mmap(path)
   return new Map(
@@ -41,33 +61,46 @@ function fromSafetensors(path: string): Source {
         name,
         {
           dtype,
+          shape: dims,
           data_offsets: [from, to],
         },
       ]) => {
-        const read = readers[dtype]
+        const type = isFloat(dtype) ? dtype : null
         const plain = plainName(name)
-        return read && plain ? [[plain, () => read(bytes.subarray(start + from, start + to))]] : []
+        if (!type || !plain) return []
+        const find = () => ({
+          type,
+          dims,
+          bytes: bytes.subarray(start + from, start + to),
+          transposed: false,
+        })
+        return [[plain, find]]
       },
     ),
   )
 }
 
-/** The tensor types of ONNX, by their numbers. */
-const onnxTypes: Record<number, string> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
+function isFloat(type: string): type is Weight['type'] {
+  return type in readers
+}
 
-function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Source {
+/** The tensor types of ONNX, by their numbers. */
+const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
+
+function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {
   const { constants, operations } = readModel(Bun.mmap(join(folder, file)))
-  const source: Source = new Map()
-  const floats = ({ type, bytes, stored }: RawConstant) => {
-    const read = readers[onnxTypes[type] ?? '']
-    if (!read) throw new Error(`${file} has weights of type ${type}, which are not floats`)
-    if (bytes) return read(bytes)
+  const weights: FloatWeights = new Map()
+  const weightOf = ({ type: id, dims, bytes, stored }: RawConstant, transposed: boolean): Weight => {
+    const type = onnxTypes[id]
+    if (!type) throw new Error(`${file} has weights of type ${id}, which are not floats`)
+    if (bytes) return { type, dims, bytes, transposed }
     if (!stored) throw new Error(`${file} has a weight without bytes`)
-    return read(Bun.mmap(join(folder, stored.file)).subarray(stored.from, stored.from + stored.bytes))
+    const all = Bun.mmap(join(folder, stored.file))
+    return { type, dims, bytes: all.subarray(stored.from, stored.from + stored.bytes), transposed }
   }
   for (const [name, constant] of constants) {
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
-    if (plain && constant.dims.length > 0) source.set(plain, () => floats(constant))
+    if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
   }
   // The names of the matrices do not say the layer. But the name of each MatMul operation says its layer, and the
   // second input of the operation is the matrix.
@@ -80,10 +113,9 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): So
         .replace(/\.MatMul$/, '.weight'),
       half,
     )
-    if (constant && plain?.endsWith('.weight'))
-      source.set(plain, () => transposed(floats(constant), constant.dims))
+    if (constant && plain?.endsWith('.weight')) weights.set(plain, () => weightOf(constant, true))
   }
-  return source
+  return weights
 }
 
 /**

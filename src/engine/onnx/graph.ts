@@ -3,7 +3,7 @@
 
 export type Constant = {
   dims: readonly number[]
-  data: Float32Array | BigInt64Array | Int8Array | Uint8Array
+  data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
 }
 /** A constant in an external file: `bytes` bytes from offset `from`. */
 export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
@@ -83,9 +83,9 @@ export class Graph {
     return first
   }
 
-  bytes(): Uint8Array {
-    const irVersion = 8
-    const operators = 17
+  /** Returns the model. `operators` is the version of the ONNX operators that the graph uses. */
+  bytes(operators: 17 | 24 = 17): Uint8Array {
+    const irVersion = operators === 24 ? 10 : 8
     return Buffer.concat([
       number(1, irVersion),
       field(7, this.body()),
@@ -154,6 +154,7 @@ function tensor(name: string, dims: readonly number[], data: Constant['data']): 
 
 function typeOf(data: Constant['data']): Type {
   if (data instanceof Float32Array) return 'float32'
+  if (data instanceof Float16Array) return 'float16'
   if (data instanceof BigInt64Array) return 'int64'
   return data instanceof Int8Array ? 'int8' : 'uint8'
 }

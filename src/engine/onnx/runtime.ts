@@ -24,6 +24,8 @@ const table = {
   SessionGetOutputTypeInfo: [34, 'pnp'],
   SessionGetInputName: [36, 'pnpp'],
   SessionGetOutputName: [37, 'pnpp'],
+  CreateRunOptions: [39, 'p'],
+  CreateTensorAsOrtValue: [48, 'ppnip'],
   CreateTensorWithDataAsOrtValue: [49, 'ppnpnip'],
   GetTensorMutableData: [51, 'pp'],
   CastTypeInfoToTensorInfo: [55, 'pp'],
@@ -31,6 +33,7 @@ const table = {
   GetDimensionsCount: [61, 'pp'],
   GetDimensions: [62, 'ppn'],
   GetTensorTypeAndShape: [65, 'pp'],
+  CreateMemoryInfo: [68, 'piiip'],
   CreateCpuMemoryInfo: [69, 'iip'],
   AllocatorFree: [76, 'pp'],
   GetAllocatorWithDefaultOptions: [78, 'p'],
@@ -38,23 +41,34 @@ const table = {
   DisablePerSessionThreads: [120, 'p'],
   CreateThreadingOptions: [121, 'p'],
   AddSessionConfigEntry: [130, 'ppp'],
+  CreateAllocator: [131, 'ppp'],
+  RunWithBinding: [133, 'ppp'],
+  CreateIoBinding: [134, 'pp'],
+  BindInput: [136, 'ppp'],
+  BindOutput: [137, 'ppp'],
   SetGlobalIntraOpNumThreads: [147, 'pi'],
   SetGlobalInterOpNumThreads: [148, 'pi'],
   SetGlobalSpinControl: [149, 'pi'],
+  AddRunConfigEntry: [165, 'ppp'],
   SessionOptionsAppendExecutionProvider_CUDA_V2: [204, 'pp'],
   CreateCUDAProviderOptions: [205, 'p'],
   UpdateCUDAProviderOptions: [206, 'pppn'],
+  AddExternalInitializers: [210, 'pppn'],
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
 /** Functions that return no status, with the same notation. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
+  ReleaseMemoryInfo: [94, 'p'],
   ReleaseSession: [95, 'p'],
   ReleaseValue: [96, 'p'],
+  ReleaseRunOptions: [97, 'p'],
   ReleaseTypeInfo: [98, 'p'],
   ReleaseTensorTypeAndShapeInfo: [99, 'p'],
   ReleaseSessionOptions: [100, 'p'],
+  ReleaseAllocator: [132, 'p'],
+  ReleaseIoBinding: [135, 'p'],
 } as const
 
 type Argument = Pointer | NodeJS.TypedArray | number | null

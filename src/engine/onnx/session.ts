@@ -1,117 +1,16 @@
-// Models in ONNX Runtime, and their input and output tensors. The outputs of a run stay in the library's
+// Models in ONNX Runtime. The outputs of a run stay in the library's
 // memory and can be inputs of the next run. So the cache of a decoder is never copied to JavaScript.
 
-import { CString, type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
+import { CString, type Pointer, ptr } from 'bun:ffi'
 import type { Config } from '../../config.ts'
+import { Binding, DeviceMemory } from './binding.ts'
 import { cString, cStrings, pointerFrom, type Runtime } from './runtime.ts'
+import { describe, type ElementType, Tensor, tensor } from './tensor.ts'
 
-/**
- * The element types that are used here. `id` is the number of the type in the C API; `bytes` is the size of
- * one element.
- */
-const elements = {
-  float32: { id: 1, bytes: 4 },
-  uint8: { id: 2, bytes: 1 },
-  int8: { id: 3, bytes: 1 },
-  int32: { id: 6, bytes: 4 },
-  int64: { id: 7, bytes: 8 },
-  bool: { id: 9, bytes: 1 },
-  float16: { id: 10, bytes: 2 },
-} as const
+export { type ElementType, firstRows, moveRow, Tensor, tensor } from './tensor.ts'
 
-export type ElementType = keyof typeof elements
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
-
-/** A tensor of ONNX Runtime. The code that receives a tensor must call `free` exactly once. */
-export class Tensor {
-  constructor(
-    private readonly runtime: Runtime,
-    readonly pointer: Pointer,
-    /** The JavaScript memory of the tensor, or null when the library owns the memory. */
-    private readonly memory: NodeJS.TypedArray | null = null,
-  ) {}
-
-  get dims(): number[] {
-    return describe(this.runtime, this.info()).dims
-  }
-
-  get type(): ElementType {
-    return describe(this.runtime, this.info()).type
-  }
-
-  /**
-   * Returns a view of `length` floats, from element `from` on, without copying. The view must not be read
-   * after `free`.
-   */
-  floats(length: number, from = 0): Float32Array {
-    return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
-  }
-
-  /** Returns a view of the first `length` bytes, without copying. The view must not be read after `free`. */
-  bytes(length: number): Uint8Array {
-    return new Uint8Array(toArrayBuffer(this.address, 0, length))
-  }
-
-  get address(): Pointer {
-    return this.memory
-      ? ptr(this.memory)
-      : pointerFrom(out => this.runtime.GetTensorMutableData(this.pointer, out))
-  }
-
-  free(): void {
-    this.runtime.ReleaseValue(this.pointer)
-  }
-
-  private info(): Pointer {
-    return pointerFrom(out => this.runtime.GetTensorTypeAndShape(this.pointer, out))
-  }
-}
-
-/**
- * Creates a tensor over `data`, starting at element `from`. The data is not copied. It must not change until
- * `free` is called.
- */
-export function tensor(
-  runtime: Runtime,
-  type: ElementType,
-  data: NodeJS.TypedArray,
-  dims: readonly number[],
-  from = 0,
-): Tensor {
-  const { bytes } = elements[type]
-  const start = from * bytes
-  if (start + bytes * elementsIn(dims) > data.byteLength)
-    throw new RangeError('a tensor is larger than its memory')
-  const memory = data.byteLength === 0 ? new Uint8Array(8) : data
-  return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
-}
-
-/**
- * Creates a tensor over the first rows of the tensor `source`, without copying. `source` must not be freed
- * before the new tensor.
- */
-export function firstRows(
-  runtime: Runtime,
-  source: Tensor,
-  type: ElementType,
-  dims: readonly number[],
-): Tensor {
-  return new Tensor(runtime, valueAt(runtime, source.address, type, dims))
-}
-
-function valueAt(runtime: Runtime, address: Pointer, type: ElementType, dims: readonly number[]): Pointer {
-  const { id, bytes } = elements[type]
-  const shape = BigInt64Array.from(dims, BigInt)
-  const size = bytes * elementsIn(dims)
-  return pointerFrom(out =>
-    runtime.CreateTensorWithDataAsOrtValue(runtime.cpuMemory, address, size, shape, dims.length, id, out),
-  )
-}
-
-function elementsIn(dims: readonly number[]): number {
-  return dims.reduce((product, size) => product * size, 1)
-}
 
 /** A function that runs a model once. Returns one tensor for each output name. */
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
@@ -125,6 +24,8 @@ export class Session {
   constructor(
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
+    /** The tensors over the weights that the session reads in the memory of the caller. */
+    private readonly weights: readonly Tensor[] = [],
   ) {
     this.inputs = this.ports('Input')
     this.outputs = this.ports('Output')
@@ -149,8 +50,19 @@ export class Session {
     }
   }
 
+  /** Creates a binding of inputs and outputs to tensors that stay where they are (see binding.ts). */
+  bind(): Binding {
+    return new Binding(this.runtime, this.pointer)
+  }
+
+  /** Opens the memory of the device on which the model runs. */
+  memory(device: Device): DeviceMemory {
+    return new DeviceMemory(this.runtime, this.pointer, device === 'cuda')
+  }
+
   close(): void {
     this.runtime.ReleaseSession(this.pointer)
+    for (const weight of this.weights) weight.free()
   }
 
   private ports(kind: 'Input' | 'Output'): Port[] {
@@ -172,23 +84,34 @@ export class Session {
 
 const constantsKey = 'session.model_external_initializers_file_folder_path'
 
+/** The bytes of a constant in memory. They must not change until the session is closed. */
+export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
+
+export type SessionOptions = {
+  /** If true, CUDA records the kernels of a run once and replays them in later runs of the same kind. */
+  cudaGraphs?: boolean
+}
+
 /** Opens a model from the path of its file, or from its bytes. */
 export function openSession(
   runtime: Runtime,
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The folder with the external files of the constants, for a model that is given as bytes. Null when the
-   * model has no external files.
+   * The external constants of a model that is given as bytes: the folder with their files, or their content by name.
+   * Null when the model has no external constants.
    */
-  constants: string | null = null,
+  constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
+  { cudaGraphs = false }: SessionOptions = {},
 ): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
+  const weights = typeof constants === 'object' && constants ? weightTensors(runtime, options, constants) : []
   try {
     runtime.SetSessionGraphOptimizationLevel(options, 99)
     runtime.DisablePerSessionThreads(options)
-    if (constants !== null) runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
-    if (device === 'cuda') useCuda(runtime, options)
+    if (typeof constants === 'string')
+      runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
+    if (device === 'cuda') useCuda(runtime, options, cudaGraphs)
     if (device === 'webgpu') {
       runtime.SessionOptionsAppendExecutionProvider(options, cString('WebGPU'), null, null, 0)
     }
@@ -198,40 +121,42 @@ export function openSession(
         : pointerFrom(out =>
             runtime.CreateSessionFromArray(runtime.environment, model, model.byteLength, options, out),
           )
-    return new Session(runtime, pointer)
+    return new Session(runtime, pointer, weights)
   } finally {
     runtime.ReleaseSessionOptions(options)
   }
 }
 
-function useCuda(runtime: Runtime, options: Pointer): void {
+/** Gives ONNX Runtime the external constants of a model, and returns the tensors over their bytes. */
+function weightTensors(
+  runtime: Runtime,
+  options: Pointer,
+  constants: ReadonlyMap<string, ConstantBytes>,
+): Tensor[] {
+  const tensors = [...constants.values()].map(({ type, dims, bytes }) =>
+    tensor(runtime, type, aligned(bytes), dims),
+  )
+  const pointers = BigUint64Array.from(tensors, ({ pointer }) => BigInt(pointer))
+  runtime.AddExternalInitializers(options, cStrings([...constants.keys()]), pointers, tensors.length)
+  return tensors
+}
+
+/** Returns the bytes at an address that is a multiple of 64, as the kernels of a CPU require. Copies them if necessary. */
+function aligned(bytes: Uint8Array): Uint8Array {
+  return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
+}
+
+function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
   // Replaces two defaults of ONNX Runtime. By default, ONNX Runtime tries every algorithm for each convolution, which
   // takes time. By default it also doubles its memory arena when the arena is full, which wastes memory.
-  const names = cStrings(['cudnn_conv_algo_search', 'arena_extend_strategy'])
-  const values = cStrings(['HEURISTIC', 'kSameAsRequested'])
+  const wanted = {
+    cudnn_conv_algo_search: 'HEURISTIC',
+    arena_extend_strategy: 'kSameAsRequested',
+    ...(graphs ? { enable_cuda_graph: '1' } : {}),
+  }
+  const names = cStrings(Object.keys(wanted))
+  const values = cStrings(Object.values(wanted))
   runtime.UpdateCUDAProviderOptions(cuda, names, values, names.length)
   runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda)
-}
-
-/**
- * Returns the element type and the dimensions of a tensor. The dimension -1 means any size. If `owned` is
- * true, `info` is released.
- */
-function describe(runtime: Runtime, info: Pointer, owned = true): { type: ElementType; dims: number[] } {
-  const id = new Int32Array(1)
-  runtime.GetTensorElementType(info, id)
-  const count = Number(pointerFrom(out => runtime.GetDimensionsCount(info, out)))
-  const dims = new BigInt64Array(Math.max(count, 1))
-  runtime.GetDimensions(info, dims, count)
-  if (owned) runtime.ReleaseTensorTypeAndShapeInfo(info)
-  const type = Object.entries(elements).find(([, element]) => element.id === id[0])?.[0]
-  if (!type) throw new Error(`the model has tensors of an element type that is not supported: ${id[0]}`)
-  return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
-}
-
-/** Copies row `from` over row `to`. Each row of the tensor has `bytes` bytes. */
-export function moveRow(tensor: Tensor, from: number, to: number, bytes: number): void {
-  const rows = tensor.bytes((Math.max(from, to) + 1) * bytes)
-  rows.copyWithin(to * bytes, from * bytes, (from + 1) * bytes)
 }

@@ -1,7 +1,9 @@
 // A small Whisper model with random weights, computed with plain loops. The tests compare the results of the
 // ONNX graphs with its results.
 
-import type { Source } from '../../../src/engine/network/source.ts'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
+import type { FloatWeights, Source } from '../../../src/engine/network/source.ts'
+import { weightOf } from '../../support/float-weights.ts'
 
 export const small = {
   mels: 8,
@@ -56,6 +58,56 @@ export function smallSource(): Source {
   all.push(['decoder.embed_positions.weight', values(small.positions * width, 0.5)])
   all.push(['decoder.embed_tokens.weight', values(small.vocabulary * width, 0.3)])
   return new Map(all.map(([name, data]) => [name, () => data]))
+}
+
+/** The weights of the small model with their shapes. */
+export function smallWeights(source: Source): FloatWeights {
+  return new Map(
+    [...source].map(([name, read]) => {
+      const data = read()
+      const rows = /conv|bias|norm/.test(name) ? 0 : rowsOf(name, data.length)
+      const dims = name.endsWith('conv1.weight')
+        ? [small.width, small.mels, 3]
+        : name.endsWith('conv2.weight')
+          ? [small.width, small.width, 3]
+          : rows
+            ? [rows, data.length / rows]
+            : [data.length]
+      return [name, () => weightOf(data, dims)]
+    }),
+  )
+}
+
+function rowsOf(name: string, length: number): number {
+  if (name.endsWith('fc1.weight')) return small.wide
+  if (/fc2|proj/.test(name)) return small.width
+  return length / small.width
+}
+
+/** The configuration of the small model. Its special tokens have the same order as those of Whisper. */
+export const smallFacts: Facts = {
+  mels: small.mels,
+  width: small.width,
+  layers: small.layers,
+  heads: small.heads,
+  vocabulary: small.vocabulary,
+  positions: small.positions,
+  start: 251,
+  end: 250,
+  transcribe: null,
+  translate: null,
+  noTimestamps: 252,
+  previous: null,
+  noSpeech: 253,
+  firstTimestamp: 254,
+  languages: new Map(),
+  suppressed: [3, 7, 20],
+  suppressedAtStart: [],
+  alignmentHeads: [
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ],
 }
 
 type Rows = number[][]

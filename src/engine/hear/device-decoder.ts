@@ -1,0 +1,243 @@
+// Decodes one batch of windows on a GPU. A run moves a few numbers for each row over the bus: the caches, the scores and
+// the attention stay in the memory of the GPU. The number of rows in a run is a power of two, so that CUDA can record and
+// replay the runs. Some of these rows may be idle.
+
+import { cacheNames } from '../network/float-decoder.ts'
+import { allowedInput } from '../network/pick.ts'
+import { elements, elementsIn } from '../onnx/tensor.ts'
+import { DeviceCaches, type DeviceParts, rowDimsOf } from './device-caches.ts'
+import { DecoderRun, notRecorded, type RunShape } from './device-run.ts'
+import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'
+import { allowedAfter, type NextToken } from './rules.ts'
+
+export class DeviceDecoder implements Decoder {
+  /** The memory for one window: an encoded window, and its row in the caches. */
+  readonly windowBytes: number
+  private caches: DeviceCaches | null = null
+  private readonly steps = new Map<string, DecoderRun>()
+  /** The number of times that the caches were allocated. A recorded run is valid only for one allocation. */
+  private allocations = 0
+  private isBusy = false
+
+  constructor(private readonly parts: DeviceParts) {
+    const { own, cross } = cacheNames(parts.size)
+    const bytesOf = (names: readonly string[]) =>
+      names.reduce((sum, name) => sum + elementsIn(rowDimsOf(name, parts)), 0) * elements[parts.type].bytes
+    this.windowBytes = 2 * bytesOf(cross) + bytesOf(own)
+  }
+
+  begin(windows: readonly EncodedWindow[], prompt: readonly number[], greedy: Greedy | null = null): Batch {
+    if (this.isBusy) throw new Error('a batch of this decoder is still running')
+    const caches = this.cachesFor(windows.length)
+    for (const [row, { tensors }] of windows.entries()) caches.write(row, tensors)
+    this.isBusy = true
+    const runs: Runs = {
+      once: shape => new DecoderRun(this.parts, caches, { ...shape, record: notRecorded }),
+      step: (rows, withScores) => this.stepOf(caches, rows, withScores),
+      end: () => {
+        this.isBusy = false
+      },
+    }
+    return new RunningBatch(this.parts, caches, runs, { rows: windows.length, prompt, greedy })
+  }
+
+  close(): void {
+    for (const run of this.steps.values()) run.close()
+    this.steps.clear()
+    this.caches?.close()
+    this.caches = null
+  }
+
+  /** Returns caches with at least `rows` rows. */
+  private cachesFor(rows: number): DeviceCaches {
+    if (this.caches && this.caches.capacity >= rows) return this.caches
+    this.close()
+    this.caches = new DeviceCaches(this.parts, powerOfTwo(rows))
+    this.allocations++
+    return this.caches
+  }
+
+  /** Returns the run that adds one token to each of `rows` rows. */
+  private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
+    const key = `${rows} ${withScores}`
+    const record = withScores ? notRecorded : this.allocations * recordsMax + rows
+    const shape = { rows, length: 1, wanted: [0], withScores, record }
+    const run = this.steps.get(key) ?? new DecoderRun(this.parts, caches, shape)
+    this.steps.set(key, run)
+    return run
+  }
+}
+
+/** A number above the number of rows of any batch. */
+const recordsMax = 1024
+
+function powerOfTwo(least: number): number {
+  return 2 ** Math.ceil(Math.log2(least))
+}
+
+type Runs = {
+  /** Makes a run that is used once. */
+  once(shape: Omit<RunShape, 'record'>): DecoderRun
+  step(rows: number, withScores: boolean): DecoderRun
+  end(): void
+}
+
+/** A window in the batch. `slot` is its row in the caches. */
+type Row = {
+  slot: number
+  /** The number of model frames of sound. */
+  frames: number
+  tokens: number[]
+  /** The attention arrays that were given out, by the number of the step. They are filled when the row ends. */
+  asked: Map<number, Float32Array>
+}
+
+type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
+
+class RunningBatch implements Batch {
+  private readonly live: Row[]
+  /** The number of rows of the caches that a run computes. */
+  private size: number
+  /** The number of tokens in the cache, per row. */
+  private length = 0
+  /** The number of steps after the prompt. */
+  private steps = 0
+  private readonly greedy: Greedy | null
+  /** The run that fed the prompt, until the first step. */
+  private prompt: DecoderRun | null
+  private last: DecoderRun
+
+  constructor(
+    private readonly parts: DeviceParts,
+    private readonly caches: DeviceCaches,
+    private readonly runs: Runs,
+    { rows, prompt, greedy }: Start,
+  ) {
+    this.greedy = greedy
+    this.live = Array.from({ length: rows }, (_, slot) => ({
+      slot,
+      frames: greedy?.frames[slot] ?? 0,
+      tokens: [],
+      asked: new Map(),
+    }))
+    this.size = powerOfTwo(rows)
+    // The scores at the start token tell whether the window has speech, and the last scores tell the first token.
+    const start = Math.max(0, prompt.indexOf(parts.facts.start))
+    const wanted = [...new Set([start, prompt.length - 1])]
+    this.prompt = runs.once({ rows: this.size, length: prompt.length, wanted, withScores: true })
+    this.last = this.prompt
+    this.feed(() => prompt)
+  }
+
+  get rows(): number {
+    return this.live.length
+  }
+
+  logits(row: number, position = this.last.shape.length - 1): Float32Array {
+    const { wanted, withScores } = this.last.shape
+    const index = wanted.indexOf(position)
+    if (!withScores || index === -1) throw new RangeError(`the scores of token ${position} were not computed`)
+    const { vocabulary } = this.parts.facts
+    const from = (this.rowAt(row).slot * wanted.length + index) * vocabulary
+    return this.last.scores.subarray(from, from + vocabulary)
+  }
+
+  pick(row: number): NextToken | null {
+    if (this.last.shape.withScores) return null
+    const at = 2 * this.rowAt(row).slot
+    const [token = 0, logProbability = 0] = this.last.picked.subarray(at, at + 2)
+    return { token, logProbability }
+  }
+
+  attention(row: number, frames: number): Float32Array {
+    const attention = new Float32Array(this.parts.size.alignmentHeads.length * frames)
+    this.rowAt(row).asked.set(this.steps, attention)
+    return attention
+  }
+
+  step(tokens: readonly number[]): void {
+    if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
+    this.shrink()
+    this.prompt?.close()
+    this.prompt = null
+    this.last = this.runs.step(this.size, this.greedy === null)
+    this.steps++
+    for (const [index, row] of this.live.entries()) row.tokens.push(tokens[index] ?? 0)
+    this.feed(row => row.tokens.slice(-1))
+  }
+
+  drop(row: number): void {
+    const dropped = this.rowAt(row)
+    this.readAttention(dropped)
+    const last = this.live.pop()
+    if (last !== undefined && last !== dropped) this.live[row] = last
+  }
+
+  close(): void {
+    this.prompt?.close()
+    this.prompt = null
+    this.runs.end()
+  }
+
+  private rowAt(index: number): Row {
+    const row = this.live[index]
+    if (!row) throw new RangeError(`the batch has no row ${index}`)
+    return row
+  }
+
+  /** Adds tokens to all rows. The idle rows of the caches get the token 0, which changes no other row. */
+  private feed(tokensOf: (row: Row) => readonly number[]): void {
+    const { length } = this.last.shape
+    const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)
+    const positions = Array.from({ length }, (_, index) => this.length + index)
+    const tokens = all(positions.map(() => 0))
+    for (const row of this.live) {
+      tokens[row.slot] = [...tokensOf(row)]
+      this.last.allowed.set(this.allowedIn(row), 4 * row.slot)
+    }
+    this.last.run({
+      tokens: tokens.flat(),
+      positions: all(positions).flat(),
+      starts: all(this.length),
+      lengths: all(this.length + length),
+      seen: all(this.steps),
+    })
+    this.length += length
+  }
+
+  /** Returns what may follow the tokens of a row, in the form of the graph's input (see pick.ts). */
+  private allowedIn({ tokens, frames }: Row): number[] {
+    if (!this.greedy) return [0, 0, 0, 0]
+    const { firstTimestamp } = this.parts.facts
+    return allowedInput(allowedAfter({ tokens, frames }, this.greedy.rules), firstTimestamp)
+  }
+
+  /** Moves the rows together and halves the size of the runs, if half of the rows or fewer are left. */
+  private shrink(): void {
+    const size = powerOfTwo(this.rows)
+    if (size === this.size) return
+    const used = new Set(this.live.map(({ slot }) => slot))
+    const free = Array.from({ length: size }, (_, slot) => slot).filter(slot => !used.has(slot))
+    const moved = this.live.filter(({ slot }) => slot >= size)
+    const to = free.slice(0, moved.length)
+    if (moved.length > 0) {
+      this.caches.move(
+        moved.map(({ slot }) => slot),
+        to,
+      )
+    }
+    for (const [index, row] of moved.entries()) row.slot = to[index] ?? 0
+    this.size = size
+  }
+
+  /** Reads the attention of a row from the memory of the GPU, and fills the arrays that were given out. */
+  private readAttention({ slot, asked }: Row): void {
+    const count = Math.max(-1, ...asked.keys()) + 1
+    const [first] = asked.values()
+    if (!first) return
+    const frames = first.length / this.parts.size.alignmentHeads.length
+    const all = this.caches.attention(slot, count, frames)
+    for (const [step, attention] of asked)
+      attention.set(all.subarray(step * first.length, (step + 1) * first.length))
+  }
+}

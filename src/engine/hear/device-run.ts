@@ -1,0 +1,99 @@
+// Runs of the decoder of a fixed shape, with their inputs and outputs bound to the memory of the GPU.
+
+import { type Binding, RunOptions, type Shared } from '../onnx/binding.ts'
+import type { ElementType, Tensor } from '../onnx/tensor.ts'
+import type { DeviceCaches, DeviceParts } from './device-caches.ts'
+
+export type RunShape = {
+  rows: number
+  /** The number of tokens that a run adds to each row. */
+  length: number
+  /** The indices of the tokens whose scores are computed. */
+  wanted: readonly number[]
+  /** If true, the host can read the scores. */
+  withScores: boolean
+  /** The number under which CUDA records the kernels of the run, or `notRecorded`. */
+  record: number
+}
+
+/** Tells CUDA to record nothing. */
+export const notRecorded = -1
+
+/** The integers that the host gives to a run, by the names of the inputs. */
+export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
+
+export class DecoderRun {
+  private readonly binding: Binding
+  private readonly options: RunOptions
+  private readonly ports = new Map<string, Shared>()
+  private readonly views: Tensor[]
+
+  constructor(
+    { runtime, session, memory, facts }: DeviceParts,
+    caches: DeviceCaches,
+    readonly shape: RunShape,
+  ) {
+    const { rows, length, wanted, withScores, record } = shape
+    this.binding = session.bind()
+    this.options = new RunOptions(runtime, { gpu_graph_id: `${record}` })
+    const share = (name: string, type: ElementType, dims: readonly number[]) => {
+      const port = memory.shared(type, dims)
+      this.ports.set(name, port)
+      return port.tensor
+    }
+    for (const name of ['tokens', 'positions']) this.binding.input(name, share(name, 'int64', [rows, length]))
+    for (const name of ['starts', 'lengths', 'seen']) this.binding.input(name, share(name, 'int64', [rows]))
+    this.binding.input('wanted', share('wanted', 'int64', [wanted.length]))
+    this.integers('wanted').set(wanted.map(BigInt))
+    this.binding.input('allowed', share('allowed', 'float32', [rows, 4]))
+    this.binding.output('picked', share('picked', 'float32', [rows, 2]))
+    if (withScores) {
+      const dims = [rows, wanted.length, facts.vocabulary]
+      this.binding.output('scores', share('scores', 'float32', dims))
+    }
+    this.views = caches.bind(this.binding, rows)
+  }
+
+  /** The memory in which the host writes what may follow each row: four numbers for each row (see pick.ts). */
+  get allowed(): Float32Array {
+    return this.floats('allowed')
+  }
+
+  /** The result of the last run: for each row the chosen token and the logarithm of its probability. */
+  get picked(): Float32Array {
+    return this.floats('picked')
+  }
+
+  /** The scores of the last run: rows × wanted tokens × vocabulary. */
+  get scores(): Float32Array {
+    return this.floats('scores')
+  }
+
+  run(inputs: RunInputs): void {
+    for (const [name, values] of Object.entries(inputs)) this.integers(name).set(values.map(BigInt))
+    this.binding.run(this.options)
+  }
+
+  close(): void {
+    this.binding.close()
+    this.options.close()
+    for (const view of this.views) view.free()
+    for (const port of this.ports.values()) port.free()
+  }
+
+  private floats(name: string): Float32Array {
+    const { buffer, byteOffset, byteLength } = this.bytes(name)
+    return new Float32Array(buffer, byteOffset, byteLength / 4)
+  }
+
+  private integers(name: string): BigInt64Array {
+    const { buffer, byteOffset, byteLength } = this.bytes(name)
+    return new BigInt64Array(buffer, byteOffset, byteLength / 8)
+  }
+
+  private bytes(name: string): Uint8Array {
+    const port = this.ports.get(name)
+    if (!port) throw new RangeError(`the run has no ${name}`)
+    return port.bytes
+  }
+}

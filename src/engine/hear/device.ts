@@ -1,0 +1,148 @@
+// A Whisper network whose caches stay in the memory of a GPU. The graphs are built when the network is loaded, from the
+// float weights of a published model. The same graphs run on a CPU, for tests.
+
+import { firstLineOf } from '../../base/reason.ts'
+import { floatDecoder } from '../network/float-decoder.ts'
+import { floatEncoder } from '../network/float-encoder.ts'
+import type { FloatLayers, FloatSize, FloatType } from '../network/float-layers.ts'
+import { type FloatWeights, openWeights } from '../network/source.ts'
+import type { DeviceMemory } from '../onnx/binding.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import { type Device, openSession, type Session, type SessionOptions, tensor } from '../onnx/session.ts'
+import { checkDecoder } from './device-check.ts'
+import { DeviceDecoder } from './device-decoder.ts'
+import type { Facts } from './facts.ts'
+import { EncodedWindow, type Encoder, type Network } from './network.ts'
+import { rulesOf } from './rules.ts'
+
+export type DeviceOptions = { device: Device; type: FloatType }
+
+/**
+ * Opens a published model for a GPU, in 16-bit floats. If its results are wrong, the model is opened in 32-bit floats.
+ * `variant` is the suffix of the ONNX files. Throws if the results are wrong again.
+ */
+export function openDevice(
+  runtime: Runtime,
+  folder: string,
+  facts: Facts,
+  { device, variant, notes }: { device: Device; variant: '' | '_fp16'; notes: string[] },
+): Network {
+  const weights = openWeights(folder, variant)
+  const open = (type: FloatType) => {
+    const network = openFloats(runtime, weights, facts, { device, type })
+    try {
+      checkDecoder(network, facts)
+      return network
+    } catch (error) {
+      network.close()
+      throw error
+    }
+  }
+  try {
+    return open('float16')
+  } catch (error) {
+    notes.push(`16-bit floats cannot be used on ${device}: ${firstLineOf(error)}`)
+    return open('float32')
+  }
+}
+
+export function openFloats(
+  runtime: Runtime,
+  weights: FloatWeights,
+  facts: Facts,
+  { device, type }: DeviceOptions,
+): Network {
+  const size = sizeOf(weights, facts)
+  const open = (layers: FloatLayers, options: SessionOptions = {}) =>
+    openSession(runtime, layers.bytes(), device, constantsOf(layers), options)
+  const encoder = open(floatEncoder(weights, size, type))
+  const { suppressed } = rulesOf(facts, true)
+  const layers = floatDecoder(weights, size, type, { ...facts, suppressed })
+  const session = open(layers, { cudaGraphs: device === 'cuda' })
+  const memory = session.memory(device)
+  const decoder = new DeviceDecoder({ runtime, session, memory, device, facts, size, type })
+  return {
+    encoder: makeEncoder(runtime, encoder, memory, { facts, size, type }),
+    decoder,
+    attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
+    windowBytes: decoder.windowBytes,
+    close: () => {
+      decoder.close()
+      memory.close()
+      session.close()
+      encoder.close()
+    },
+  }
+}
+
+function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }: Facts): FloatSize {
+  const layersOf = (half: string) => {
+    let count = 0
+    while (weights.has(`${half}.layers.${count}.fc1.weight`)) count++
+    return count
+  }
+  const decoderLayers = layersOf('decoder')
+  if (decoderLayers !== layers)
+    throw new Error(
+      `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
+    )
+  // The graphs compute the heads layer by layer.
+  const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
+  const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
+  return {
+    width,
+    heads,
+    frames: positionsOf('encoder'),
+    positions: positionsOf('decoder'),
+    encoderLayers: layersOf('encoder'),
+    decoderLayers,
+    alignmentHeads: inOrder,
+  }
+}
+
+function constantsOf({ used }: FloatLayers) {
+  return new Map(
+    [...used].map(([name, { type, dims, bytes }]) => [
+      name,
+      { type: type === 'F16' ? 'float16' : 'float32', dims, bytes } as const,
+    ]),
+  )
+}
+
+type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
+
+/** Makes an encoder. An encoded window is the content of one row of the caches that the decoder only reads. */
+function makeEncoder(
+  runtime: Runtime,
+  encoder: Session,
+  memory: DeviceMemory,
+  { facts, size, type }: EncoderParts,
+): Encoder {
+  const { frames, width, heads, alignmentHeads } = size
+  const states = [1, frames, width]
+  const outputs = [
+    ...Array.from({ length: size.decoderLayers }, (_, layer) => [
+      { name: `key.${layer}`, dims: states },
+      { name: `value.${layer}`, dims: states },
+    ]).flat(),
+    ...(alignmentHeads.length > 0
+      ? [{ name: 'aligned', dims: [1, alignmentHeads.length, width / heads, frames] }]
+      : []),
+  ]
+  return {
+    encode(picture) {
+      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, 2 * frames])
+      const binding = encoder.bind()
+      binding.input('mel', mel)
+      const tensors = outputs.map(({ name, dims }) => {
+        const output = memory.tensor(type, dims)
+        binding.output(name, output)
+        return output
+      })
+      binding.run()
+      binding.close()
+      mel.free()
+      return new EncodedWindow(tensors)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// Small ONNX graphs that write, move and read rows of the decoder's caches in the memory of a GPU.
+
+import { Graph, type Shape, type Type } from '../onnx/graph.ts'
+import { updated } from './float-decoder.ts'
+
+export type CacheShape = { name: string; type: Type; shape: Shape }
+
+/**
+ * Builds a model that writes to rows of caches in place. The inputs are the caches; for each cache `new NAME` with the
+ * content of the rows; and `to`, the numbers of the rows.
+ */
+export function writeRows(caches: readonly CacheShape[]): Uint8Array {
+  return inPlace(caches, (graph, { name, type, shape }) =>
+    graph.input(`new ${name}`, type, ['moved', ...shape.slice(1)]),
+  )
+}
+
+/** Builds a model that copies rows `from` of caches over their rows `to`, in place. */
+export function moveRows(caches: readonly CacheShape[]): Uint8Array {
+  return inPlace(caches, (graph, { name }, isFirst) => {
+    const from = isFirst ? graph.input('from', 'int64', ['moved']) : 'from'
+    return graph.add('Gather', [name, from], { axis: 0 })
+  })
+}
+
+function inPlace(
+  caches: readonly CacheShape[],
+  content: (graph: Graph, cache: CacheShape, isFirst: boolean) => string,
+): Uint8Array {
+  const graph = new Graph()
+  const rows = graph.add('Unsqueeze', [graph.input('to', 'int64', ['moved']), graph.integers(1)])
+  for (const [index, cache] of caches.entries()) {
+    const { name, type, shape } = cache
+    graph.input(name, type, shape)
+    graph.add('ScatterND', [name, rows, content(graph, cache, index === 0)], {}, [updated + name])
+    graph.output(updated + name, type, shape)
+  }
+  return graph.bytes()
+}
+
+/**
+ * Builds a model that reads the attention of one row: `row`, `count` and `frames` say which part. The output `read` is
+ * tokens × heads × frames.
+ */
+export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
+  const graph = new Graph()
+  graph.input(name, type, shape)
+  for (const size of ['row', 'count', 'frames']) graph.input(size, 'int64', [1])
+  const row = graph.add('Squeeze', [graph.add('Gather', [name, 'row'], { axis: 0 }), graph.integers(0)])
+  const ends = graph.add('Concat', ['count', 'frames'], { axis: 0 })
+  const part = graph.add('Slice', [row, graph.integers(0, 0), ends, graph.integers(1, 2)])
+  const turned = graph.add('Transpose', [part], { perm: [1, 0, 2] })
+  graph.add('Cast', [turned], { to: 1 }, ['read'])
+  graph.output('read', 'float32', ['tokens', 'heads', 'frames'])
+  return graph.bytes()
+}
+
+/** Builds a model that returns zeros of a shape. */
+export function zeros(type: 'float16' | 'float32', dims: readonly number[]): Uint8Array {
+  const graph = new Graph()
+  const filled = graph.add('ConstantOfShape', [graph.integers(...dims)])
+  graph.add('Cast', [filled], { to: type === 'float16' ? 10 : 1 }, ['zeros'])
+  graph.output('zeros', type, dims)
+  return graph.bytes()
+}

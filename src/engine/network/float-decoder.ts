@@ -1,0 +1,143 @@
+// The ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are updated in
+// place: an input of a cache and its output are the same memory. The graph also chooses the next token, so that a run
+// returns two numbers for each row.
+
+import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
+import { addPick, type PickTokens } from './pick.ts'
+import type { FloatWeights } from './source.ts'
+
+/** The names of the decoder's caches: those that a run updates, and those that a run only reads. */
+export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
+  const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
+  const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])
+  const isAligned = alignmentHeads.length > 0
+  return {
+    own: [...named('own'), ...(isAligned ? ['attention'] : [])],
+    cross: [...named('cross'), ...(isAligned ? ['cross aligned'] : [])],
+  }
+}
+
+/** The prefix of the output that updates a cache. */
+export const updated = 'updated '
+
+/**
+ * Builds the model. `length` is the number of tokens that a run adds to each row. The inputs are `tokens` and `positions`
+ * [rows, length]; `starts` [rows], the place in the cache of the first of these tokens; `lengths` [rows], the number of
+ * tokens in the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the
+ * place of the attention in its cache; `allowed` [rows, 4] (see pick.ts); and the caches.
+ */
+export function floatDecoder(
+  weights: FloatWeights,
+  size: FloatSize,
+  type: FloatType,
+  tokens: PickTokens,
+): FloatLayers {
+  const layers = new FloatLayers(weights, type, size.heads)
+  const { graph } = layers
+  const { width } = size
+  addInputs(layers, size)
+  let state = graph.add('Add', [
+    graph.add('Gather', [layers.weight('decoder.embed_tokens.weight'), 'tokens']),
+    graph.add('Gather', [layers.weight('decoder.embed_positions.weight'), 'positions']),
+  ])
+  let normed = layers.norm('decoder.layers.0.self_attn_layer_norm', state)
+  const queries: string[] = []
+  for (let layer = 0; layer < size.decoderLayers; layer++) {
+    const name = `decoder.layers.${layer}`
+    const self = selfAttention(layers, layer, normed, width)
+    const asking = layers.addAndNorm(
+      state,
+      self,
+      `${name}.self_attn.out_proj`,
+      `${name}.encoder_attn_layer_norm`,
+    )
+    const query = layers.linear(asking.normed, `${name}.encoder_attn.q_proj`)
+    queries.push(...alignmentQueries(layers, layer, query, size))
+    const cross = graph.add('MatMul', [
+      layers.attention(query, `cross key.${layer}`, `cross value.${layer}`),
+      layers.matrix(`${name}.encoder_attn.out_proj`),
+    ])
+    const attended = layers.addAndNorm(
+      asking.state,
+      cross,
+      `${name}.encoder_attn.out_proj`,
+      `${name}.final_layer_norm`,
+    )
+    const isLast = layer === size.decoderLayers - 1
+    const next = isLast ? 'decoder.layer_norm' : `decoder.layers.${layer + 1}.self_attn_layer_norm`
+    const fed = layers.feedForward(name, attended.normed)
+    ;({ state, normed } = layers.addAndNorm(attended.state, fed, `${name}.fc2`, next))
+  }
+  if (queries.length > 0) storeAttention(layers, queries)
+  const scores = scoresOf(layers, normed, width)
+  layers.output('scores', 'float32', ['rows', 'wanted', 'vocabulary'], scores)
+  addPick(layers, graph.add('Gather', [scores, layers.integers(-1)], { axis: 1 }), tokens)
+  return layers
+}
+
+function addInputs({ graph, type }: FloatLayers, size: FloatSize): void {
+  const { width, heads, alignmentHeads } = size
+  graph.input('tokens', 'int64', ['rows', 'length'])
+  graph.input('positions', 'int64', ['rows', 'length'])
+  for (const name of ['starts', 'lengths', 'seen']) graph.input(name, 'int64', ['rows'])
+  graph.input('wanted', 'int64', ['wanted'])
+  graph.input('allowed', 'float32', ['rows', 4])
+  const { own, cross } = cacheNames(size)
+  const seen = ['rows', alignmentHeads.length, 'steps', 'frames']
+  for (const name of own) {
+    const shape = name === 'attention' ? seen : ['rows', 'capacity', width]
+    graph.input(name, type, shape)
+    graph.output(updated + name, type, shape)
+  }
+  const aligned = ['rows', alignmentHeads.length, width / heads, 'frames']
+  for (const name of cross)
+    graph.input(name, type, name === 'cross aligned' ? aligned : ['rows', 'frames', width])
+}
+
+/** Adds the keys and values of the tokens to the cache, and the attention over the cache. */
+function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
+  const { graph } = layers
+  const name = `decoder.layers.${layer}.self_attn`
+  const projections = ['q_proj', 'k_proj', 'v_proj'].map(part => `${name}.${part}`)
+  const [query = '', ...fresh] = layers.split(layers.linear(normed, ...projections), 3, width)
+  const [key = '', value = ''] = ['key', 'value'].map((part, index) => {
+    const cache = `own ${part}.${layer}`
+    return graph.add('TensorScatter', [cache, fresh[index] ?? '', 'starts'], { axis: 1 }, [updated + cache])
+  })
+  const mixed = layers.attention(query, key, value, 'lengths')
+  return graph.add('MatMul', [mixed, layers.matrix(`${name}.out_proj`)])
+}
+
+/** Returns the queries of the alignment heads of a layer, for the last token of each row. */
+function alignmentQueries(
+  layers: FloatLayers,
+  layer: number,
+  query: string,
+  { alignmentHeads, heads, width }: FloatSize,
+): string[] {
+  const wanted = alignmentHeads.filter(([each]) => each === layer).map(([, head]) => head)
+  if (wanted.length === 0) return []
+  const { graph } = layers
+  const last = graph.add('Gather', [query, layers.integers(-1)], { axis: 1 })
+  const byHead = graph.add('Reshape', [last, layers.integers(0, heads, 1, width / heads)])
+  return [graph.add('Gather', [byHead, layers.integers(...wanted)], { axis: 1 })]
+}
+
+/** Computes the attention of the alignment heads and adds it to its cache, which stays on the device. */
+function storeAttention(layers: FloatLayers, queries: readonly string[]): void {
+  const { graph } = layers
+  const query = graph.add('Concat', queries, { axis: 1 })
+  const shares = graph.add('Softmax', [graph.add('MatMul', [query, 'cross aligned'])], { axis: -1 })
+  graph.add('TensorScatter', ['attention', shares, 'seen'], { axis: 2 }, [`${updated}attention`])
+}
+
+function scoresOf(layers: FloatLayers, normed: string, width: number): string {
+  const { graph } = layers
+  const asked = graph.add('Gather', [normed, 'wanted'], { axis: 1 })
+  const flat = graph.add('Reshape', [asked, layers.integers(-1, width)])
+  const product = graph.add('Gemm', [flat, layers.weight('decoder.embed_tokens.weight')], { transB: 1 })
+  const { dims } = layers.find('decoder.embed_tokens.weight')
+  const rows = graph.add('Shape', ['tokens'], { end: 1 })
+  const shape = graph.add('Concat', [rows, layers.integers(-1, dims[0] ?? 0)], { axis: 0 })
+  return layers.cast(graph.add('Reshape', [product, shape]), 'float32')
+}

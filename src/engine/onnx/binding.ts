@@ -1,0 +1,128 @@
+// Runs of a model whose inputs and outputs stay in the memory of its device. A tensor can be an input and an output of
+// one run: the model then updates it in place.
+
+import { type Pointer, toArrayBuffer } from 'bun:ffi'
+import { cString, pointerFrom, type Runtime } from './runtime.ts'
+import { type ElementType, elements, elementsIn, Tensor, valueAt } from './tensor.ts'
+
+/** The tensors of a session by the names of their inputs and outputs. */
+export class Binding {
+  private readonly pointer: Pointer
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly session: Pointer,
+  ) {
+    this.pointer = pointerFrom(out => runtime.CreateIoBinding(session, out))
+  }
+
+  input(name: string, { pointer }: Tensor): void {
+    this.runtime.BindInput(this.pointer, cString(name), pointer)
+  }
+
+  output(name: string, { pointer }: Tensor): void {
+    this.runtime.BindOutput(this.pointer, cString(name), pointer)
+  }
+
+  run(options: RunOptions | null = null): void {
+    this.runtime.RunWithBinding(this.session, options?.pointer ?? null, this.pointer)
+  }
+
+  close(): void {
+    this.runtime.ReleaseIoBinding(this.pointer)
+  }
+}
+
+/** The options of a run, as pairs of names and values. */
+export class RunOptions {
+  readonly pointer: Pointer
+
+  constructor(
+    private readonly runtime: Runtime,
+    entries: Readonly<Record<string, string>>,
+  ) {
+    this.pointer = pointerFrom(out => runtime.CreateRunOptions(out))
+    for (const [name, value] of Object.entries(entries))
+      runtime.AddRunConfigEntry(this.pointer, cString(name), cString(value))
+  }
+
+  close(): void {
+    this.runtime.ReleaseRunOptions(this.pointer)
+  }
+}
+
+/** A tensor that the device uses where it is, and a view of its memory for the host. */
+export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
+
+/**
+ * The memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory of the host, which the
+ * kernels of the GPU read and write over the bus. So their few bytes need no copy.
+ */
+export class DeviceMemory {
+  private readonly own: Area
+  private readonly pinned: Area
+
+  constructor(
+    private readonly runtime: Runtime,
+    session: Pointer,
+    onCuda: boolean,
+  ) {
+    const area = (info: Pointer): Area => ({
+      info,
+      allocator: pointerFrom(out => runtime.CreateAllocator(session, info, out)),
+    })
+    const named = (name: string, kind: number) =>
+      area(pointerFrom(out => runtime.CreateMemoryInfo(cString(name), arena, 0, kind, out)))
+    this.own = named(onCuda ? 'Cuda' : 'Cpu', memoryKinds.ofDevice)
+    this.pinned = onCuda ? named('CudaPinned', memoryKinds.ofHost) : this.own
+  }
+
+  /** Allocates a tensor. Its content is undefined. */
+  tensor(type: ElementType, dims: readonly number[]): Tensor {
+    return new Tensor(this.runtime, allocate(this.runtime, this.own, type, dims))
+  }
+
+  /** Allocates a tensor that the host and the device use in the same memory. */
+  shared(type: ElementType, dims: readonly number[]): Shared {
+    const owner = new Tensor(this.runtime, allocate(this.runtime, this.pinned, type, dims))
+    const { address } = owner
+    const size = elements[type].bytes * elementsIn(dims)
+    // The tensor states that it is in the memory of the device. Otherwise ONNX Runtime would copy it in each run.
+    const inDevice = new Tensor(this.runtime, valueAt(this.runtime, address, type, dims, this.own.info))
+    const bytes = new Uint8Array(toArrayBuffer(address, 0, size))
+    const free = () => {
+      inDevice.free()
+      owner.free()
+    }
+    return { tensor: inDevice, bytes, free }
+  }
+
+  /** Creates a tensor over the first elements of `source`, which must not be freed before the new tensor. */
+  view(source: Tensor, type: ElementType, dims: readonly number[]): Tensor {
+    return new Tensor(this.runtime, valueAt(this.runtime, source.address, type, dims, this.own.info))
+  }
+
+  close(): void {
+    for (const { info, allocator } of new Set([this.own, this.pinned])) {
+      this.runtime.ReleaseAllocator(allocator)
+      this.runtime.ReleaseMemoryInfo(info)
+    }
+  }
+}
+
+type Area = { info: Pointer; allocator: Pointer }
+
+/** The numbers of the C API for the kind of an allocator and of a memory. */
+const arena = 1
+const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
+
+function allocate(
+  runtime: Runtime,
+  { allocator }: Area,
+  type: ElementType,
+  dims: readonly number[],
+): Pointer {
+  const shape = BigInt64Array.from(dims, BigInt)
+  const { id } = elements[type]
+  return pointerFrom(out => runtime.CreateTensorAsOrtValue(allocator, shape, dims.length, id, out))
+}

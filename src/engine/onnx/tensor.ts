@@ -1,0 +1,142 @@
+// Tensors of ONNX Runtime: over the memory of JavaScript, or in the memory of the library.
+
+import { type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
+import { pointerFrom, type Runtime } from './runtime.ts'
+
+/**
+ * The element types that are used here. `id` is the number of the type in the C API; `bytes` is the size of
+ * one element.
+ */
+export const elements = {
+  float32: { id: 1, bytes: 4 },
+  uint8: { id: 2, bytes: 1 },
+  int8: { id: 3, bytes: 1 },
+  int32: { id: 6, bytes: 4 },
+  int64: { id: 7, bytes: 8 },
+  bool: { id: 9, bytes: 1 },
+  float16: { id: 10, bytes: 2 },
+} as const
+
+export type ElementType = keyof typeof elements
+
+/** A tensor of ONNX Runtime. The code that receives a tensor must call `free` exactly once. */
+export class Tensor {
+  constructor(
+    private readonly runtime: Runtime,
+    readonly pointer: Pointer,
+    /** The JavaScript memory of the tensor, or null when the library owns the memory. */
+    private readonly memory: NodeJS.TypedArray | null = null,
+  ) {}
+
+  get dims(): number[] {
+    return describe(this.runtime, this.info()).dims
+  }
+
+  get type(): ElementType {
+    return describe(this.runtime, this.info()).type
+  }
+
+  /**
+   * Returns a view of `length` floats, from element `from` on, without copying. The view must not be read
+   * after `free`.
+   */
+  floats(length: number, from = 0): Float32Array {
+    return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
+  }
+
+  /** Returns a view of the first `length` bytes, without copying. The view must not be read after `free`. */
+  bytes(length: number): Uint8Array {
+    return new Uint8Array(toArrayBuffer(this.address, 0, length))
+  }
+
+  get address(): Pointer {
+    return this.memory
+      ? ptr(this.memory)
+      : pointerFrom(out => this.runtime.GetTensorMutableData(this.pointer, out))
+  }
+
+  free(): void {
+    this.runtime.ReleaseValue(this.pointer)
+  }
+
+  private info(): Pointer {
+    return pointerFrom(out => this.runtime.GetTensorTypeAndShape(this.pointer, out))
+  }
+}
+
+/**
+ * Creates a tensor over `data`, starting at element `from`. The data is not copied. It must not change until
+ * `free` is called.
+ */
+export function tensor(
+  runtime: Runtime,
+  type: ElementType,
+  data: NodeJS.TypedArray,
+  dims: readonly number[],
+  from = 0,
+): Tensor {
+  const { bytes } = elements[type]
+  const start = from * bytes
+  if (start + bytes * elementsIn(dims) > data.byteLength)
+    throw new RangeError('a tensor is larger than its memory')
+  const memory = data.byteLength === 0 ? new Uint8Array(8) : data
+  return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
+}
+
+/**
+ * Creates a tensor over the first rows of the tensor `source`, without copying. `source` must not be freed
+ * before the new tensor.
+ */
+export function firstRows(
+  runtime: Runtime,
+  source: Tensor,
+  type: ElementType,
+  dims: readonly number[],
+): Tensor {
+  return new Tensor(runtime, valueAt(runtime, source.address, type, dims))
+}
+
+export function valueAt(
+  runtime: Runtime,
+  address: Pointer,
+  type: ElementType,
+  dims: readonly number[],
+  memory = runtime.cpuMemory,
+): Pointer {
+  const { id, bytes } = elements[type]
+  const shape = BigInt64Array.from(dims, BigInt)
+  const size = bytes * elementsIn(dims)
+  return pointerFrom(out =>
+    runtime.CreateTensorWithDataAsOrtValue(memory, address, size, shape, dims.length, id, out),
+  )
+}
+
+export function elementsIn(dims: readonly number[]): number {
+  return dims.reduce((product, size) => product * size, 1)
+}
+
+/**
+ * Returns the element type and the dimensions of a tensor. The dimension -1 means any size. If `owned` is
+ * true, `info` is released.
+ */
+export function describe(
+  runtime: Runtime,
+  info: Pointer,
+  owned = true,
+): { type: ElementType; dims: number[] } {
+  const id = new Int32Array(1)
+  runtime.GetTensorElementType(info, id)
+  const count = Number(pointerFrom(out => runtime.GetDimensionsCount(info, out)))
+  const dims = new BigInt64Array(Math.max(count, 1))
+  runtime.GetDimensions(info, dims, count)
+  if (owned) runtime.ReleaseTensorTypeAndShapeInfo(info)
+  const type = Object.entries(elements).find(([, element]) => element.id === id[0])?.[0]
+  if (!type) throw new Error(`the model has tensors of an element type that is not supported: ${id[0]}`)
+  return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
+}
+
+/** Copies row `from` over row `to`. Each row of the tensor has `bytes` bytes. */
+export function moveRow(tensor: Tensor, from: number, to: number, bytes: number): void {
+  const rows = tensor.bytes((Math.max(from, to) + 1) * bytes)
+  rows.copyWithin(to * bytes, from * bytes, (from + 1) * bytes)
+}

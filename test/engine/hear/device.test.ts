@@ -1,0 +1,242 @@
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openFloats } from '../../../src/engine/hear/device.ts'
+import { checkDecoder } from '../../../src/engine/hear/device-check.ts'
+import { openFeatures } from '../../../src/engine/hear/features.ts'
+import type { Decoder, EncodedWindow, Network } from '../../../src/engine/hear/network.ts'
+import { recognise } from '../../../src/engine/hear/recognise.ts'
+import { rulesOf } from '../../../src/engine/hear/rules.ts'
+import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import type { FloatType } from '../../../src/engine/network/float-layers.ts'
+import { decode } from '../../../src/media/decode.ts'
+import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
+import { pocketWeights } from '../../support/float-weights.ts'
+import {
+  smallFacts as facts,
+  referenceScores,
+  small,
+  smallSource,
+  smallWeights,
+} from '../network/small-whisper.ts'
+
+const source = smallSource()
+
+const opened: Network[] = []
+afterAll(() => {
+  for (const network of opened) network.close()
+})
+
+function openSmall(type: FloatType): Network {
+  const network = openFloats(runtime(), smallWeights(source), facts, { device: 'cpu', type })
+  opened.push(network)
+  return network
+}
+
+function melOf(seed: number): Float32Array {
+  const length = small.mels * 2 * small.frames
+  return Float32Array.from({ length }, (_, at) => Math.sin(at / (5 + seed)) + Math.sin(at / 47))
+}
+
+function relativeError(found: Iterable<number>, expected: readonly number[]): number {
+  const values = [...found]
+  const error = expected.reduce((sum, value, at) => sum + (value - values[at]!) ** 2, 0)
+  return Math.sqrt(error / expected.reduce((sum, value) => sum + value ** 2, 0))
+}
+
+test.each([
+  { type: 'float32', error: 1e-5 },
+  { type: 'float16', error: 0.02 },
+] as const)('in $type, the scores are those of the plain computation', ({ type, error }) => {
+  const network = openSmall(type)
+  const window = network.encoder.encode(melOf(0))
+  const prompt = [5, 251, 17, 41]
+  const batch = network.decoder.begin([window, window], prompt)
+  const tokens = [...prompt]
+  for (const token of [60, 200, 9]) {
+    const expected = referenceScores(source, melOf(0), tokens).at(-1)!
+    expect(relativeError(batch.logits(1), expected)).toBeLessThan(error)
+    batch.step([token, token])
+    tokens.push(token)
+  }
+  expect(() => batch.logits(1, 1)).toThrow('the scores of token 1 were not computed')
+  batch.close()
+  window.close()
+})
+
+test('the scores at the start token are computed as well as those of the last token', () => {
+  const network = openSmall('float32')
+  const window = network.encoder.encode(melOf(0))
+  const batch = network.decoder.begin([window], [5, 251, 17])
+  const expected = referenceScores(source, melOf(0), [5, 251])[1]!
+  expect(relativeError(batch.logits(0, 1), expected)).toBeLessThan(1e-5)
+  batch.close()
+  window.close()
+})
+
+/** Decodes windows together and returns the tokens, probabilities and attention of each. Window N ends after 9 - N steps. */
+function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
+  const frames = windows.map(() => small.frames)
+  const rules = rulesOf(facts, true)
+  const results = windows.map((_, index) => ({
+    steps: 9 - index,
+    tokens: [254] as number[],
+    sums: [] as number[],
+    seen: [] as Float32Array[],
+  }))
+  const live = [...results]
+  const batch = network.attendingDecoder!.begin(windows, [5, 251, 17], { rules, frames })
+  for (const [row, result] of live.entries()) result.seen.push(batch.attention(row, small.frames))
+  batch.step(live.map(() => 254))
+  while (live.length > 0) {
+    for (let row = live.length - 1; row >= 0; row--) {
+      const result = live[row]!
+      const { token, logProbability } = batch.pick!(row)!
+      result.tokens.push(token)
+      result.sums.push(logProbability)
+      result.seen.push(batch.attention(row, small.frames))
+      if (result.tokens.length < result.steps) continue
+      batch.drop(row)
+      const last = live.pop()!
+      if (last !== result) live[row] = last
+    }
+    if (live.length > 0) batch.step(live.map(({ tokens }) => tokens.at(-1)!))
+  }
+  batch.close()
+  return results
+}
+
+test('a row is the same in a batch as alone, while rows end and the rest move together', () => {
+  const network = openSmall('float32')
+  const windows = [0, 1, 2, 3, 4].map(seed => network.encoder.encode(melOf(seed)))
+  const together = decodeTogether(network, windows)
+  for (const [index, window] of windows.entries()) {
+    const [alone] = decodeTogether(network, [window])
+    const { tokens, sums, seen, steps } = together[index]!
+    expect(tokens).toEqual(alone!.tokens.slice(0, steps))
+    for (const [at, sum] of sums.entries()) expect(sum).toBeCloseTo(alone!.sums[at]!, 4)
+    for (const [at, attention] of seen.entries())
+      expect(relativeError(attention, [...alone!.seen[at]!])).toBeLessThan(1e-4)
+  }
+  expect(new Set(together.map(({ tokens }) => `${tokens}`)).size).toBeGreaterThan(1)
+  for (const window of windows) window.close()
+})
+
+test('the attention of each alignment head sums to 1, for all tokens', () => {
+  const network = openSmall('float32')
+  const window = network.encoder.encode(melOf(0))
+  const seen = decodeTogether(network, [window])[0]!.seen
+  expect(seen).toHaveLength(9)
+  for (const attention of seen)
+    for (let head = 0; head < 3; head++) {
+      const shares = attention.subarray(head * small.frames, (head + 1) * small.frames)
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 4)
+    }
+  window.close()
+})
+
+test('a batch cannot begin while another one runs', () => {
+  const network = openSmall('float32')
+  const window = network.encoder.encode(melOf(0))
+  const batch = network.decoder.begin([window], [251])
+  expect(() => network.decoder.begin([window], [251])).toThrow('still running')
+  batch.close()
+  network.decoder.begin([window], [251]).close()
+  window.close()
+})
+
+test('a window of another network is refused', () => {
+  const plain = { ...facts, alignmentHeads: null }
+  const other = openFloats(runtime(), smallWeights(source), plain, { device: 'cpu', type: 'float32' })
+  const network = openSmall('float32')
+  const window = other.encoder.encode(melOf(0))
+  expect(other.attendingDecoder).toBeNull()
+  expect(() => network.decoder.begin([window], [251])).toThrow('encoded by another network')
+  window.close()
+  other.close()
+})
+
+test('the check at load accepts the decoder, and refuses one that has a wrong cache', () => {
+  const network = openSmall('float32')
+  checkDecoder(network, facts)
+  const { decoder } = network
+  /** Steps of this decoder add the token before the right one. */
+  const begin: Decoder['begin'] = (windows, prompt, greedy) => {
+    const batch = decoder.begin(windows, prompt, greedy)
+    const step = batch.step.bind(batch)
+    batch.step = tokens => step(tokens.map(token => token - 1))
+    return batch
+  }
+  expect(() => checkDecoder({ ...network, decoder: { begin } }, facts)).toThrow(
+    /log probability of token 0 differs by/,
+  )
+})
+
+async function samplesOf(name: string): Promise<Float32Array> {
+  const parts: number[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
+  for await (const part of decode(join(clips!, `${name}.flac`), options))
+    for (const value of part) parts.push(value)
+  return Float32Array.from(parts)
+}
+
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+
+test.skipIf(missing)(
+  `on speech, tokens, probabilities and attention are those of the published graphs${skipped}`,
+  async () => {
+    const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+    const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, {
+      device: 'cpu',
+      type: 'float32',
+    })
+    const features = openFeatures(runtime(), published.facts.mels)
+    const sounds = await Promise.all(['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2'].map(samplesOf))
+    const hear = async (whisper: Whisper, attention: boolean) => {
+      const windows = sounds.map(sound => whisper.encoder.encode(features.logMel(sound)))
+      const rows = sounds.map(({ length }) => ({ frames: Math.ceil(length / 320), speechSeconds: 0 }))
+      const { facts } = whisper
+      const prompt = [facts.start, facts.languages.get('en')!, facts.transcribe!]
+      const heard = await recognise(windows, rows, {
+        whisper,
+        decoder: whisper.attendingDecoder!,
+        prompt,
+        promptAgain: prompt,
+        timestamps: true,
+        attention,
+        random: () => 0.5,
+        onShare: async () => {},
+      })
+      for (const window of windows) window.close()
+      return heard
+    }
+    const expected = await hear(published, true)
+    const found = await hear({ ...published, ...floats }, true)
+    expect(found.map(({ tokens }) => tokens)).toEqual(expected.map(({ tokens }) => tokens))
+    for (const [row, hypothesis] of found.entries()) {
+      const reference = expected[row]!
+      expect(hypothesis.noSpeech).toBeCloseTo(reference.noSpeech, 3)
+      for (const [at, probability] of hypothesis.logProbabilities.entries())
+        expect(probability).toBeCloseTo(reference.logProbabilities[at]!, 2)
+      expect(hypothesis.attention).toHaveLength(reference.attention.length)
+      for (const [at, attention] of hypothesis.attention.entries())
+        expect(meanOverHeads(attention, hypothesis.frames)).toEqual(
+          meanOverHeads(reference.attention[at]!, hypothesis.frames),
+        )
+    }
+    floats.close()
+    published.close()
+    features.close()
+  },
+  60_000,
+)
+
+/** Returns the frame with the highest mean attention. */
+function meanOverHeads(attention: Float32Array, frames: number): number {
+  const means = Array.from({ length: frames }, (_, frame) => {
+    let sum = 0
+    for (let at = frame; at < attention.length; at += frames) sum += attention[at]!
+    return sum
+  })
+  return means.indexOf(Math.max(...means))
+}
