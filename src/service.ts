@@ -110,10 +110,12 @@ function openParts(
   const metrics = openMetrics()
   const uploads = new UploadStore({ db, config })
   const indexer = owned(new Indexer(db))
-  const ownEngine = config.workers === 0 ? null : (parts.engine ?? openEngine(config))
+  const crashes = metrics.counter('steno_engine_crashes_total', {})
+  const openOwn = () => parts.engine ?? openEngine(config, { onCrash: () => crashes.add(1) })
+  const ownEngine = config.workers === 0 ? null : openOwn()
   const { fleet, engine } = workers
     ? workers.openFleet(fleetParts(config, { db, secrets, metrics }), ownEngine)
-    : { fleet: null, engine: ownEngine ?? openEngine(config) }
+    : { fleet: null, engine: ownEngine ?? openOwn() }
   owned(engine)
   const deliverFor: Deliver = (url, body, { accountId, ...options }) =>
     deliver(url, body, {

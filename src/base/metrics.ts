@@ -27,6 +27,7 @@ const declared = {
   steno_worker_jobs: ['gauge', 'Jobs that workers on other machines have in hand.'],
   steno_nats_connected: ['gauge', '1 when the server can hand jobs to NATS.'],
   steno_dead_letters_total: ['counter', 'Jobs that failed because workers broke off each attempt.'],
+  steno_engine_crashes_total: ['counter', 'Engine processes that exited by themselves and were replaced.'],
   steno_disk_free_bytes: ['gauge', 'Free space of the disk with the data folder.'],
   process_resident_memory_bytes: ['gauge', 'Memory of the server process.'],
   process_cpu_seconds_total: ['counter', 'CPU time of the server process, without its engines.'],

@@ -11,12 +11,14 @@ import { type ChosenModel, prepareModel } from './models/choose.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-/** The options of the supervisor. Tests replace their defaults. */
+/** The options of the supervisor. Tests replace their defaults; the service gives `onCrash`. */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
   prepare?: typeof prepareModel
   after?: typeof after
+  /** Called for each worker that exited although nothing stopped it. */
+  onCrash?: () => void
 }
 
 /** Calls a function once, after a delay. Returns a function that cancels the call. */
@@ -90,6 +92,7 @@ class Supervisor implements Engine {
         return await worker.run(input, options)
       } catch (error) {
         if (!(error instanceof WorkerExited)) throw error
+        this.#options.onCrash?.()
         log.error('engine worker exited during a job', { tries, pid: worker.pid, ...errorFields(error) })
         if (tries === limits.engineTriesMax) throw new JobFailure('PROCESSING_ERROR')
       } finally {
@@ -280,6 +283,7 @@ class Supervisor implements Engine {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return
     this.#idle.splice(index, 1)
+    this.#options.onCrash?.()
     log.error('idle engine worker exited', { pid: worker.pid })
     this.#replaceWorker(worker)
   }

@@ -30,6 +30,7 @@ steered('metrics count jobs, seconds of audio and requests', async () => {
   service.engine.finish(await service.engine.given(1))
   await ana.until(id, 'completed')
   const { text, headers } = await service.fetch('/metrics')
+  expect(text).toContain('\nsteno_engine_crashes_total 0\n')
   expect(headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
   expect(text).toContain('steno_jobs_ended_total{state="completed",code=""} 1')
   expect(text).toContain('steno_audio_seconds_total 60')

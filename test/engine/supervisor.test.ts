@@ -123,6 +123,21 @@ test('a job whose worker exits twice fails', async () => {
   await expect(run(opened)).rejects.toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 
+test('each worker that exits by itself is counted, during a job and while idle', async () => {
+  let exits = 0
+  const input = job()
+  const opened = open('dies-once', { onCrash: () => exits++ })
+  const { full_transcript } = await run(opened, input)
+  expect(exits).toBe(1)
+  const idle = Number(full_transcript.split(' ').at(-1))
+  process.kill(idle, 'SIGKILL')
+  await gone(idle)
+  await run(opened, input)
+  expect(exits).toBe(2)
+  await opened.close()
+  expect(exits).toBe(2)
+})
+
 test('a worker that makes no progress is killed, and its job retried', async () => {
   expect((await run(open('hangs-once', { stallMs: 400 }))).full_transcript).toStartWith('heard by')
 })
