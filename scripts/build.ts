@@ -77,6 +77,8 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
+  // Code that is imported when it is first used stays out of the memory until then.
+  splitting: true,
   // The names of classes must not be shortened, because Elysia identifies its schema errors by their class
   // names.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },

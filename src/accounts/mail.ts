@@ -3,7 +3,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import { isId, newId } from '../base/id.ts'
 import { formatDuration } from '../base/units.ts'
 import { Draft } from '../base/whole-file.ts'
@@ -38,6 +37,7 @@ export function openMailer(options: MailOptions): Mailer {
 
 /** Connects to the mail server and signs in, without sending a mail. Rejects if the connection or the sign-in fails. */
 export async function checkMailServer(smtpUrl: string): Promise<void> {
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     url: smtpUrl,
     connectionTimeout: limits.mailCheckMs,
@@ -66,11 +66,12 @@ export function verificationMail({ to, link }: { to: string; link: string }): Ma
 }
 
 function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
-  const transport = createTransport({ url, disableFileAccess: true, disableUrlAccess: true })
   const closing = new AbortController()
   return {
     async send({ to, subject, text }) {
       const late = AbortSignal.timeout(timeoutMs)
+      const { createTransport } = await import('nodemailer')
+      const transport = createTransport({ url, disableFileAccess: true, disableUrlAccess: true })
       try {
         await transport.sendMail({
           from,
@@ -85,11 +86,12 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       } catch (error) {
         if (!late.aborted) throw error
         throw new Error(`the mail server took longer than ${formatDuration(timeoutMs)}`, { cause: error })
+      } finally {
+        transport.close()
       }
     },
     close() {
       closing.abort()
-      transport.close()
     },
   }
 }

@@ -6,13 +6,12 @@ import { requestErrors } from '../errors.ts'
 import { languages } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
-import { docsPage } from './docs/page.ts'
 import { gate } from './gate.ts'
-import { apiVersion, describe, policy } from './openapi.ts'
 import { signatureRule } from './openapi-webhooks.ts'
 import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
+import { apiVersion, policy } from './version.ts'
 
 /**
  * Creates the routes. `whole` returns the whole app. A route calls `whole` only when a request comes, because
@@ -20,10 +19,16 @@ import * as answers from './shapes/answers.ts'
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
-  const openapi = ({ request }: { request: Request }) => {
+  const openapi = async ({ request }: { request: Request }) => {
     const url = service.baseUrl(request)
+    const { describe } = await import('./openapi.ts')
     document ??= describe(whole(), url)
     return { ...document, servers: [{ url }] }
+  }
+
+  const docs = async (context: { request: Request }) => {
+    const { docsPage } = await import('./docs/page.ts')
+    return docsPage(await openapi(context))
   }
 
   return new Elysia({ tags: ['Service'] })
@@ -51,7 +56,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
     )
 
     .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
-    .get('/docs', context => docsPage(openapi(context)), { visitor: true, detail: about({ hide: true }) })
+    .get('/docs', docs, { visitor: true, detail: about({ hide: true }) })
 }
 
 function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia, baseUrl: string) {

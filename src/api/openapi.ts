@@ -13,15 +13,7 @@ import { openAiError } from './openai/shapes.ts'
 import { webhooks } from './openapi-webhooks.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
 import { errorBody, segment } from './shapes/answers.ts'
-
-export const apiVersion = '1.0.0'
-
-/** The policy on versions and on deprecation. GET /v1 and the docs page show the policy to callers. */
-export const policy = {
-  versioning:
-    'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',
-  deprecation: 'At least six months before an endpoint, parameter or field goes.',
-}
+import { apiVersion } from './version.ts'
 
 export function describe(app: AnyElysia, baseUrl: string): object {
   const components = openComponents()

