@@ -1,13 +1,27 @@
 // Writes Whisper models with real dimensions and random weights. Their text is noise, but their cost is
 // realistic.
 // The layout is that of onnx-community: one encoder, and one decoder with two branches. One branch has a
-// cache, and the other branch has none.
+// cache, and the other branch has none. The names of the weights are those of the published models.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { transposed } from '../../../src/engine/network/source.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 
-export type Size = { width: number; layers: number; heads: number }
+/** Returns the name that the published models give to the operation of a matrix. */
+function operationOf(name: string): string {
+  return `/${name.replaceAll('.', '/').replace(/^layers\//, 'layers.')}/MatMul`
+}
+
+export type Size = {
+  width: number
+  /** The number of layers of the encoder, and of the decoder unless `decoderLayers` is given. */
+  layers: number
+  decoderLayers?: number
+  heads: number
+  mels?: number
+  vocabulary?: number
+}
 
 export const sizes: Record<string, Size> = {
   tiny: { width: 384, layers: 4, heads: 6 },
@@ -15,7 +29,12 @@ export const sizes: Record<string, Size> = {
   small: { width: 768, layers: 12, heads: 12 },
 }
 
-const [mels, frames, positions, vocabulary, headSize] = [80, 1500, 448, 51_865, 64]
+const [frames, positions, headSize] = [1500, 448, 64]
+const defaults = { mels: 80, vocabulary: 51_865 }
+
+function decoderLayersOf({ layers, decoderLayers = layers }: Size): number {
+  return decoderLayers
+}
 
 /**
  * Writes a model with the dimensions `size`. `like` is the folder of an existing model: its settings and its
@@ -35,7 +54,9 @@ export async function writeRandomModel(
     ...read('config.json'),
     d_model: size.width,
     encoder_layers: size.layers,
-    decoder_layers: size.layers,
+    decoder_layers: decoderLayersOf(size),
+    num_mel_bins: size.mels ?? defaults.mels,
+    vocab_size: size.vocabulary ?? defaults.vocabulary,
     encoder_attention_heads: size.heads,
     decoder_attention_heads: size.heads,
     encoder_ffn_dim: 4 * size.width,
@@ -44,8 +65,8 @@ export async function writeRandomModel(
   const generation = {
     ...read('generation_config.json'),
     alignment_heads: [
-      [size.layers - 1, 0],
-      [size.layers - 1, 1],
+      [decoderLayersOf(size) - 1, 0],
+      [decoderLayersOf(size) - 1, 1],
     ],
   }
   await Bun.write(join(folder, 'config.json'), JSON.stringify(config))
@@ -69,29 +90,40 @@ class Weights {
   ) {}
 
   floats(name: string, dims: number[], scale = 0.04): string {
-    return this.once(name, () =>
-      this.graph.constant({ dims, data: this.random(dims).map(each => each * scale) }, name),
-    )
+    return this.once(name, () => this.graph.constant({ dims, data: this.random(dims, scale) }, name))
+  }
+
+  /** Adds a matrix tokens × width, and the same matrix as width × tokens: the embedding and the last projection. */
+  embedding(name: string, projection: string, dims: readonly [number, number]): string {
+    return this.once(name, () => {
+      const data = this.random(dims, 0.04)
+      this.graph.constant({ dims, data }, name)
+      const turned = { dims: dims.toReversed(), data: transposed(data, dims) }
+      if (!this.int8) this.once(projection, () => this.graph.constant(turned, projection))
+    })
   }
 
   bytes(name: string, dims: number[]): string {
     return this.once(name, () =>
-      this.graph.constant({ dims, data: Int8Array.from(this.random(dims), each => each * 127) }, name),
+      this.graph.constant({ dims, data: new Int8Array(this.random(dims, 127)) }, name),
     )
   }
 
-  once(name: string, make: () => string): string {
+  once(name: string, make: () => unknown): string {
     if (!this.names.has(name)) make()
     this.names.add(name)
     return name
   }
 
-  private random(dims: number[]): Float32Array {
+  /** Returns numbers between -scale and scale. */
+  private random(dims: readonly number[], scale: number): Float32Array {
     const values = new Float32Array(dims.reduce((product, each) => product * each, 1))
+    let { state } = this
     for (let at = 0; at < values.length; at++) {
-      this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0
-      values[at] = this.state / 2 ** 31 - 1
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      values[at] = (state / 2 ** 31 - 1) * scale
     }
+    this.state = state
     return values
   }
 }
@@ -107,8 +139,14 @@ class Layers {
     const { graph, weights } = this
     const product = weights.int8
       ? this.quantized(name, input, from, to)
-      : graph.add('MatMul', [input, weights.floats(`${name}.w`, [from, to])])
-    return bias ? graph.add('Add', [product, weights.floats(`${name}.b`, [to])]) : product
+      : graph.add(
+          'MatMul',
+          [input, weights.floats(`${name}.w`, [from, to])],
+          {},
+          undefined,
+          operationOf(name),
+        )
+    return bias ? graph.add('Add', [product, weights.floats(`${name}.bias`, [to])]) : product
   }
 
   /**
@@ -132,12 +170,11 @@ class Layers {
 
   norm(name: string, input: string): string {
     const { width } = this.size
-    const ones = this.weights.once('ones', () =>
-      this.weights.graph.constant({ dims: [width], data: new Float32Array(width).fill(1) }, 'ones'),
+    const ones = this.weights.once(`${name}.weight`, () =>
+      this.weights.graph.constant({ dims: [width], data: new Float32Array(width).fill(1) }, `${name}.weight`),
     )
-    return this.graph.add('LayerNormalization', [input, ones, this.weights.floats(`${name}.nb`, [width])], {
-      axis: -1,
-    })
+    const bias = this.weights.floats(`${name}.bias`, [width])
+    return this.graph.add('LayerNormalization', [input, ones, bias], { axis: -1 })
   }
 
   /**
@@ -164,7 +201,7 @@ class Layers {
     const shares = graph.add('Softmax', [masked], { axis: -1 }, ...(seen ? [[seen]] : []))
     const mixed = graph.add('Transpose', [graph.add('MatMul', [shares, value])], { perm: [0, 2, 1, 3] })
     const joined = graph.add('Reshape', [mixed, graph.integers(0, 0, size.width)])
-    return this.linear(`${name}.out`, joined, size.width, size.width)
+    return this.linear(`${name}.out_proj`, joined, size.width, size.width)
   }
 
   gelu(input: string): string {
@@ -178,8 +215,9 @@ class Layers {
 
   feed(name: string, input: string): string {
     const { width } = this.size
-    const wide = this.gelu(this.linear(`${name}.up`, this.norm(`${name}.feed`, input), width, 4 * width))
-    return this.graph.add('Add', [input, this.linear(`${name}.down`, wide, 4 * width, width)])
+    const even = this.norm(`${name}.final_layer_norm`, input)
+    const wide = this.gelu(this.linear(`${name}.fc1`, even, width, 4 * width))
+    return this.graph.add('Add', [input, this.linear(`${name}.fc2`, wide, 4 * width, width)])
   }
 }
 
@@ -187,13 +225,13 @@ function encoder(size: Size, int8: boolean): Uint8Array {
   const graph = new Graph()
   const weights = new Weights(graph, int8)
   const layers = new Layers(graph, weights, size)
-  const { width } = size
+  const { width, mels = defaults.mels } = size
   const picture = graph.input('input_features', 'float32', ['batch', mels, 2 * frames])
   const convolve = (name: string, input: string, from: number, stride: number) =>
     layers.gelu(
       graph.add(
         'Conv',
-        [input, weights.floats(`${name}.w`, [width, from, 3]), weights.floats(`${name}.b`, [width])],
+        [input, weights.floats(`${name}.weight`, [width, from, 3]), weights.floats(`${name}.bias`, [width])],
         {
           kernel_shape: [3],
           pads: [1, 1],
@@ -201,19 +239,20 @@ function encoder(size: Size, int8: boolean): Uint8Array {
         },
       ),
     )
-  const heard = graph.add('Transpose', [convolve('two', convolve('one', picture, mels, 1), width, 2)], {
+  const heard = graph.add('Transpose', [convolve('conv2', convolve('conv1', picture, mels, 1), width, 2)], {
     perm: [0, 2, 1],
   })
-  let x = graph.add('Add', [heard, weights.floats('places', [frames, width])])
+  let x = graph.add('Add', [heard, weights.floats('embed_positions.weight', [frames, width])])
   for (let layer = 0; layer < size.layers; layer++) {
-    const name = `layer.${layer}`
-    const even = layers.norm(name, x)
+    const name = `layers.${layer}`
+    const even = layers.norm(`${name}.self_attn_layer_norm`, x)
     const [query, key, value] = ['q', 'k', 'v'].map(each =>
-      layers.split(layers.linear(`${name}.${each}`, even, width, width)),
+      layers.split(layers.linear(`${name}.self_attn.${each}_proj`, even, width, width, each !== 'k')),
     ) as [string, string, string]
-    x = layers.feed(name, graph.add('Add', [x, layers.attend(name, query, key, value, null)]))
+    const self = layers.attend(`${name}.self_attn`, query, key, value, null)
+    x = layers.feed(name, graph.add('Add', [x, self]))
   }
-  graph.add('Identity', [layers.norm('last', x)], {}, ['last_hidden_state'])
+  graph.add('Identity', [layers.norm('layer_norm', x)], {}, ['last_hidden_state'])
   graph.output('last_hidden_state', 'float32', ['batch', frames, width])
   return graph.bytes()
 }
@@ -223,7 +262,7 @@ const caches = ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'] 
 function decoder(size: Size, int8: boolean): Uint8Array {
   const graph = new Graph()
   const weights = new Weights(graph, int8)
-  const numbers = Array.from({ length: size.layers }, (_, layer) => layer)
+  const numbers = Array.from({ length: decoderLayersOf(size) }, (_, layer) => layer)
   const cache = (length: string) => ['batch', size.heads, length, headSize]
   graph.input('input_ids', 'int64', ['batch', 'length'])
   graph.input('encoder_hidden_states', 'float32', ['batch', 'heard', size.width])
@@ -246,7 +285,7 @@ function decoder(size: Size, int8: boolean): Uint8Array {
     else_branch: branch('else.', false, weights, size, outputs),
   }
   graph.add('If', [condition], branches, outputs)
-  graph.output('logits', 'float32', ['batch', 'length', vocabulary])
+  graph.output('logits', 'float32', ['batch', 'length', size.vocabulary ?? defaults.vocabulary])
   for (const layer of numbers) {
     for (const each of caches) graph.output(`present.${layer}.${each}`, 'float32', cache('present'))
     graph.output(`cross_attentions.${layer}`, 'float32', ['batch', size.heads, 'length', 'heard'])
@@ -263,7 +302,7 @@ function branch(
 ): Graph {
   const graph = new Graph(prefix)
   const layers = new Layers(graph, weights, size)
-  const { width } = size
+  const { width, vocabulary = defaults.vocabulary } = size
   const made: Record<string, string> = {}
   const lengthOf = (input: string, axis: number) =>
     graph.add('Gather', [graph.add('Shape', [input]), graph.integers(axis)])
@@ -280,17 +319,17 @@ function branch(
     graph.add('Unsqueeze', [numbered(graph.integers(0), end), graph.integers(0)]),
   ])
   const mask = graph.add('Where', [later, graph.scalar(-1e4), graph.scalar(0)])
-  const embedding = weights.floats('embedding', [vocabulary, width])
+  const embedding = weights.embedding('embed_tokens.weight', 'logits.w', [vocabulary, width])
   let x = graph.add('Add', [
     graph.add('Gather', [embedding, 'input_ids']),
-    graph.add('Gather', [weights.floats('positions', [positions, width]), rows]),
+    graph.add('Gather', [weights.floats('embed_positions.weight', [positions, width]), rows]),
   ])
-  for (let layer = 0; layer < size.layers; layer++) {
-    const name = `layer.${layer}`
+  for (let layer = 0; layer < decoderLayersOf(size); layer++) {
+    const name = `layers.${layer}`
     const stored = (each: string) => `past_key_values.${layer}.${each}`
     const project = (part: string, from: string) =>
-      layers.split(layers.linear(`${name}.${part}`, from, width, width))
-    const even = layers.norm(name, x)
+      layers.split(layers.linear(`${name}.${part}`, from, width, width, !part.endsWith('k_proj')))
+    const even = layers.norm(`${name}.self_attn_layer_norm`, x)
     const own = (part: string, each: string) => {
       const now = project(part, even)
       const all = cached ? graph.add('Concat', [stored(each), now], { axis: 2 }) : now
@@ -298,10 +337,10 @@ function branch(
       return all
     }
     const self = layers.attend(
-      name,
-      project('q', even),
-      own('k', 'decoder.key'),
-      own('v', 'decoder.value'),
+      `${name}.self_attn`,
+      project('self_attn.q_proj', even),
+      own('self_attn.k_proj', 'decoder.key'),
+      own('self_attn.v_proj', 'decoder.value'),
       mask,
     )
     x = graph.add('Add', [x, self])
@@ -310,23 +349,23 @@ function branch(
       made[`present.${layer}.${each}`] = all
       return all
     }
-    const query = project('cq', layers.norm(`${name}.cross`, x))
+    const query = project('encoder_attn.q_proj', layers.norm(`${name}.encoder_attn_layer_norm`, x))
     const seen = `${prefix}seen.${layer}`
     made[`cross_attentions.${layer}`] = seen
     x = graph.add('Add', [
       x,
       layers.attend(
-        `${name}.cross`,
+        `${name}.encoder_attn`,
         query,
-        heard('ck', 'encoder.key'),
-        heard('cv', 'encoder.value'),
+        heard('encoder_attn.k_proj', 'encoder.key'),
+        heard('encoder_attn.v_proj', 'encoder.value'),
         null,
         seen,
       ),
     ])
     x = layers.feed(name, x)
   }
-  made.logits = layers.linear('logits', layers.norm('last', x), width, vocabulary, false)
+  made.logits = layers.linear('logits', layers.norm('layer_norm', x), width, vocabulary, false)
   for (const each of outputs) {
     graph.add('Identity', [made[each]!], {}, [`${prefix}${each}`])
     graph.output(`${prefix}${each}`, 'float32', [])

@@ -69,17 +69,19 @@ export class Graph {
 
   /**
    * Adds an operation and returns the name of its first output. An operation of ONNX Runtime itself is named
-   * with its domain: com.microsoft.Gelu. The name '' stands for an input or output that is not used.
+   * with its domain: com.microsoft.Gelu. The name '' stands for an input or output that is not used. `name` is the name
+   * of the operation itself, which has no effect on a run.
    */
   add(
     operation: string,
     inputs: readonly string[],
     attributes: Record<string, Attribute> = {},
     outputs: readonly string[] = [`${this.prefix}v${this.count++}`],
+    name = '',
   ): string {
     const [first] = outputs
     if (first === undefined) throw new RangeError('an operation needs an output')
-    this.nodes.push(field(1, node(operation, inputs, outputs, attributes)))
+    this.nodes.push(field(1, node(operation, inputs, outputs, attributes, name)))
     return first
   }
 
@@ -110,10 +112,12 @@ function node(
   inputs: readonly string[],
   outputs: readonly string[],
   attributes: Record<string, Attribute>,
+  name: string,
 ): Uint8Array {
   return Buffer.concat([
     ...inputs.map(name => field(1, utf8(name))),
     ...outputs.map(name => field(2, utf8(name))),
+    ...(name === '' ? [] : [field(3, utf8(name))]),
     ...operationOf(operation),
     ...Object.entries(attributes).map(([name, value]) => field(5, attribute(name, value))),
   ])

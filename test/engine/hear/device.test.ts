@@ -1,16 +1,20 @@
 import { afterAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
 import { openFloats } from '../../../src/engine/hear/device.ts'
 import { checkDecoder } from '../../../src/engine/hear/device-check.ts'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
 import type { Decoder, EncodedWindow, Network } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
-import { rulesOf } from '../../../src/engine/hear/rules.ts'
+import { choose, rulesOf } from '../../../src/engine/hear/rules.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import type { FloatType } from '../../../src/engine/network/float-layers.ts'
+import { openWeights } from '../../../src/engine/network/source.ts'
 import { decode } from '../../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
 import { pocketWeights } from '../../support/float-weights.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 import {
   smallFacts as facts,
   referenceScores,
@@ -239,4 +243,54 @@ function meanOverHeads(attention: Float32Array, frames: number): number {
     return sum
   })
   return means.indexOf(Math.max(...means))
+}
+
+test.skipIf(!pocket).each([
+  { name: 'tiny', size: { width: 384, layers: 1, heads: 6 } },
+  {
+    name: 'large-v3 and large-v3-turbo',
+    size: { width: 1280, layers: 1, heads: 20, mels: 128, vocabulary: 51_866 },
+  },
+])(
+  `with the dimensions of $name, tokens and probabilities are those of the published graphs${unless(pocket, 'pocket model')}`,
+  async ({ size }) => {
+    const folder = temporaryFolder()
+    await writeRandomModel(folder, pocket!, size, false)
+    const published = await openWhisper(runtime(), folder, { device: 'cpu', variant: '' })
+    const floats = openFloats(runtime(), openWeights(folder), published.facts, {
+      device: 'cpu',
+      type: 'float32',
+    })
+    const picture = new Float32Array(published.facts.mels * 3000).map((_, at) => Math.sin(at / 91))
+    const hear = (network: Network) => {
+      const window = network.encoder.encode(picture)
+      const heard = firstTokens(network, window, published.facts)
+      window.close()
+      return heard
+    }
+    const expected = hear(published)
+    const found = hear(floats)
+    expect(found.tokens).toEqual(expected.tokens)
+    for (const [at, probability] of found.logProbabilities.entries())
+      expect(probability).toBeCloseTo(expected.logProbabilities[at]!, 3)
+    floats.close()
+    published.close()
+  },
+  60_000,
+)
+
+/** Decodes the first tokens of a window. */
+function firstTokens({ decoder }: Network, window: EncodedWindow, facts: Facts) {
+  const history = { tokens: [] as number[], frames: 1500 }
+  const logProbabilities: number[] = []
+  const rules = rulesOf(facts, true)
+  const batch = decoder.begin([window], [facts.start], { rules, frames: [1500] })
+  for (let step = 0; step < 4; step++) {
+    const next = batch.pick?.(0) ?? choose(rules, batch.logits(0), history)
+    history.tokens.push(next.token)
+    logProbabilities.push(next.logProbability)
+    batch.step([next.token])
+  }
+  batch.close()
+  return { tokens: history.tokens, logProbabilities }
 }
