@@ -14,7 +14,7 @@ export type RawConstant = {
   bytes: Uint8Array | null
   stored: { file: string; from: number; bytes: number } | null
 }
-export type Operation = { name: string; kind: string; inputs: string[] }
+export type Operation = { name: string; kind: string; inputs: string[]; outputs: string[] }
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
 
 /** Returns every constant and operation of the model and of its branches. The bytes are not copied. */
@@ -45,6 +45,7 @@ function readGraph(graph: Uint8Array, found: Model): void {
       name: fieldsOf(node, 3).map(text).join(),
       kind: fieldsOf(node, 4).map(text).join(),
       inputs: fieldsOf(node, 1).map(text),
+      outputs: fieldsOf(node, 2).map(text),
     })
     for (const attribute of fieldsOf(node, 5)) {
       const [tensor] = fieldsOf(attribute, 5)

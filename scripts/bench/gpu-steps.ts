@@ -1,0 +1,95 @@
+// Computes what one step of the decoder costs on a GPU: the bytes over the bus, the kernels and the bytes in the memory
+// of the GPU. No GPU is needed: the graphs are built and counted. The times are predictions, not measurements.
+//
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. Its graphs and the graphs for GPUs then
+// both transcribe utterances on the CPU, and the bench counts equal texts.
+
+import { allowedCores } from '../../src/engine/onnx/cores.ts'
+import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../src/engine/onnx/runtime.ts'
+import { type Counted, countStep, type Dimensions } from './support/gpu-step.ts'
+import { sameTexts } from './support/same-texts.ts'
+
+export const bench = { name: 'GPU: one decoding step, computed from the graphs', run }
+
+const models: Record<string, Dimensions> = {
+  base: { width: 512, heads: 8, encoderLayers: 6, decoderLayers: 6, aligned: 8, vocabulary: 51_865 },
+  turbo: { width: 1280, heads: 20, encoderLayers: 32, decoderLayers: 4, aligned: 6, vocabulary: 51_866 },
+  'large-v3': {
+    width: 1280,
+    heads: 20,
+    encoderLayers: 32,
+    decoderLayers: 32,
+    aligned: 10,
+    vocabulary: 51_866,
+  },
+}
+
+/** The assumptions of the predictions. They are those of an H100 with PCIe 5, and not measured here. */
+const gpu = {
+  /** Bytes a second over the bus, from memory that is not pinned. */
+  bus: 12e9,
+  /** Bytes a second from the memory of the GPU: 70 % of 3.35 TB/s. */
+  memory: 0.7 * 3.35e12,
+  /** Seconds for each kernel: in a recorded graph, and launched one by one. */
+  kernel: { recorded: 2e-6, launched: 5e-6 },
+  /** 16-bit operations a second of the encoder: 40 % of 990 TFLOP/s. */
+  operations: 0.4 * 990e12,
+}
+const tokensPerWindow = 100
+
+async function run(): Promise<string[][]> {
+  const rows = [
+    [
+      'model',
+      'rows',
+      'bus before, a step',
+      'bus after',
+      'nodes',
+      'kernels',
+      'GPU memory read, MB',
+      'ms before',
+      'ms launched',
+      'ms recorded',
+      '× real time at most',
+    ],
+  ]
+  for (const [name, dimensions] of Object.entries(models))
+    for (const count of [1, 8, 32]) rows.push(rowOf(name, dimensions, countStep(dimensions, count)))
+  const folder = process.env.STENO_BENCH_FLOATS
+  if (!folder) return [...rows, ['-', 'texts not compared: STENO_BENCH_FLOATS is not set']]
+  const { equal, all } = await sameTexts(openRuntime(runtimeLibrary(), allowedCores()), folder)
+  return [...rows, ['-', `${equal} of ${all} utterances have equal tokens on the CPU`]]
+}
+
+function rowOf(name: string, dimensions: Dimensions, counted: Counted): string[] {
+  const { rows, busBefore, busAfter, nodes, kernels, memoryBytes } = counted
+  const atLeast = (seconds: number) => Math.max(memoryBytes / gpu.memory, kernels * seconds)
+  const recorded = atLeast(gpu.kernel.recorded)
+  const encoder = encoderOperations(dimensions) / gpu.operations
+  const window = encoder + (tokensPerWindow * recorded) / rows
+  return [
+    name,
+    `${rows}`,
+    size(busBefore),
+    size(busAfter),
+    `${nodes}`,
+    `${kernels}`,
+    (memoryBytes / 1e6).toFixed(0),
+    ((1000 * busBefore) / gpu.bus).toFixed(1),
+    (1000 * atLeast(gpu.kernel.launched)).toFixed(2),
+    (1000 * recorded).toFixed(2),
+    (30 / window).toFixed(0),
+  ]
+}
+
+/** The operations of the encoder for one window: matrices, and attention of 1500 frames to 1500 frames. */
+function encoderOperations({ width, encoderLayers, decoderLayers }: Dimensions): number {
+  const frames = 1500
+  const matrices = 12 * width ** 2 * encoderLayers + 2 * width ** 2 * decoderLayers
+  return 2 * frames * (matrices + 2 * frames * width * encoderLayers)
+}
+
+function size(bytes: number): string {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,0 +1,129 @@
+// Counts the bytes and the kernels of one decoding step on a GPU, in the published graphs and in the graphs for GPUs.
+// The graphs are built without weights.
+
+import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
+import type { FloatSize } from '../../../src/engine/network/float-layers.ts'
+import type { FloatWeights } from '../../../src/engine/network/source.ts'
+import { type Operation, readModel } from '../../../src/engine/onnx/weights.ts'
+
+export type Dimensions = {
+  width: number
+  heads: number
+  encoderLayers: number
+  decoderLayers: number
+  /** The number of alignment heads. */
+  aligned: number
+  vocabulary: number
+}
+
+export type Counted = {
+  rows: number
+  /** Bytes over the bus in one step: with the published graphs, and with the graphs for GPUs. */
+  busBefore: number
+  busAfter: number
+  nodes: number
+  kernels: number
+  /** Bytes that one step reads in the memory of the GPU. */
+  memoryBytes: number
+}
+
+const [frames, positions] = [1500, 448]
+/** The number of tokens in a row in the middle of a window. */
+const tokens = 54
+const bytes = { float16: 2, float32: 4, int64: 8 } as const
+
+export function countStep(dimensions: Dimensions, rows: number): Counted {
+  const { width, decoderLayers, aligned, vocabulary } = dimensions
+  const { operations, weightBytes } = stepGraph(dimensions)
+  const perRow = (length: number) => 2 * decoderLayers * length * width
+  const caches = perRow(frames) + perRow(tokens) + aligned * 64 * frames
+  const scores = 3 * vocabulary * bytes.float32
+  return {
+    rows,
+    busBefore: rows * busBefore(dimensions),
+    // Five integers and four floats go to the GPU for each row, and two floats come back.
+    busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
+    nodes: operations.length,
+    kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
+    memoryBytes: weightBytes + rows * (caches * bytes.float16 + scores),
+  }
+}
+
+/**
+ * Returns the bytes over the bus for one row with the published graphs: all caches are inputs in the memory of the host,
+ * and the scores, the attention of all heads of the attended layers and the cache of the row's own tokens are outputs.
+ */
+function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
+  const perRow = (length: number) => 2 * decoderLayers * length * width
+  const attendedLayers = Math.min(decoderLayers, aligned)
+  const given = frames * width + perRow(frames) + perRow(tokens)
+  const returned = vocabulary + perRow(tokens + 1) + attendedLayers * heads * frames
+  return bytes.float32 * (given + returned)
+}
+
+/** Returns the operations that a step runs, and the size of the weights that a step reads. */
+function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightBytes: number } {
+  const { aligned, decoderLayers, vocabulary, ...size } = dimensions
+  const alignmentHeads = Array.from(
+    { length: aligned },
+    (_, index) => [Math.floor((index * decoderLayers) / aligned), index % size.heads] as const,
+  )
+  const whole: FloatSize = { ...size, decoderLayers, frames, positions, alignmentHeads }
+  const weights = emptyWeights(whole, vocabulary)
+  const choice = { end: 50_257, firstTimestamp: vocabulary - 1501, vocabulary, suppressed: new Set<number>() }
+  const layers = floatDecoder(weights, whole, 'float16', choice)
+  const model = readModel(layers.bytes())
+  const known = new Set(model.constants.keys())
+  const operations = model.operations.filter(({ inputs, outputs }) => {
+    // ONNX Runtime computes operations on constants at load.
+    const isConstant = inputs.every(name => name === '' || known.has(name))
+    if (isConstant) for (const name of outputs) known.add(name)
+    return !isConstant
+  })
+  const weightBytes = [...layers.used]
+    .filter(([name]) => name !== 'decoder.embed_positions.weight')
+    .reduce((sum, [, { dims }]) => sum + dims.reduce((product, each) => product * each, 1), 0)
+  return { operations, weightBytes: weightBytes * bytes.float16 }
+}
+
+function emptyWeights({ width, decoderLayers }: FloatSize, vocabulary: number): FloatWeights {
+  const weights: FloatWeights = new Map()
+  const add = (name: string, ...dims: number[]) =>
+    weights.set(name, () => ({ type: 'F16', dims, bytes: new Uint8Array(0), transposed: dims.length === 2 }))
+  add('decoder.embed_tokens.weight', vocabulary, width)
+  add('decoder.embed_positions.weight', positions, width)
+  const norm = (name: string) => {
+    add(`${name}.weight`, width)
+    add(`${name}.bias`, width)
+  }
+  norm('decoder.layer_norm')
+  for (let layer = 0; layer < decoderLayers; layer++) {
+    const name = `decoder.layers.${layer}`
+    for (const part of ['self_attn_layer_norm', 'encoder_attn_layer_norm', 'final_layer_norm'])
+      norm(`${name}.${part}`)
+    for (const attention of ['self_attn', 'encoder_attn'])
+      for (const part of ['q_proj', 'k_proj', 'v_proj', 'out_proj']) {
+        add(`${name}.${attention}.${part}.weight`, width, width)
+        if (part !== 'k_proj') add(`${name}.${attention}.${part}.bias`, width)
+      }
+    add(`${name}.fc1.weight`, width, 4 * width)
+    add(`${name}.fc1.bias`, 4 * width)
+    add(`${name}.fc2.weight`, 4 * width, width)
+    add(`${name}.fc2.bias`, width)
+  }
+  return weights
+}
+
+/** Operations that only give memory another shape or compute a shape on the host. */
+const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
+
+/**
+ * Returns the number of kernels of an operation, as the source code of ONNX Runtime's CUDA provider suggests. An attention
+ * clears two buffers, computes parts and joins them; with a cache it also converts the lengths. A logarithm of a sum of
+ * exponentials has five kernels.
+ */
+function kernelsOf({ kind, inputs }: Operation): number {
+  if (withoutKernel.has(kind)) return 0
+  if (kind === 'Attention') return inputs.length > 3 ? 5 : 4
+  return kind === 'ReduceLogSumExp' ? 5 : 1
+}

@@ -1,0 +1,72 @@
+// Compares the tokens of a published model's own graphs with those of the graphs for GPUs, both on the CPU.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFloats } from '../../../src/engine/hear/device.ts'
+import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
+import { type Hypothesis, recognise } from '../../../src/engine/hear/recognise.ts'
+import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { openWeights } from '../../../src/engine/network/source.ts'
+import type { Runtime } from '../../../src/engine/onnx/runtime.ts'
+import { decode } from '../../../src/media/decode.ts'
+import { realSpeech } from './real-speech.ts'
+
+/** The number of utterances that are decoded together. */
+const batch = 5
+
+export async function sameTexts(runtime: Runtime, folder: string): Promise<{ equal: number; all: number }> {
+  const sounds = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  const published = await openWhisper(runtime, folder, { device: 'cpu', variant: '' })
+  const options = { device: 'cpu', type: 'float32' } as const
+  const floats = openFloats(runtime, openWeights(folder), published.facts, options)
+  const features = openFeatures(runtime, published.facts.mels)
+  try {
+    const sets = (await realSpeech(sounds)) ?? []
+    const paths = (sets.find(set => set.sounds.length > 1)?.sounds ?? []).map(({ path }) => path)
+    let equal = 0
+    for (let from = 0; from < paths.length; from += batch) {
+      const samples = await Promise.all(paths.slice(from, from + batch).map(samplesOf))
+      const expected = await hear(published, features, samples)
+      const found = await hear({ ...published, ...floats }, features, samples)
+      equal += found.filter(({ tokens }, row) => `${tokens}` === `${expected[row]?.tokens}`).length
+    }
+    return { equal, all: paths.length }
+  } finally {
+    floats.close()
+    published.close()
+    features.close()
+    rmSync(sounds, { recursive: true })
+  }
+}
+
+async function samplesOf(path: string): Promise<Float32Array> {
+  const parts: number[] = []
+  const options = { signal: new AbortController().signal, durationMsMax: 600_000 }
+  for await (const part of decode(path, options)) for (const value of part) parts.push(value)
+  return Float32Array.from(parts).subarray(0, 30 * 16_000)
+}
+
+async function hear(
+  whisper: Whisper,
+  features: Features,
+  sounds: readonly Float32Array[],
+): Promise<Hypothesis[]> {
+  const { facts, encoder, decoder, attendingDecoder } = whisper
+  const windows = sounds.map(sound => encoder.encode(features.logMel(sound)))
+  const rows = sounds.map(({ length }) => ({ frames: Math.ceil(length / 320), speechSeconds: 0 }))
+  const language = facts.languages.get('en')
+  const prompt = [facts.start, language, facts.transcribe].filter(id => typeof id === 'number')
+  const heard = await recognise(windows, rows, {
+    whisper,
+    decoder: attendingDecoder ?? decoder,
+    prompt,
+    promptAgain: prompt,
+    timestamps: true,
+    attention: attendingDecoder !== null,
+    random: () => 0.5,
+    onShare: async () => {},
+  })
+  for (const window of windows) window.close()
+  return heard
+}
