@@ -17,6 +17,11 @@ type Attack = {
 
 type Order = { name: string; caller: Caller; places: Places }
 
+/**
+ * The mean interval between two jobs of an attack, after its first jobs. The rate limits allow five keys of an account
+ * to submit 300 jobs a minute.
+ */
+const submitEveryMs = 200
 const damagedFrames = 2_000_000
 const tags = 100_000
 
@@ -53,7 +58,6 @@ const attacks: Attack[] = [
       // The names differ, so no circuit breaker opens.
       const webhook_url = `http://host${count}.localhost:${port}/never`
       await untilEnded(caller, { url: 'http://127.0.0.1:1/a.mp3', webhook_url })
-      await Bun.sleep(10_000)
     },
   },
 ]
@@ -76,7 +80,7 @@ async function attack({ name, caller, places }: Order): Promise<void> {
   if (!found) throw new Error(`there is no attack with the name ${name}`)
   let count = 0
   const loop = async () => {
-    for (;;) await found.step(caller, places, count++)
+    for (;;) await Promise.all([found.step(caller, places, count++), Bun.sleep(found.jobs * submitEveryMs)])
   }
   await Promise.all(Array.from({ length: found.jobs }, loop))
 }
