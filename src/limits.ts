@@ -261,6 +261,12 @@ export const limits = {
   /** Maximum number of requests in the request log, which is in memory. */
   loggedRequests: 100,
 
+  // Limits of a pair of servers.
+  /** Number of times that a server renews its lease, or looks at the lease of the other server, within the timeout. */
+  standbyLooks: 10,
+  /** Number of copies of the database that the shared folder keeps. */
+  standbyCopies: 3,
+
   // Limits of the database.
   /**
    * SQLite's busy timeout for the commands: the longest time that a command waits while the server writes.

@@ -15,6 +15,7 @@ import { openUptime } from './base/uptime.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
+import { joinStandby, type Standby } from './db/standby.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
 import { claimJob, findJob, type Job } from './jobs/job.ts'
@@ -46,6 +47,10 @@ export type Parts = {
   /** A monotonic clock in milliseconds. Only differences between two readings have a meaning. */
   monotonic: Clock
   resolve: Resolve
+  /** Called when the service must wait because another server serves. */
+  onStandby: () => void
+  /** Ends the process when another server may have taken over. */
+  endAtOnce: () => void
 }
 
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
@@ -56,6 +61,8 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
   opened.defer(lockDataDir(config.dataDir))
+  const standby = await joinPair(config, parts)
+  if (standby) opened.defer(() => standby.close())
 
   // If the configured port is 0, the variable gets the real port once the server listens.
   let { port } = config
@@ -65,11 +72,12 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
     parts,
     openBaseUrl(config, () => port),
     opened,
-    config.nats === null ? null : await import('./workers/open.ts'),
+    { workers: config.nats === null ? null : await import('./workers/open.ts'), standby },
   )
   const removed = removeLeftovers(service.db, config.dataDir)
   if (removed > 0) log.info('leftovers removed', { files: removed })
 
+  await standby?.startCopies()
   const { server } = openApp(service).listen({ hostname: config.host, port })
   if (!server) throw new Error(`nothing listens on ${listening()}`)
   opened.defer(() => stopServer(server, service))
@@ -84,12 +92,26 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
 }
 
+/** Waits until this server may serve, if it is one of a pair. Returns null if it is alone. */
+async function joinPair(
+  { standby: folder, dataDir, standbyAfterMs: afterMs, standbyEveryMs: everyMs }: Config,
+  {
+    monotonic = () => performance.now(),
+    onStandby = () => {},
+    endAtOnce = () => void process.kill(process.pid, 'SIGKILL'),
+  }: Partial<Parts>,
+): Promise<Standby | null> {
+  if (folder === null) return null
+  const options = { monotonic, onWait: onStandby, onLost: endAtOnce }
+  return await joinStandby({ folder, dataDir, afterMs, everyMs }, options)
+}
+
 function openParts(
   config: Config,
   { clock = Date.now, monotonic = () => performance.now(), resolve, ...parts }: Partial<Parts>,
   baseUrl: BaseUrl,
   opened: AsyncDisposableStack,
-  workers: typeof import('./workers/open.ts') | null,
+  { workers, standby }: { workers: typeof import('./workers/open.ts') | null; standby: Standby | null },
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
   /** Registers a part to be closed together with the service. */
@@ -100,7 +122,14 @@ function openParts(
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
-  const db = owned(openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs }))
+  const db = owned(
+    openDb(dataDir, {
+      clock,
+      uptime,
+      busyMs: limits.serverBusyMs,
+      ...(standby && { onWrite: standby.check }),
+    }),
+  )
   const secrets = openSecrets(dataDir)
   if (!canOpenSecrets(db, secrets)) {
     log.error('secret.key is not that of steno.db', {

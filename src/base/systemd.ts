@@ -24,7 +24,7 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
   return {
     ready() {
       tell('READY=1')
-      if (watchdogMs > 0) alive = setInterval(() => tell('WATCHDOG=1'), watchdogMs / 2).unref()
+      if (watchdogMs > 0) alive ??= setInterval(() => tell('WATCHDOG=1'), watchdogMs / 2).unref()
     },
     stopping() {
       clearInterval(alive)

@@ -28,11 +28,16 @@ export const serve = command({
     hideFromOthers()
     const missing = missingProtections()
     if (missing.length > 0) log.warn('children are confined less', { kernel_lacks: missing.join(', ') })
-    const running = await startService(config)
+    const systemd = openSystemd(process.env)
+    const running = await startService(config, {
+      onStandby() {
+        say('steno waits: another server serves')
+        systemd.ready()
+      },
+    })
     const key = createFirstAccount(running)
     say(`steno listens on ${running.listening}`)
     say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
-    const systemd = openSystemd(process.env)
     systemd.ready()
     log.info('listening', { address: running.listening, data_dir: config.dataDir })
     setImmediate(releaseStartMemory)

@@ -10,7 +10,7 @@ import { databasePath } from './db.ts'
 
 /** The names that a data folder may contain. `lost+found` is a folder in the root of many file systems. */
 const ownNames =
-  /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|uploads|media|mail|models|native|lost\+found)$/
+  /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
 
 /**
  * Creates the data folder. Only its owner may enter it. Throws when the folder contains files of another

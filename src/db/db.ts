@@ -24,6 +24,8 @@ export type DbOptions = {
   synchronous?: 'normal' | 'full'
   /** Timeout of a write that waits for another process. The write blocks the whole process while it waits. */
   busyMs?: number
+  /** Called before each write. A server that may no longer write ends in this function. */
+  onWrite?: () => void
 }
 
 export type Db = {
@@ -92,6 +94,7 @@ export function openDb(
     uptime = () => performance.now(),
     synchronous = 'normal',
     busyMs = limits.databaseBusyMs,
+    onWrite = () => {},
   }: DbOptions = {},
 ): Db {
   const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
@@ -109,6 +112,7 @@ export function openDb(
     return txTime === null ? attempted(() => txAlone(work)) : work()
   }
   function txAlone<T>(work: () => T): T {
+    onWrite()
     sql.run('begin immediate')
     txTime = clock()
     try {
@@ -131,6 +135,7 @@ export function openDb(
     list: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).all(params),
     run: (statement, params = {}) =>
       attempted(() => {
+        onWrite()
         flusher.written()
         return sql.query<unknown, [Params]>(statement).run(params).changes
       }),

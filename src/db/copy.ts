@@ -1,0 +1,59 @@
+// Copies of the database. A copy consists of two files: FILE is the database, FILE.key is the secret that decrypts parts
+// of it.
+
+import { Database } from 'bun:sqlite'
+import { chmodSync, copyFileSync, existsSync } from 'node:fs'
+import { reasonOf } from '../base/reason.ts'
+import { openSecrets, secretPath } from '../base/seal.ts'
+import { Draft } from '../base/whole-file.ts'
+import { databasePath, openDb } from './db.ts'
+
+/** Throws when the file is not an intact database of steno. */
+export function checkCopy(file: string): void {
+  let result: unknown
+  try {
+    const db = new Database(file, { readonly: true })
+    try {
+      result = db.query<{ quick_check: string }, []>('pragma quick_check').get()?.quick_check
+      if (result === 'ok') db.query('select 1 from migrations').get()
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    result = reasonOf(error)
+  }
+  if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
+}
+
+/** Returns the files of a copy, with their places in the data folder. */
+export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
+  // The secret is first. Otherwise a server that starts between the two files would create another secret, which cannot
+  // decrypt the restored database.
+  return [
+    { from: `${file}.key`, to: secretPath(dataDir) },
+    { from: file, to: databasePath(dataDir) },
+  ]
+}
+
+/** Restores a copy into a data folder without a database. Applies the migrations that the copy lacks. */
+export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
+  for (const { from, to } of files) {
+    using draft = new Draft(to)
+    copyFileSync(from, draft.path)
+    chmodSync(draft.path, 0o600)
+    if (!draft.place()) throw alreadyThere(to)
+  }
+  openSecrets(dataDir)
+  openDb(dataDir).close()
+}
+
+export function requireFree(files: readonly { from: string; to: string }[]): void {
+  for (const { from, to } of files) {
+    if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
+    if (existsSync(to)) throw alreadyThere(to)
+  }
+}
+
+function alreadyThere(path: string): Error {
+  return new Error(`${path} exists already; a backup is restored into an empty folder`)
+}

@@ -1,0 +1,100 @@
+// Tests that at most one server holds the lease of a shared folder.
+
+import { beforeEach, expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Lease, openLease } from '../../src/db/lease.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const afterMs = 30_000
+let folder = ''
+let nowMs = 0
+beforeEach(() => {
+  folder = temporaryFolder()
+  nowMs = 0
+})
+
+/** Returns a function with which a server tries to take the lease. */
+function openFor(holder: string) {
+  return openLease({ folder, holder, afterMs, monotonic: () => nowMs })
+}
+
+async function takenBy(holder: string): Promise<Lease> {
+  const lease = await openFor(holder)()
+  if (!lease) throw new Error('the lease is not free')
+  await lease.own()
+  return lease
+}
+
+test('a second server gets the lease only after the first one was silent for the whole time', async () => {
+  const first = await takenBy('first')
+  const second = openFor('second')
+  expect(await second()).toBeNull()
+  nowMs = afterMs - 1
+  expect(await second()).toBeNull()
+  await first.renew()
+  nowMs += afterMs - 1
+  expect(await second()).toBeNull()
+  nowMs += afterMs
+  expect(await second()).toMatchObject({ generation: 2, last: { generation: 1, holder: 'first' } })
+})
+
+test('a holder is invalid before another server may take the lease', async () => {
+  const first = await takenBy('first')
+  const second = openFor('second')
+  expect(await second()).toBeNull()
+  nowMs = afterMs / 2
+  expect(first.isValid()).toBe(true)
+  nowMs += 1
+  expect(first.isValid()).toBe(false)
+  expect(await second()).toBeNull()
+})
+
+test('a former holder learns from its renewal that another server has the lease', async () => {
+  const first = await takenBy('first')
+  const second = openFor('second')
+  await second()
+  nowMs = afterMs
+  expect(await second()).not.toBeNull()
+  expect(await first.renew()).toBe(false)
+  expect(first.isValid()).toBe(false)
+})
+
+test('of two servers that take the lease at the same time, one gets it', async () => {
+  const first = await takenBy('first')
+  await first.release()
+  const leases = await Promise.all(['second', 'third', 'fourth'].map(name => openFor(name)()))
+  expect(leases.filter(lease => lease !== null)).toHaveLength(1)
+})
+
+test('a released lease, and the own lease after a restart, are free at once', async () => {
+  const first = await takenBy('first')
+  const again = await takenBy('first')
+  expect(again.generation).toBe(2)
+  expect(await first.renew()).toBe(false)
+  await again.release()
+  expect((await takenBy('second')).last).toEqual({ generation: 2, holder: 'first' })
+})
+
+test('a holder that has not confirmed that its database is the latest one has no name', async () => {
+  await openFor('first')()
+  const again = openFor('first')
+  expect(await again()).toBeNull()
+  nowMs = afterMs
+  expect((await again())?.last).toEqual({ generation: 1, holder: null })
+})
+
+test('a lease file that is not complete counts as held, and old lease files are removed', async () => {
+  writeFileSync(join(folder, 'lease-00000004'), '{"holder":')
+  const second = openFor('second')
+  expect(await second()).toBeNull()
+  nowMs = afterMs
+  expect((await second())?.generation).toBe(5)
+  await takenBy('third').catch(() => {})
+  nowMs = 2 * afterMs
+  const third = openFor('third')
+  await third()
+  nowMs = 3 * afterMs
+  expect((await third())?.generation).toBe(6)
+  expect(readdirSync(folder).toSorted()).toEqual(['lease-00000005', 'lease-00000006'])
+})

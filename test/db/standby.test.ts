@@ -1,0 +1,199 @@
+// Tests how a pair of servers changes from one server to the other one.
+
+import { afterEach, expect, test } from 'bun:test'
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAccount, listAccounts } from '../../src/accounts/account.ts'
+import { openSecrets } from '../../src/base/seal.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDb } from '../../src/db/db.ts'
+import { joinStandby } from '../../src/db/standby.ts'
+import { startService } from '../../src/service.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { prepareData, type Ready, serve } from '../support/server.ts'
+
+const afterMs = 50
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+function sharedFolder(): string {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'steno-pair'), '')
+  return folder
+}
+
+/** Lets a server with this data folder join the pair. Its clock stands still until the test advances it. */
+function joinPair(folder: string, dataDir: string) {
+  let nowMs = 0
+  const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<void>()
+  const joined = joinStandby(
+    { folder, dataDir, afterMs, everyMs: 3_600_000 },
+    { monotonic: () => nowMs, onWait, onLost },
+  )
+  joined.then(
+    standby => closing.push(() => standby.close()),
+    () => {},
+  )
+  const advance = (ms: number) => {
+    nowMs += ms
+  }
+  return { joined, waits, lost, advance }
+}
+
+function addAccount(dataDir: string, name: string): void {
+  openSecrets(dataDir)
+  const db = openDb(dataDir)
+  createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })
+  db.close()
+}
+
+function namesIn(dataDir: string): string[] {
+  const db = openDb(dataDir)
+  const names = listAccounts(db).map(({ email }) => email.replace('@example.org', ''))
+  db.close()
+  return names.toSorted()
+}
+
+test('the server that takes over has the accounts of the last copy', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  const first = joinPair(folder, one)
+  await (await first.joined).startCopies()
+  addAccount(one, 'late')
+
+  const second = joinPair(folder, two)
+  await second.waits
+  first.advance(afterMs)
+  await first.lost
+  // A renewal that was being written when the first server lost its lease makes the second server wait again.
+  const clock = setInterval(() => second.advance(afterMs), 1)
+  await second.joined
+  clearInterval(clock)
+  expect(namesIn(two)).toEqual(['ana'])
+})
+
+test('a planned stop loses nothing, and the first server comes back with what the second one stored', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  addAccount(one, 'late')
+  await closing.pop()?.()
+
+  const second = joinPair(folder, two)
+  await (await second.joined).startCopies()
+  expect(namesIn(two)).toEqual(['ana', 'late'])
+  addAccount(two, 'new')
+  await closing.pop()?.()
+
+  await joinPair(folder, one).joined
+  expect(namesIn(one)).toEqual(['ana', 'late', 'new'])
+  expect(readdirSync(one)).toContain('replaced-3.db')
+})
+
+test('a restart of the same server keeps its own database', async () => {
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  addAccount(one, 'late')
+  await joinPair(folder, one).joined
+  expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
+test('a damaged copy is skipped for an older one', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  addAccount(one, 'late')
+  await closing.pop()?.()
+  truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
+  await joinPair(folder, two).joined
+  expect(namesIn(two)).toEqual(['ana'])
+})
+
+test('a server without a copy of the other one, or with the data of another service, does not start', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  await closing.pop()?.()
+  addAccount(two, 'other')
+  await expect(joinPair(folder, two).joined).rejects.toThrow('belongs to another service')
+  expect(namesIn(two)).toEqual(['other'])
+
+  const [empty, three, four] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(three, 'ana')
+  await joinPair(empty, three).joined
+  await closing.pop()?.()
+  for (const name of readdirSync(empty)) if (name.startsWith('copy-')) rmSync(join(empty, name))
+  await expect(joinPair(empty, four).joined).rejects.toThrow('has no copy of the database')
+})
+
+test('a shared folder that is not mounted is refused', async () => {
+  await expect(joinPair(temporaryFolder(), temporaryFolder()).joined).rejects.toThrow(
+    'mount the shared folder',
+  )
+})
+
+test('a server that has lost its lease writes nothing more', async () => {
+  const [folder, dataDir] = [sharedFolder(), temporaryFolder()]
+  let nowMs = 0
+  const ended = new Error('ended')
+  const running = await startService(
+    readConfig({ STENO_PORT: '0', STENO_DATA_DIR: dataDir, STENO_STANDBY: folder, STENO_SWEEP_EVERY: '1d' }),
+    {
+      engine: steeredEngine(),
+      monotonic: () => nowMs,
+      endAtOnce: () => {
+        throw ended
+      },
+    },
+  )
+  const { db } = running.service
+  createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })
+  nowMs = 20_000
+  expect(() => createAccount(db, { email: 'late@example.org', passwordHash: null, verified: true })).toThrow(
+    ended,
+  )
+  expect(listAccounts(db)).toHaveLength(1)
+  nowMs = 0
+  await running.close()
+})
+
+test('a frozen server is replaced, and ends when it wakes up', async () => {
+  const folder = sharedFolder()
+  const data = prepareData()
+  const settings = { STENO_STANDBY: folder, STENO_STANDBY_AFTER: '4s' }
+  const servers: Ready[] = []
+  closing.push(async () => {
+    for (const server of servers) await server.stop()
+    data.remove()
+  })
+  const begin = async (dataDir: string) => {
+    const server = await serve({ dataDir }, { ...settings, STENO_MODEL: dataDir })
+    servers.push(server)
+    return server
+  }
+  const balance = ({ port }: Ready) =>
+    fetch(`http://127.0.0.1:${port}/v1/balance`, { headers: { Authorization: data.key } })
+
+  const first = await begin(data.dataDir)
+  expect((await balance(first)).status).toBe(200)
+  process.kill(first.pid, 'SIGSTOP')
+  const second = await begin(temporaryFolder())
+  expect((await balance(second)).status).toBe(200)
+  process.kill(first.pid, 'SIGCONT')
+  await expect(untilGone(first)).resolves.toBeUndefined()
+  expect((await balance(second)).status).toBe(200)
+}, 60_000)
+
+/** Asks the server until it does not answer any more. */
+async function untilGone({ port }: Ready): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/health`).catch(() => null)
+    if (!answer) return
+    await answer.text()
+  }
+}
