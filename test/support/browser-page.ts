@@ -1,9 +1,11 @@
 // Controls the web app in a browser as a person does. Collects all errors of the page.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { hashPassword } from '../../src/accounts/password.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { uploadPath } from '../../src/uploads/disk.ts'
 import { browserFound, launchBrowser } from './browser.ts'
 import { speech } from './media.ts'
 import type { TestService } from './service.ts'
@@ -35,6 +37,17 @@ export function useBrowser() {
       const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
       const page = await context.newPage()
       return { context, page, ...watchFaults(page) }
+    },
+    /** Opens a new page like `open`. The account of the key is signed in. */
+    async enter(
+      service: Pick<TestService, 'url'>,
+      { key }: { key: string },
+      options: BrowserContextOptions = {},
+    ): Promise<Visit> {
+      const visit = await this.open(service, options)
+      const answer = await visit.context.request.post('/app/session', { data: { key } })
+      expect(answer.status()).toBe(200)
+      return visit
     },
   }
 }
@@ -70,13 +83,26 @@ export async function setPassword({ db }: TestService, email: string): Promise<v
   db.run('update accounts set password_hash = $hash where email = $email', { email, hash: await hash })
 }
 
-/** Creates an account with one completed job that has this transcript. */
-export async function reader(service: TestService, name: string, transcript: Transcript) {
+/**
+ * Creates an account with one completed job that has this transcript. `recording` is the recording that the page plays.
+ * Without it, the recording is a file that no browser can play.
+ */
+export async function reader(
+  service: TestService,
+  name: string,
+  transcript: Transcript,
+  recording?: Uint8Array<ArrayBuffer>,
+) {
   const account = service.account(name)
   const before = service.engine.tasks.length
   const id = await account.transcribe(speech(transcript.duration_seconds), {
     diarize: transcript.speakers !== null,
   })
+  if (recording) {
+    const query = 'select upload_id as id from jobs where id = $id'
+    const upload = service.db.find<{ id: string }>(query, { id })
+    writeFileSync(uploadPath(service.dataDir, upload?.id ?? ''), recording)
+  }
   const task = await service.engine.given(before + 1)
   task.resolve(transcript)
   await account.until(id, 'completed')
@@ -89,3 +115,11 @@ export async function reader(service: TestService, name: string, transcript: Tra
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`
+
+/** Waits until a script in the page returns a true value. The content security policy forbids `waitForFunction`. */
+export async function until(page: Page, script: string): Promise<void> {
+  await page.evaluate(`new Promise(resolve => {
+    const look = () => ((${script}) ? resolve() : setTimeout(look, 20))
+    look()
+  })`)
+}

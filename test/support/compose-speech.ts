@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
 import { decode } from '../../src/media/decode.ts'
+import { wavFile } from './sound.ts'
 
 const rate = 16000
-const headerBytes = 44
 
 export type SpokenWord = { word: string; start: number; end: number }
 export type SpokenSentence = {
@@ -83,23 +83,3 @@ function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentenc
 }
 
 const round = (seconds: number) => Math.round(seconds * 1000) / 1000
-
-export function wavFile(samples: Int16Array): Uint8Array {
-  const file = new Uint8Array(headerBytes + samples.byteLength)
-  const header = new DataView(file.buffer)
-  const name = (at: number, text: string) => new TextEncoder().encodeInto(text, file.subarray(at))
-  name(0, 'RIFF')
-  header.setUint32(4, file.length - 8, true)
-  name(8, 'WAVEfmt ')
-  header.setUint32(16, 16, true)
-  header.setUint16(20, 1, true) // PCM
-  header.setUint16(22, 1, true) // one channel
-  header.setUint32(24, rate, true)
-  header.setUint32(28, rate * 2, true)
-  header.setUint16(32, 2, true)
-  header.setUint16(34, 16, true)
-  name(36, 'data')
-  header.setUint32(40, samples.byteLength, true)
-  file.set(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength), headerBytes)
-  return file
-}

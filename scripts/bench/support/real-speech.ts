@@ -4,9 +4,9 @@
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
-import { wavFile } from '../../../test/support/compose-speech.ts'
 import { firstOf } from '../../../test/support/engine-room.ts'
 import { seeded } from '../../../test/support/random.ts'
+import { wavFile } from '../../../test/support/sound.ts'
 
 /**
  * A sound file with its reference text. `utterances` holds the times of the utterances in seconds. The sound

@@ -2,7 +2,7 @@
 // seconds, and other letters open the tools of the page.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { storedSignal } from '../base/storage.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Check } from '../parts/form.tsx'
@@ -30,7 +30,7 @@ const actions: Record<string, (studio: Studio) => void> = {
 
 export function Keyboard({ studio }: { studio: Studio }) {
   const isHelpOpen = useSignal(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
       if (event.key === '?') isHelpOpen.value = true

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { showClock } from '../base/format.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { firstWordOf, type Result, talkTimes, turnsOf } from './document.ts'
+import { firstWordOf, type Result, separatorOf, talkTimes, turnsOf } from './document.ts'
 import { Edits } from './edits.ts'
 import type { WholeJob } from './job-head.tsx'
 import { Player } from './player.ts'
@@ -140,7 +140,7 @@ export class Studio {
         const said = utterances.slice(first + turn.first, first + turn.last)
         const time = withTimes ? `[${showClock(said[0]?.start ?? 0)}] ` : ''
         const name = turn.speaker === null ? '' : `${this.edits.nameOf(turn.speaker)}: `
-        return `${time}${name}${said.map(({ text }) => text).join(' ')}`
+        return `${time}${name}${said.map(({ text }) => text).join(separatorOf(this.result.language))}`
       })
       .join('\n\n')
   }

@@ -24,6 +24,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const container = useRef<HTMLElement>(null)
   const media = useRef<HTMLVideoElement>(null)
   const { player, isFollowing } = studio
+  const subtitles = studio.subtitles.value
 
   // A layout effect runs before the browser paints, so that the text is on the page before the first click.
   useLayoutEffect(() => {
@@ -57,7 +58,13 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
           hidden={!player.hasPicture.value}
           onClick={() => player.toggle()}
         >
-          <track kind="captions" default label={text.subtitles} src={studio.subtitles.value ?? undefined} />
+          <track
+            key={subtitles}
+            kind="captions"
+            default
+            label={text.subtitles}
+            src={subtitles ?? undefined}
+          />
         </video>
         {player.hasPicture.value && <PictureTools studio={studio} video={media} />}
         <Speakers studio={studio} />

@@ -1,0 +1,182 @@
+// Tests that a person can hear a recording in the page, and that the page follows the recording.
+
+import { expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { litWord, reader, seen, until, useBrowser } from '../support/browser-page.ts'
+import { conversation } from '../support/conversation.ts'
+import { startTestService } from '../support/service.ts'
+import { wavFile } from '../support/sound.ts'
+import { transcriptWith } from '../support/transcripts.ts'
+
+const browser = useBrowser()
+const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
+
+type Open = { transcript: Transcript; recording?: Uint8Array<ArrayBuffer>; part?: string }
+
+/** Opens a transcript with its recording. Returns when the player is ready. */
+async function listen(name: string, { transcript, recording, part = '' }: Open) {
+  const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
+  const visit = await browser.enter(service, account)
+  await visit.page.goto(`/jobs/${account.jobId}${part}`)
+  await until(visit.page, "document.querySelector('video')?.readyState > 0")
+  return { ...visit, account }
+}
+
+function silence(seconds: number): Uint8Array<ArrayBuffer> {
+  return wavFile(new Int16Array(Math.ceil(seconds) * 16_000))
+}
+
+const position = (page: Page) =>
+  page.evaluate("document.querySelector('video').currentTime") as Promise<number>
+
+/** Waits until the player is at a position of at least `seconds`. */
+const reached = (page: Page, seconds: number) =>
+  until(page, `document.querySelector('video').currentTime >= ${seconds}`)
+
+seen('keys play, pause, jump and change the speed', async () => {
+  const { page, context, expectNoFaults } = await listen('ana', {
+    transcript: conversation({ words: 300, speakers: 2 }),
+  })
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await reached(page, 0.5)
+  expect(await page.evaluate(litWord)).not.toBe('')
+  await page.keyboard.press('k')
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
+  const before = await position(page)
+  await page.keyboard.press('l')
+  expect((await position(page)) - before).toBeCloseTo(10, 1)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('j')
+  await page.keyboard.press('ArrowLeft')
+  expect((await position(page)) - before).toBeCloseTo(0, 1)
+  await page.keyboard.press('.')
+  expect(await page.getByLabel('Speed').inputValue()).toBe('1.25')
+  await page.getByLabel('Speed').selectOption('2')
+  expect(await page.evaluate("document.querySelector('video').playbackRate")).toBe(2)
+  await page.reload()
+  // The browser keeps the speed.
+  expect(await page.getByLabel('Speed').inputValue()).toBe('2')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog').getByText('Play and pause').waitFor()
+  await page.getByLabel('Single keys work').uncheck()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('x')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('a click on a word plays it, and the page follows until the reader scrolls', async () => {
+  const transcript = conversation({ words: 900, speakers: 2 })
+  const { page, context, expectNoFaults } = await listen('ben', { transcript })
+  const utterance = transcript.utterances[1]
+  await page.locator('[data-at="1"]').click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  const clicked = (await page.evaluate(litWord)) as string
+  expect(utterance?.text).toContain(clicked)
+  expect(await position(page)).toBeGreaterThanOrEqual(utterance?.start ?? 0)
+
+  const isLitVisible = `(() => {
+    const { top, bottom } = document.querySelector('.turn[aria-current]').getBoundingClientRect()
+    return top < innerHeight && bottom > 0
+  })()`
+  const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
+  await page.evaluate(jumpToEnd)
+  await until(page, `scrollY > innerHeight && ${isLitVisible}`)
+  await page.mouse.wheel(0, -100_000)
+  await until(page, 'scrollY === 0')
+  await page.getByRole('button', { name: 'Back to the spoken word' }).click()
+  await until(page, `scrollY > innerHeight && ${isLitVisible}`)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('silence is skipped when a person wants it', async () => {
+  const { page, context, expectNoFaults } = await listen('cleo', {
+    // The texts begin ten seconds apart, and each text is one second long.
+    transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
+  })
+  await page.getByLabel('Skip silence').check()
+  await page.getByLabel('Speed').selectOption('3')
+  const startedAt = performance.now()
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
+  await reached(page, 20)
+  // At three times the speed, 20 s take 6.7 s when no silence is skipped.
+  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('a recording that was deleted or cannot be played is told, and the text stays', async () => {
+  const transcript = conversation({ words: 60, speakers: 2 })
+  const account = await reader(service, 'dora', transcript)
+  const { page, context, expectNoFaults } = await browser.enter(service, account)
+  await page.goto(`/jobs/${account.jobId}`)
+  await page.getByText('Your browser cannot play this kind of recording.').waitFor()
+  service.db.run('update jobs set file_bytes = null where id = $id', { id: account.jobId })
+  await page.reload()
+  await page.getByText('The recording was deleted from the server').waitFor()
+  expect(await page.locator('.utterance').count()).toBe(transcript.utterances.length)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('the recording plays on after the session has ended and the person has signed in again', async () => {
+  const transcript = conversation({ words: 300, speakers: 2 })
+  const account = await reader(service, 'eva', transcript, silence(transcript.duration_seconds))
+  const { page, context, expectNoFaults } = await browser.enter(service, account)
+  await page.route('**/audio', route => route.fulfill({ status: 401, body: '' }))
+  await page.goto(`/jobs/${account.jobId}`)
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.waitFor()
+  await page.unrouteAll()
+  await dialog.getByRole('button', { name: 'Use an API key instead' }).click()
+  await dialog.getByLabel('API key').fill(account.key)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  await until(page, "document.querySelector('video')?.readyState > 0")
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
+  await reached(page, 0.2)
+  expectNoFaults()
+  await context.close()
+})
+
+seen('subtitles are shown on the video, and hidden again', async () => {
+  const transcript = conversation({ words: 30, speakers: 2 })
+  const recorder = await browser.open(service)
+  const video = await recordVideo(recorder.page)
+  await recorder.context.close()
+  const { page, context, expectNoFaults } = await listen('finn', { transcript, recording: video })
+  await page.getByRole('button', { name: 'Full screen' }).waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByLabel('Format').selectOption('srt')
+  await page.getByRole('button', { name: 'Show on the video' }).click()
+  await until(page, "document.querySelector('video').textTracks[0]?.cues?.length > 0")
+  const shown = "[...document.querySelector('video').textTracks[0].cues].map(({ text }) => text).join(' ')"
+  expect(await page.evaluate(shown)).toContain('We should talk about the budget')
+  await page.getByRole('button', { name: 'Hide subtitles' }).click()
+  await until(page, "!document.querySelector('track[src]')")
+  expectNoFaults()
+  await context.close()
+})
+
+/** Records half a second of a canvas as a video file, in the browser. */
+async function recordVideo(page: Page): Promise<Uint8Array<ArrayBuffer>> {
+  const numbers = await page.evaluate(`new Promise(resolve => {
+    const canvas = document.createElement('canvas')
+    const context = canvas.getContext('2d')
+    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: 'video/webm' })
+    recorder.ondataavailable = async ({ data }) => resolve([...new Uint8Array(await data.arrayBuffer())])
+    recorder.start()
+    let frame = 0
+    const timer = setInterval(() => {
+      context.fillRect(frame, frame, 20, 20)
+      if (++frame < 10) return
+      clearInterval(timer)
+      recorder.stop()
+    }, 50)
+  })`)
+  return Uint8Array.from(numbers as number[])
+}
