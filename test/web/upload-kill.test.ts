@@ -1,0 +1,91 @@
+// Uploads a recording from the page. The server is killed with SIGKILL in the middle, and later the page is reloaded.
+// With STENO_TEST_SLOW the recording has 2 GB.
+
+import { afterAll, expect } from 'bun:test'
+import { createReadStream, openSync, readdirSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { selfCommand } from '../../src/base/self.ts'
+import { seen, until, useBrowser } from '../support/browser-page.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { seeded } from '../support/random.ts'
+import { prepareData, type Ready, start } from '../support/server.ts'
+import { wavHeader } from '../support/sound.ts'
+
+const browser = useBrowser()
+const isSlow = Boolean(process.env.STENO_TEST_SLOW)
+const megabyte = 1024 ** 2
+const bytes = (isSlow ? 2048 : 64) * megabyte
+/** The upload is slowed down, so that the server dies in the middle. */
+const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
+
+seen(
+  'an upload survives the death of the server and a reload of the page, and the file is identical',
+  async () => {
+    const prepared = prepareData()
+    afterAll(() => prepared.remove())
+    const run = (port: number) =>
+      start([...selfCommand(), 'serve', '--port', `${port}`], {
+        STENO_DATA_DIR: prepared.dataDir,
+        // This folder contains no model. The job waits, so its recording stays.
+        STENO_MODEL: prepared.dataDir,
+        STENO_RATE_LIMITS: 'off',
+      })
+    let server: Ready = await run(0)
+    afterAll(() => server.stop())
+    const { port } = server
+    const path = writeRecording(join(temporaryFolder(), 'long.wav'))
+
+    const { page, context, expectNoFaults } = await browser.enter(
+      { url: `http://127.0.0.1:${port}` },
+      prepared,
+    )
+    await page.goto('/jobs')
+    const network = await context.newCDPSession(page)
+    const limits = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: bytesPerSecond }
+    await network.send('Network.emulateNetworkConditions', limits)
+    await page.getByLabel('Choose recordings').setInputFiles(path)
+    await sent(page, 0.3)
+    await server.stop()
+    await page.getByText('The server does not answer.').waitFor()
+    server = await run(port)
+    await sent(page, 0.6)
+    expect(await page.getByText('The server does not answer.').count()).toBe(0)
+    // The page asks if it may be left while an upload runs.
+    page.once('dialog', dialog => void dialog.accept())
+    await page.reload()
+    await page.getByText(/stopped at (6|7|8)\d%/).waitFor()
+    await page.getByLabel('Choose the file again').setInputFiles(path)
+    await page.getByRole('link', { name: 'long.wav' }).waitFor({ timeout: 120_000 })
+    const [stored = ''] = readdirSync(join(prepared.dataDir, 'uploads'))
+    expect(await digest(join(prepared.dataDir, 'uploads', stored))).toBe(await digest(path))
+    expectNoFaults()
+    await context.close()
+  },
+  isSlow ? 300_000 : 60_000,
+)
+
+/** Waits until the page shows that this share of the file is sent. */
+function sent(page: Page, share: number): Promise<void> {
+  return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
+}
+
+/** Writes a WAV file of noise, piece by piece. */
+function writeRecording(path: string): string {
+  const file = openSync(path, 'w')
+  writeSync(file, wavHeader(bytes - 44, { sampleRate: 48_000, channels: 2, bytesPerSample: 2 }))
+  const random = seeded(15)
+  const noise = new Uint8Array(megabyte).map(() => random.below(256))
+  for (let left = bytes - 44, piece = 0; left > 0; piece++) {
+    // Each piece differs from the others, so that a wrong offset is found.
+    new DataView(noise.buffer).setUint32(0, piece)
+    left -= writeSync(file, noise, 0, Math.min(left, noise.length))
+  }
+  return path
+}
+
+async function digest(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const piece of createReadStream(path)) hash.update(piece)
+  return hash.digest('hex')
+}
