@@ -16,6 +16,8 @@ export const daysFilter = signal('0')
 const loaded = signal<Job[] | null>(null)
 /** The filters of the loaded jobs. */
 let listed = ''
+/** The time at which the list was last read. */
+let readAt = 0
 const cursor = signal<string | null>(null)
 /** The ids of deleted jobs whose deletion can still be undone. The list does not show these jobs. */
 const hidden = signal<ReadonlySet<string>>(new Set())
@@ -29,6 +31,7 @@ export const hasMore = computed(() => cursor.value !== null)
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
   const page = await readPage(undefined)
+  readAt = Date.now()
   if (filter !== currentFilter()) return
   const isFirst = loaded.value === null
   const fresh = new Set(page.items.map(({ id }) => id))
@@ -62,15 +65,16 @@ export function watchJobs(): () => void {
   let timer: ReturnType<typeof setTimeout>
   let isOver = false
   const again = async () => {
-    if (!document.hidden) await refreshJobs().catch(() => null)
-    if (!isOver) timer = setTimeout(again, interval())
+    const isDue = loaded.value?.every(isEnded) !== true || Date.now() - readAt > timing.idleListEveryMs
+    if (!document.hidden && isDue) await refreshJobs().catch(() => null)
+    if (!isOver) timer = setTimeout(again, timing.listEveryMs)
   }
   const wake = () => void (document.hidden || refreshJobs().catch(() => null))
   document.addEventListener('visibilitychange', wake)
   refreshJobs()
     .catch(tellFault)
     .then(() => {
-      if (!isOver) timer = setTimeout(again, interval())
+      if (!isOver) timer = setTimeout(again, timing.listEveryMs)
     })
   return () => {
     isOver = true
@@ -121,10 +125,6 @@ function readPage(after: string | undefined): Promise<Page> {
       cursor: after,
     },
   })
-}
-
-function interval(): number {
-  return loaded.value?.every(isEnded) ? timing.idleListEveryMs : timing.listEveryMs
 }
 
 function currentFilter(): string {
