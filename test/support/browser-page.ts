@@ -1,6 +1,6 @@
-// Controls the web app in a browser as a person does. Collects all errors of the page.
+// Controls the web app in a browser as a person does. An error of a page fails the test.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { hashPassword } from '../../src/accounts/password.ts'
@@ -21,22 +21,28 @@ export const password = 'correct horse battery'
 /** Starts a browser before the tests of the calling file, and closes it after them. */
 export function useBrowser() {
   let browser: Browser | null = null
+  let visits: Visit[] = []
   beforeAll(async () => {
     if (browserFound) browser = await launchBrowser()
+  })
+  // No test may leave an error of a page or a violation of the content security policy.
+  afterEach(async () => {
+    const ended = visits
+    visits = []
+    await Promise.all(ended.map(({ context }) => context.close()))
+    expect(ended.flatMap(({ faults }) => faults)).toEqual([])
   })
   afterAll(async () => {
     await browser?.close()
   })
   return {
-    /**
-     * Opens a new page with the base URL of the service. `expectNoFaults` of the result checks the errors that the
-     * page has collected.
-     */
+    /** Opens a new page with the base URL of the service. The page is closed at the end of the test. */
     async open(service: Pick<TestService, 'url'>, options: BrowserContextOptions = {}): Promise<Visit> {
       if (!browser) throw new Error('there is no browser')
       const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
-      const page = await context.newPage()
-      return { context, page, ...watchFaults(page) }
+      const visit = { context, page: await context.newPage(), faults: watchFaults(context) }
+      visits.push(visit)
+      return visit
     },
     /** Opens a new page like `open`. The account of the key is signed in. */
     async enter(
@@ -52,18 +58,22 @@ export function useBrowser() {
   }
 }
 
-export type Visit = { context: BrowserContext; page: Page; expectNoFaults(): void }
+/** `faults` collects the errors of all pages of the context. A test fails when it leaves errors there. */
+type Visit = { context: BrowserContext; page: Page; faults: string[] }
 
-/** Collects script errors and violations of the content security policy. */
-function watchFaults(page: Page): { expectNoFaults(): void } {
+/** Returns a list that collects script errors and violations of the content security policy. */
+function watchFaults(context: BrowserContext): string[] {
   const faults: string[] = []
-  page.on('pageerror', error => faults.push(`${error.message} ${error.stack ?? ''}`))
-  page.on('console', message => {
+  context.on('weberror', webError => {
+    const error = webError.error()
+    faults.push(`${error.message} ${error.stack ?? ''}`)
+  })
+  context.on('console', message => {
     if (/Content Security Policy|Trusted(HTML|Script|Types)|Refused to/.test(message.text())) {
       faults.push(message.text())
     }
   })
-  return { expectNoFaults: () => expect(faults).toEqual([]) }
+  return faults
 }
 
 /** Sets a password for the account, and signs in on the sign-in page. */

@@ -57,7 +57,13 @@ export function launchBrowser(): Promise<Browser> {
   const { path, environment } = browserFound
   return chromium.launch({
     executablePath: path,
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--autoplay-policy=no-user-gesture-required'],
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--autoplay-policy=no-user-gesture-required',
+      // A name for the loopback address that the browser does not trust without https.
+      '--host-resolver-rules=MAP steno.test 127.0.0.1',
+    ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },
   })
 }

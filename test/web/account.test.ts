@@ -33,7 +33,7 @@ async function openByMenu(page: Page, name: string): Promise<void> {
 }
 
 seen('a person registers, opens the link in the mail, and signs in with the new password', async () => {
-  const { page, context, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await page.goto('/')
   await page.getByRole('link', { name: 'Create one' }).click()
   await page.getByLabel('Email address').fill('neu@example.org')
@@ -53,8 +53,6 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await page.getByLabel('Password').fill('a password of my own')
   await page.keyboard.press('Enter')
   await page.getByText('Your transcripts will be listed here.').waitFor()
-  expectNoFaults()
-  await context.close()
 })
 
 seen('a new password and "Sign out everywhere" end the sessions of other browsers', async () => {
@@ -81,15 +79,11 @@ seen('a new password and "Sign out everywhere" end the sessions of other browser
   await second.page.getByRole('button', { name: 'Sign in' }).waitFor()
   await first.page.reload()
   await first.page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
-  for (const { expectNoFaults, context } of [first, second]) {
-    expectNoFaults()
-    await context.close()
-  }
 })
 
 seen('a key is made, shown once, works, and works no longer when it is revoked', async () => {
   service.account('ben')
-  const { page, context, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'ben@example.org')
   await openByMenu(page, 'API keys')
   await page.getByLabel('Name of the new key').fill('podcast feed')
@@ -107,8 +101,6 @@ seen('a key is made, shown once, works, and works no longer when it is revoked',
   await confirmed(page, 'Revoke podcast feed')
   await row.getByText('revoked').waitFor()
   expect(await status()).toBe(401)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('the balance is explained, and each charge names its job', async () => {
@@ -117,7 +109,7 @@ seen('the balance is explained, and each charge names its job', async () => {
   const id = await cleo.transcribe(speech(3600), { metadata: { name: 'مقابلة.mp3' } })
   service.engine.finish(await service.engine.given(tasks + 1))
   await cleo.until(id, 'completed')
-  const { page, context, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'cleo@example.org')
   await openByMenu(page, 'Balance')
   await page.getByText('US$9.80').first().waitFor()
@@ -126,8 +118,6 @@ seen('the balance is explained, and each charge names its job', async () => {
   await page.getByRole('row', { name: /مقابلة.*1 h.*-US\$0\.20/ }).waitFor()
   await page.getByRole('link', { name: 'مقابلة.mp3' }).click()
   await page.getByRole('heading', { name: 'مقابلة.mp3' }).waitFor()
-  expectNoFaults()
-  await context.close()
 })
 
 seen('a default webhook is set and tested; a delivery that failed says why and is sent again', async () => {
@@ -144,7 +134,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
       return new Response(null, { status: statuses.shift() ?? 200 })
     },
   })
-  const { page, context, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'dora@example.org')
   await openByMenu(page, 'Webhooks')
   await page.getByText('Nothing was delivered yet.').waitFor()
@@ -175,8 +165,6 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await arrived[1]?.promise
   await page.getByRole('button', { name: 'Refresh' }).click()
   await failed.getByText('delivered', { exact: true }).waitFor()
-  expectNoFaults()
-  await context.close()
 })
 
 seen('a connected app is listed with its rights, and loses access when it is disconnected', async () => {
@@ -186,13 +174,11 @@ seen('a connected app is listed with its rights, and loses access when it is dis
   const app = flow(service, { cookie, clientId: body.client_id })
   const { access_token: token } = await app.getTokens()
   expect((await app.call(token)).status).toBe(200)
-  const { page, context, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'eva@example.org')
   await openByMenu(page, 'Connected apps')
   await page.getByRole('row', { name: /Notes may read, may change/ }).waitFor()
   await confirmed(page, 'Disconnect Notes')
   await page.getByText('No app is connected.').waitFor()
   expect((await app.call(token)).status).toBe(401)
-  expectNoFaults()
-  await context.close()
 })

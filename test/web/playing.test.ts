@@ -35,7 +35,7 @@ const reached = (page: Page, seconds: number) =>
   until(page, `document.querySelector('video').currentTime >= ${seconds}`)
 
 seen('keys play, pause, jump and change the speed', async () => {
-  const { page, context, expectNoFaults } = await listen('ana', {
+  const { page } = await listen('ana', {
     transcript: conversation({ words: 300, speakers: 2 }),
   })
   await page.keyboard.press('Space')
@@ -64,13 +64,11 @@ seen('keys play, pause, jump and change the speed', async () => {
   await page.keyboard.press('Escape')
   await page.keyboard.press('x')
   expect(await page.getByRole('dialog').count()).toBe(0)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('a click on a word plays it, and the page follows until the reader scrolls', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
-  const { page, context, expectNoFaults } = await listen('ben', { transcript })
+  const { page } = await listen('ben', { transcript })
   const utterance = transcript.utterances[1]
   await page.locator('[data-at="1"]').click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
@@ -89,12 +87,10 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   await until(page, 'scrollY === 0')
   await page.getByRole('button', { name: 'Back to the spoken word' }).click()
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('silence is skipped when a person wants it', async () => {
-  const { page, context, expectNoFaults } = await listen('cleo', {
+  const { page } = await listen('cleo', {
     // The texts begin ten seconds apart, and each text is one second long.
     transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
   })
@@ -105,28 +101,24 @@ seen('silence is skipped when a person wants it', async () => {
   await reached(page, 20)
   // At three times the speed, 20 s take 6.7 s when no silence is skipped.
   expect(performance.now() - startedAt).toBeLessThan(5000)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('a recording that was deleted or cannot be played is told, and the text stays', async () => {
   const transcript = conversation({ words: 60, speakers: 2 })
   const account = await reader(service, 'dora', transcript)
-  const { page, context, expectNoFaults } = await browser.enter(service, account)
+  const { page } = await browser.enter(service, account)
   await page.goto(`/jobs/${account.jobId}`)
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
   service.db.run('update jobs set file_bytes = null where id = $id', { id: account.jobId })
   await page.reload()
   await page.getByText('The recording was deleted from the server').waitFor()
   expect(await page.locator('.utterance').count()).toBe(transcript.utterances.length)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('the recording plays on after the session has ended and the person has signed in again', async () => {
   const transcript = conversation({ words: 300, speakers: 2 })
   const account = await reader(service, 'eva', transcript, silence(transcript.duration_seconds))
-  const { page, context, expectNoFaults } = await browser.enter(service, account)
+  const { page } = await browser.enter(service, account)
   await page.route('**/audio', route => route.fulfill({ status: 401, body: '' }))
   await page.goto(`/jobs/${account.jobId}`)
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
@@ -139,16 +131,13 @@ seen('the recording plays on after the session has ended and the person has sign
   await until(page, "document.querySelector('video')?.readyState > 0")
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 0.2)
-  expectNoFaults()
-  await context.close()
 })
 
 seen('subtitles are shown on the video, and hidden again', async () => {
   const transcript = conversation({ words: 30, speakers: 2 })
   const recorder = await browser.open(service)
   const video = await recordVideo(recorder.page)
-  await recorder.context.close()
-  const { page, context, expectNoFaults } = await listen('finn', { transcript, recording: video })
+  const { page } = await listen('finn', { transcript, recording: video })
   await page.getByRole('button', { name: 'Full screen' }).waitFor()
   await page.getByRole('button', { name: 'Export' }).click()
   await page.getByLabel('Format').selectOption('srt')
@@ -158,8 +147,6 @@ seen('subtitles are shown on the video, and hidden again', async () => {
   expect(await page.evaluate(shown)).toContain('We should talk about the budget')
   await page.getByRole('button', { name: 'Hide subtitles' }).click()
   await until(page, "!document.querySelector('track[src]')")
-  expectNoFaults()
-  await context.close()
 })
 
 /** Records half a second of a canvas as a video file, in the browser. */

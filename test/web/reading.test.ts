@@ -1,27 +1,28 @@
 // Tests that a person can sign in, find a transcript, and read it in a real browser.
 
 import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { litWord, reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { startTestService } from '../support/service.ts'
+import { transcriptWith } from '../support/transcripts.ts'
 
 const browser = useBrowser()
-const service = await startTestService({ program: null })
+const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
 
 seen('a person signs in, opens a transcript from the list, and reads it by speakers', async () => {
   await reader(service, 'ana', conversation({ words: 200, speakers: 3 }))
-  const { page, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'ana@example.org')
   await page.getByRole('link', { name: /Recording of|talk/ }).click()
   await page.getByRole('heading', { name: '3 speakers' }).waitFor()
   expect(await page.locator('.turn').count()).toBeGreaterThan(3)
   expect(await page.locator('.turn .name').first().textContent()).toBe('SPEAKER 1')
-  expectNoFaults()
 })
 
 seen('a wrong password is told, and a key signs in too', async () => {
   const ben = service.account('ben')
-  const { page, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await page.goto('/keys')
   await page.getByLabel('Email address').fill('ben@example.org')
   await page.getByLabel('Password').fill('not the password')
@@ -32,18 +33,174 @@ seen('a wrong password is told, and a key signs in too', async () => {
   await page.keyboard.press('Enter')
   // After the sign-in, the browser shows the page that was requested before the sign-in.
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
-  expectNoFaults()
 })
 
 seen('a link to a moment lights the word that is spoken there', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
   const cleo = await reader(service, 'cleo', transcript)
-  const { page, expectNoFaults } = await browser.open(service)
+  const { page } = await browser.open(service)
   await signIn(page, service, 'cleo@example.org')
   const word = transcript.utterances[30]?.words[2]
   await page.goto(`/jobs/${cleo.jobId}#t=${((word?.start ?? 0) + 0.01).toFixed(2)}`)
   await page.locator('.turn[aria-current]').waitFor()
   expect(await page.evaluate(litWord)).toBe(word?.word ?? '')
   expect(await page.locator('.turn[aria-current] .utterance').first().isVisible()).toBe(true)
-  expectNoFaults()
 })
+
+const mixed = {
+  ar: ['أهلا وسهلا بكم في برنامجنا اليوم.', 'شكرا جزيلا على الدعوة إلى steno.'],
+  ja: ['では、会議を始めましょう。', '今日の議題は予算についてです。'],
+}
+
+seen('texts from right to left and texts without spaces are shown as they are written', async () => {
+  const arabic = { ...transcriptWith(mixed.ar, ['ليلى عبد الرحمن']), language: 'ar' }
+  const dora = await reader(service, 'dora', arabic)
+  const { page, context } = await browser.enter(service, dora)
+  await page.goto(`/jobs/${dora.jobId}`)
+  const margin = await page.locator('.turn .margin').first().boundingBox()
+  const text = await page.locator('.turn p').first().boundingBox()
+  expect(margin?.x).toBeGreaterThan((text?.x ?? 0) + (text?.width ?? 0))
+  await page.getByLabel('Name of ليلى عبد الرحمن').waitFor()
+
+  const eva = await reader(service, 'eva', { ...transcriptWith(mixed.ja), language: 'ja' })
+  await context.request.post('/app/session', { data: { key: eva.key } })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto(`/jobs/${eva.jobId}`)
+  await page.getByText('今日の議題は予算についてです。').waitFor()
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await page.getByText('The text is copied.').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(mixed.ja.join('\n\n'))
+})
+
+seen('fifty speakers are listed by their share of the talk', async () => {
+  const finn = await reader(service, 'finn', conversation({ words: 2000, speakers: 50 }))
+  const { page } = await browser.enter(service, finn)
+  await page.goto(`/jobs/${finn.jobId}`)
+  await page.getByRole('heading', { name: '50 speakers' }).waitFor()
+  const rows = page.locator('.speakers li')
+  expect(await rows.count()).toBe(8)
+  // The speakers who talk most have different colours.
+  const colours = await rows.evaluateAll(each => each.map(row => row.getAttribute('data-speaker')))
+  expect(new Set(colours).size).toBe(8)
+  expect(await page.locator('.shares rect').count()).toBe(50)
+  await page.getByRole('button', { name: 'Show all 50' }).click()
+  expect(await rows.count()).toBe(50)
+  expect(await rows.first().textContent()).toMatch(/^\d+% · \d+ s$/)
+})
+
+seen('the text is copied with and without times, and a link leads to the moment', async () => {
+  const gus = await reader(service, 'gus', conversation({ words: 40, speakers: 2 }))
+  const { page, context } = await browser.enter(service, gus)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto(`/jobs/${gus.jobId}#t=12.5`)
+  const copied = async (button: string, message: string) => {
+    await page.getByRole('button', { name: button, exact: true }).click()
+    await page.getByText(message).last().waitFor()
+    return (await page.evaluate('navigator.clipboard.readText()')) as string
+  }
+  expect(await copied('Copy', 'The text is copied.')).toStartWith(
+    'SPEAKER 1: We should talk about the budget',
+  )
+  const withTimes = await copied('Copy with times', 'The text is copied.')
+  expect(withTimes.split('\n\n').map(line => line.slice(0, 17))).toEqual([
+    '[0:00] SPEAKER 1:',
+    '[0:11] SPEAKER 2:',
+  ])
+  expect(await copied('Copy link', 'The link is copied.')).toBe(`${service.url}/jobs/${gus.jobId}#t=12.5`)
+})
+
+seen('a selected passage is saved as subtitles with the times of its words', async () => {
+  const transcript = conversation({ words: 40, speakers: 2 })
+  const hana = await reader(service, 'hana', transcript)
+  const { page } = await browser.enter(service, hana)
+  await page.goto(`/jobs/${hana.jobId}`)
+  await page.locator('[data-at="1"]').waitFor()
+  await page.evaluate(
+    `getSelection().setBaseAndExtent(
+    document.querySelector('[data-at="1"]').firstChild, 0, document.querySelector('[data-at="2"]').firstChild, 1000)`.replace(
+      '1000',
+      String(transcript.utterances[2]?.text.length),
+    ),
+  )
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as subtitles' }).click()
+  const saved = await (await download).path()
+  const cues = readFileSync(saved, 'utf8').trim().split('\n\n')
+  expect(cues.at(0)).toBe(
+    '1\n00:00:05,000 --> 00:00:08,180\nI agree, and I would add that the travel line is the one that grew.',
+  )
+  expect(cues.at(1)).toEndWith('Nobody expected the workshops to cost that much.')
+  expect(cues).toHaveLength(2)
+})
+
+seen('each format is shown and saved as the API gives it', async () => {
+  const ida = await reader(service, 'ida', conversation({ words: 60, speakers: 2 }))
+  const { page } = await browser.enter(service, ida)
+  await page.goto(`/jobs/${ida.jobId}`)
+  await page.getByRole('button', { name: 'Export' }).click()
+  const preview = page.getByRole('region', { name: 'Preview' })
+  const save = async () => {
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Save file' }).click()
+    const file = await download
+    return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')]
+  }
+  await preview.getByText('Speaker 1: We should').waitFor()
+  await page.getByLabel('With times').check()
+  await preview.getByText('[00:00]').waitFor()
+  const asText = `/v1/transcribe/${ida.jobId}?format=text&include_timestamps=true`
+  expect(await save()).toEqual(['talk.txt', (await ida.get(asText)).text])
+  await page.getByLabel('Format').selectOption('srt')
+  await page.getByLabel('Name the speakers').uncheck()
+  await page.getByLabel('Most words at once').fill('3')
+  await preview.getByText('We should talk', { exact: false }).waitFor()
+  const query = 'include_speakers=false&max_words=3&max_chars=80&max_duration=6&sentence_aware=true'
+  expect(await save()).toEqual([
+    'talk.srt',
+    (await ida.get(`/v1/transcribe/${ida.jobId}?format=srt&${query}`)).text,
+  ])
+  await page.getByLabel('Most words at once').fill('0')
+  await page.getByRole('alert').getByText('max_words').waitFor()
+  await page.getByLabel('Format').selectOption('json')
+  await preview.getByText('"full_transcript"').waitFor()
+  expect((await save())[0]).toBe('talk.json')
+})
+
+seen('doubtful words are marked on demand, and the page prints the text alone', async () => {
+  const transcript = conversation({ words: 60, speakers: 2 })
+  const jan = await reader(service, 'jan', transcript)
+  const { page } = await browser.enter(service, jan)
+  await page.goto(`/jobs/${jan.jobId}`)
+  const marked = "[...(CSS.highlights.get('doubt') ?? [])].length"
+  const button = page.getByRole('button', { name: 'Doubtful' })
+  await button.click()
+  const doubtful = transcript.utterances
+    .flatMap(({ words }) => words)
+    .filter(word => (word.confidence ?? 1) < 0.5)
+  expect(await page.evaluate(marked)).toBe(doubtful.length)
+  await button.click()
+  expect(await page.evaluate(marked)).toBe(0)
+  await page.emulateMedia({ media: 'print' })
+  for (const hidden of ['.top', '.tools', '.player'])
+    expect(await page.locator(hidden).isVisible()).toBe(false)
+  for (const shown of ['h1', '.turn .name', '[data-at="0"]'])
+    expect(await page.locator(shown).first().isVisible()).toBe(true)
+})
+
+seen(
+  'the theme is chosen in the menu and kept, and dates are written as the reader writes them',
+  async () => {
+    const kai = await reader(service, 'kai', conversation({ words: 40, speakers: 2 }))
+    const { page } = await browser.enter(service, kai, { locale: 'de-DE' })
+    await page.goto(`/jobs/${kai.jobId}`)
+    const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'medium' }).format(new Date())
+    await page.getByText(`${day}, `).waitFor()
+    await page.getByText('Englisch').waitFor()
+    await page.locator('.menu-button').click()
+    await page.getByLabel('Colours').selectOption('dark')
+    await page.reload()
+    await page.getByText(`${day}, `).waitFor()
+    const colour = (await page.evaluate('getComputedStyle(document.body).backgroundColor')) as string
+    expect(colour).toBe('rgb(22, 21, 19)')
+  },
+)

@@ -1,0 +1,215 @@
+// Tests that a person can find transcripts, and that the page explains what went wrong.
+
+import { expect } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { reader, seen, until, useBrowser } from '../support/browser-page.ts'
+import { conversation } from '../support/conversation.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+import { addTranscript, transcriptWith } from '../support/transcripts.ts'
+
+const browser = useBrowser()
+const service = await startTestService({
+  program: null,
+  settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
+  // The jobs of one test do not wait for the jobs of another one.
+  parts: { engine: steeredEngine({ capacity: 100 }) },
+})
+
+seen('the list is filtered by state and time, and read in pages', async () => {
+  const ana = service.account('ana')
+  const owner = { id: ana.id, keyId: ana.keyId }
+  const ids = Array.from({ length: 51 }, () => addTranscript(service.db, owner, ['Good morning.']))
+  const failed = await ana.transcribe(speech(5))
+  await ana.post(`/v1/transcribe/${failed}/cancel`)
+  service.db.run('update jobs set created_at = created_at - 172800000 where id = $id', { id: ids[0] ?? '' })
+  const { page } = await browser.enter(service, ana)
+  await page.goto('/jobs')
+  const done = page.getByRole('link', { name: 'a.mp3' })
+  const cancelled = page.getByRole('link', { name: 'talk.mp3' })
+  await cancelled.waitFor()
+  expect(await done.count()).toBe(49)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await done.nth(50).waitFor()
+  await page.getByLabel('State').selectOption('Being transcribed')
+  await page.getByText('Nothing matches these filters.').waitFor()
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await cancelled.waitFor()
+  await page.getByLabel('State').selectOption('Done')
+  await cancelled.waitFor({ state: 'detached' })
+  await done.first().waitFor()
+  await page.getByLabel('State').selectOption('Failed')
+  await cancelled.waitFor()
+  expect(await done.count()).toBe(0)
+  await page.getByLabel('State').selectOption('All states')
+  await page.getByLabel('Time', { exact: true }).selectOption('Today')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await done.nth(49).waitFor()
+  expect(await done.count()).toBe(50)
+})
+
+seen('a search over all text leads to the moment in the transcript', async () => {
+  const texts = ['Good morning.', 'The budget is eleven thousand.', 'Thank you.']
+  const ben = await reader(service, 'ben', transcriptWith(texts, ['Ann']))
+  const { page } = await browser.enter(service, ben)
+  await page.goto('/jobs')
+  await page.getByLabel('Search all transcripts').fill('budget eleven')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: /talk\.mp3 · 0:10 · Ann The budget is eleven thousand\./ }).click()
+  await page.locator('.turn[aria-current]').getByText('The budget is eleven thousand.').waitFor()
+  expect(new URL(page.url()).hash).toBe('#t=10.5')
+  await page.goBack()
+  expect(await page.getByLabel('Search all transcripts').inputValue()).toBe('budget eleven')
+  await page.getByLabel('Search all transcripts').fill('zebra')
+  await page.getByText('No transcript contains “zebra”.').waitFor()
+})
+
+seen('a folder is dropped, and its recordings are sent one after the other', async () => {
+  const cleo = service.account('cleo')
+  const folder = join(temporaryFolder(), 'interviews')
+  mkdirSync(join(folder, 'day 2'), { recursive: true })
+  for (const name of ['a.mp3', 'day 2/b.wav', '.hidden.mp3', 'notes.txt'])
+    writeFileSync(join(folder, name), speech(7))
+  const { page, context } = await browser.enter(service, cleo)
+  await page.goto('/jobs')
+  const box = await page.locator('.add').boundingBox()
+  const devtools = await context.newCDPSession(page)
+  const at = { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 20 }
+  const data = { items: [], files: [folder], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
+  }
+  await page.getByRole('link', { name: 'a.mp3' }).waitFor()
+  await page.getByRole('link', { name: 'b.wav' }).waitFor()
+  await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
+  expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
+})
+
+seen('an address that leads to a web page is told with what to do', async () => {
+  using site = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response('<!doctype html><title>Episode</title>', { headers: { 'Content-Type': 'text/html' } }),
+  })
+  const dora = service.account('dora')
+  const { page } = await browser.enter(service, dora)
+  await page.goto('/jobs')
+  await page.getByLabel('Or the address of a recording').fill('no address')
+  await page.getByRole('button', { name: 'Add' }).click()
+  expect(await page.locator('.job').count()).toBe(0)
+  await page.getByLabel('Or the address of a recording').fill(`http://127.0.0.1:${site.port}/episode`)
+  await page.getByRole('button', { name: 'Add' }).click()
+  await page.getByText('The address leads to a web page (HTML), not to a media file.').waitFor()
+  await page.getByRole('link', { name: 'episode' }).click()
+  await page.getByText('Give the address of the file itself, not of a page that shows it.').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+})
+
+seen('a proxy that answers with a web page is told, and the list can be read again', async () => {
+  const eva = service.account('eva')
+  const { page } = await browser.enter(service, eva)
+  await page.route('**/app/keys', route =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Welcome to the hotel</h1>' }),
+  )
+  await page.goto('/keys')
+  await page.getByText('Something between this page and the server answered in its place.').waitFor()
+  await page.unrouteAll()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('row', { name: /Without a name/ }).waitFor()
+})
+
+seen('a page without https sends files too', async () => {
+  const finn = service.account('finn')
+  // The browser resolves this name to the loopback address. The page is then no secure context.
+  const url = service.url.replace('127.0.0.1', 'steno.test')
+  const { page } = await browser.open({ url })
+  await page.goto('/')
+  expect(await page.evaluate('isSecureContext')).toBe(false)
+  await page.getByRole('button', { name: 'Use an API key instead' }).click()
+  await page.getByLabel('API key').fill(finn.key)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Choose recordings').setInputFiles({
+    name: 'plain.mp3',
+    mimeType: 'audio/mpeg',
+    buffer: Buffer.from(speech(60)),
+  })
+  await page.getByRole('link', { name: 'plain.mp3' }).waitFor()
+})
+
+seen('a second tab leaves the uploads of the first tab alone', async () => {
+  const gus = service.account('gus')
+  const { page, context } = await browser.enter(service, gus)
+  await page.goto('/jobs')
+  await page.route('**/v1/upload/resumable/*', () => {})
+  await page.getByLabel('Choose recordings').setInputFiles({
+    name: 'long.mp3',
+    mimeType: 'audio/mpeg',
+    buffer: Buffer.from(speech(60)),
+  })
+  await until(page, "Object.keys(localStorage).some(name => name.startsWith('steno.upload.'))")
+  const other = await context.newPage()
+  await other.goto('/jobs')
+  await other.getByText('Your transcripts will be listed here.').waitFor()
+  await until(other, "!document.querySelector('.upload')")
+  expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(true)
+  await page.unrouteAll()
+})
+
+seen('the live page asks for a new sign-in when the session has ended, and goes on', async () => {
+  const hana = service.account('hana')
+  const tasks = service.engine.tasks.length
+  const id = await hana.transcribe(speech(60))
+  const task = await service.engine.given(tasks + 1)
+  const { page } = await browser.enter(service, hana)
+  service.db.run('delete from sessions where account_id = $id', { id: hana.id })
+  await page.goto('/jobs')
+  await page.getByRole('button', { name: 'Use an API key instead' }).click()
+  await page.getByLabel('API key').fill(hana.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'talk.mp3' }).click()
+  await page.getByText('You can close this page; the work goes on.').waitFor()
+  await page.route('**/events', route => route.fulfill({ status: 401, body: '' }))
+  service.db.run('delete from sessions where account_id = $id', { id: hana.id })
+  // The page opens its stream again when it is shown again.
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.waitFor()
+  await page.unrouteAll()
+  await dialog.getByRole('button', { name: 'Use an API key instead' }).click()
+  await dialog.getByLabel('API key').fill(hana.key)
+  await page.keyboard.press('Enter')
+  service.engine.finish(task, 'After the new sign-in.')
+  await page.getByText('After the new sign-in.').waitFor()
+  expect((await hana.job(id)).status).toBe('completed')
+})
+
+const isSlow = Boolean(process.env.STENO_TEST_SLOW)
+
+seen.skipIf(!isSlow)('ten hours of text are read, searched and edited on a phone', async () => {
+  const transcript = conversation({ words: 100_000, speakers: 4 })
+  const ida = await reader(service, 'ida', transcript)
+  const phone = {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+    deviceScaleFactor: 3,
+  }
+  const { page } = await browser.enter(service, ida, phone)
+  await page.goto(`/jobs/${ida.jobId}#t=20000`)
+  await page.locator('.turn[aria-current]').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await page.getByRole('button', { name: 'Find' }).tap()
+  await page.getByLabel('Find in this transcript').fill('Lisbon')
+  const hits = transcript.utterances.filter(({ text }) => text.includes('Lisbon')).length
+  await page.getByText(new RegExp(`^1 of ${hits}$`)).waitFor()
+  await page.getByRole('button', { name: 'Edit' }).tap()
+  await page.locator('[data-at="0"][contenteditable]').waitFor()
+  await page.locator('[data-at="0"]').fill('Edited on a phone.')
+  await page.getByText('All changes are saved.').waitFor()
+  const { result } = await ida.job(ida.jobId)
+  expect(result.utterances[0].text).toBe('Edited on a phone.')
+})

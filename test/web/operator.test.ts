@@ -1,0 +1,63 @@
+// Tests the operator's page.
+
+import { expect } from 'bun:test'
+import { setOperator } from '../../src/accounts/settings.ts'
+import { seen, useBrowser } from '../support/browser-page.ts'
+import { speech } from '../support/media.ts'
+import { startTestService } from '../support/service.ts'
+
+const browser = useBrowser()
+const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
+const ana = service.account('ana', { credit: 1000 })
+const ben = service.account('ben', { credit: 500 })
+setOperator(service.db, ana.id, true)
+
+seen('an operator sees the queue, the engine, the last day, failures, accounts and requests', async () => {
+  const completed = await ben.transcribe(speech(3600))
+  service.engine.finish(await service.engine.given(1))
+  await ben.until(completed, 'completed')
+  const failed = await ben.transcribe(speech(60))
+  ;(await service.engine.given(2)).reject(new Error('a fault of the test'))
+  await ben.until(failed, 'failed')
+  await ben.transcribe(speech(60))
+  await service.engine.given(3)
+  await ben.transcribe(speech(60))
+  await ben.get('/v1/transcribe/019a9f6e-0000-7000-8000-000000000000')
+
+  const { page } = await browser.enter(service, ana)
+  await page.goto('/jobs')
+  await page.locator('.menu-button').click()
+  await page.getByRole('link', { name: 'Operator' }).click()
+  const figures = page.locator('.figures')
+  await figures.getByText('ready').waitFor()
+  expect(
+    await figures
+      .getByText(/^Being transcribed/)
+      .locator('..')
+      .textContent(),
+  ).toContain('1')
+  expect(await figures.getByText('Waiting').locator('..').textContent()).toContain('1')
+  // The charts have tables for screen readers.
+  const jobs = page.getByRole('table', { name: 'Jobs by hour' })
+  expect(await jobs.getByRole('row').count()).toBe(24)
+  expect(await jobs.getByRole('row').last().textContent()).toMatch(/Done: 1Failed: 1$/)
+  const audio = page.getByRole('table', { name: 'Audio by hour' })
+  expect(await audio.getByRole('row').last().textContent()).toContain('Audio: 1 h')
+  await page.getByRole('row', { name: /^INTERNAL_ERROR 1/ }).waitFor()
+  await page.getByRole('row', { name: /^ben@example\.org 4 .*US\$0\.20 US\$4\.80/ }).waitFor()
+  await page.getByRole('row', { name: /GET \/v1\/transcribe\/:id 404 .*ben@example\.org/ }).waitFor()
+  await page.getByLabel('Only failed ones').check()
+  const requests = page.getByRole('region', { name: 'Latest requests' })
+  expect(await requests.getByText('200', { exact: true }).count()).toBe(0)
+  service.engine.setReady(false)
+  await page.reload()
+  await figures.getByText('not ready').waitFor()
+})
+
+seen('the page of the operator tells other accounts how to become an operator', async () => {
+  const { page } = await browser.enter(service, ben)
+  await page.goto('/operator')
+  await page.getByText('steno accounts operator EMAIL on').waitFor()
+  await page.locator('.menu-button').click()
+  expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0)
+})
