@@ -1,10 +1,10 @@
-// Extracts single files from a zip archive on disk, in constant memory. Checks the size and the CRC of each
-// file. Refuses an archive above 4 GB.
+// Extracts single files from a zip archive: to the disk in constant memory, or to memory. Checks the size and the CRC of
+// each file. Refuses an archive above 4 GB.
 
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { crc32, createInflateRaw } from 'node:zlib'
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { readAt } from './read-at.ts'
 
 export type ZipEntry = {
@@ -88,6 +88,20 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
   else await pipeline(source, count, createWriteStream(target))
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
+}
+
+/** Returns the content of a small file of the archive. */
+export function readEntry(path: string, entry: ZipEntry): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const packed = readAt(file, contentOf(path, entry), entry.packed)
+    const content = entry.deflated ? inflateRawSync(packed, { maxOutputLength: entry.size + 1 }) : packed
+    if (content.length !== entry.size || crc32(content) !== entry.crc)
+      throw new Error(`${entry.name} in ${path} is broken`)
+    return content
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Returns the offset in the archive at which the content of `entry` begins. */

@@ -59,6 +59,9 @@ export const publishedVoices = {
   embedding: 'wespeaker-resnet34-LM',
 } as const
 
+/** The published PLDA model for the embeddings of `publishedVoices`. Diarization works without it, but counts worse. */
+export const publishedPlda = 'community-1-plda' satisfies ModelId
+
 /** The two built-in models for diarization. They are used with a built-in speech model. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
@@ -72,6 +75,7 @@ export const testVoices = {
 } as const
 
 export function isVoiceModel(id: string): boolean {
+  if (id === publishedPlda) return true
   return [publishedVoices, builtInVoices, testVoices].some(pair =>
     Object.values(pair).some(voiceModel => voiceModel === id),
   )

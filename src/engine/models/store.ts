@@ -18,7 +18,7 @@ import {
 } from './catalogue.ts'
 import { faultOf, isModel } from './layout.ts'
 import { downloadModel, lockName, lockPath, type ModelLock, matches } from './pull.ts'
-import { missingVoiceModels, modelFile } from './voices.ts'
+import { isInstalledVoice, missingVoiceModels } from './voices.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
@@ -135,7 +135,7 @@ export function listModels(dir: string): ModelListing[] {
     .map(([id, { parameters, licence, summary }]) => {
       const builtIn = findBuiltIn(id) !== null
       const folder = join(dir, id)
-      const isInstalled = isVoiceModel(id) ? existsSync(modelFile(folder)) : isModel(folder)
+      const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
       const bytes = isInstalled && !builtIn ? bytesIn(folder) : null
       return { id, parameters, licence, summary, builtIn, bytes }
     })

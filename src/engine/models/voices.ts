@@ -7,6 +7,7 @@ import {
   builtInVoices,
   findBuiltIn,
   models,
+  publishedPlda,
   publishedVoices,
   testVoices,
   type VoiceProfile,
@@ -16,6 +17,8 @@ export type VoiceFiles = {
   /** The folders of the segmentation model and of the embedding model. */
   segmentation: string
   embedding: string
+  /** The folder of the PLDA model. Null when there is none. */
+  plda: string | null
   /** The parameters for computing and comparing embeddings. */
   profile: VoiceProfile
   /** A warning for every transcript with speakers. Null when the published models are used. */
@@ -37,6 +40,7 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const published = {
     segmentation: join(dir, publishedVoices.segmentation),
     embedding: join(dir, publishedVoices.embedding),
+    plda: isInstalledVoice(publishedPlda, dir) ? join(dir, publishedPlda) : null,
     profile: models[publishedVoices.embedding].voices,
     warning: null,
   }
@@ -61,13 +65,23 @@ export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }
 
+/** The paths of the files in the folder of a PLDA model. */
+export const pldaFiles = models[publishedPlda].files.cpu
+
 export function missingVoiceModels(dir: string): string[] {
-  return Object.values(publishedVoices).filter(id => !existsSync(modelFile(join(dir, id))))
+  return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
+}
+
+/** Tells whether the files of a published model for diarization are in `dir`. */
+export function isInstalledVoice(id: string, dir: string): boolean {
+  const folder = join(dir, id)
+  const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]
+  return paths.every(path => existsSync(path))
 }
 
 function findCarriedVoices(ids: typeof builtInVoices | typeof testVoices): VoiceFiles | null {
   const segmentation = findCarried(models[ids.segmentation].builtIn)
   const embedding = findCarried(models[ids.embedding].builtIn)
   const profile = models[ids.embedding].voices
-  return segmentation && embedding ? { segmentation, embedding, profile, warning: null } : null
+  return segmentation && embedding ? { segmentation, embedding, plda: null, profile, warning: null } : null
 }

@@ -87,7 +87,7 @@ function findClusters(
   isVoice: (cluster: Cluster) => boolean,
   { threshold, expected }: ClusterOptions,
 ): Cluster[] {
-  if (expected === null) return agglomerate(clusterBlocks(embeddings, threshold), threshold)
+  if (expected === null) return agglomerateInBlocks(embeddings, threshold)
   let best: Cluster[] = []
   let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
@@ -126,6 +126,11 @@ function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[
     clusters = merged
   }
   return agglomerate(clusters, limit)
+}
+
+/** Merges the closest clusters, first within blocks and then all, until no two are closer than `limit`. */
+export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
+  return agglomerate(clusterBlocks(embeddings, limit), limit)
 }
 
 function largestFirst(clusters: readonly Cluster[]): Cluster[] {

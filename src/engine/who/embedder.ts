@@ -14,7 +14,7 @@ export type Embedder = {
   features(sound: Float32Array): Float32Array
   /**
    * Returns the embedding of each part. A part is the feature frames of one voice. The embedding is null if the part is
-   * too short.
+   * too short. An embedding is finite, but its length need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

@@ -10,6 +10,7 @@ import type { Device } from '../onnx/session.ts'
 import type { Embedder } from './embedder.ts'
 import { openEncoder } from './encoder.ts'
 import { openModel } from './model.ts'
+import { openPlda, type Plda } from './plda.ts'
 import { openWespeaker } from './wespeaker.ts'
 
 export const viewSamples = 10 * sampleRate
@@ -35,13 +36,15 @@ export type Voices = {
   /** Returns the class of every frame of `count` views. `sound` contains these views one after the other. */
   segment(sound: Float32Array, count: number): Uint8Array
   embedder: Embedder
+  /** The PLDA model of the embeddings. Null when there is none. */
+  plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
 }
 
 export function openVoices(
   runtime: Runtime,
-  { segmentation, embedding, profile, warning }: VoiceFiles,
+  { segmentation, embedding, plda, profile, warning }: VoiceFiles,
   device: Device = 'cpu',
 ): Voices {
   const model = openModel(runtime, modelFile(segmentation), device)
@@ -54,6 +57,7 @@ export function openVoices(
     profile,
     warning,
     embedder: openEmbedder(runtime, embedding, device),
+    plda: plda === null ? null : openPlda(plda),
     segment: (sound, count) =>
       model.run(sound, [count, 1, viewSamples], (scores, [, frames = 0, width = 0]) => {
         if (frames !== viewFrames) throw new Error(`the segmentation model gives ${frames} frames for 10 s`)

@@ -8,7 +8,6 @@ import type { Device } from '../onnx/session.ts'
 import type { Embedder } from './embedder.ts'
 import { bands, openFbank } from './fbank.ts'
 import { openModel } from './model.ts'
-import { finiteUnit } from './unit.ts'
 
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
@@ -32,9 +31,14 @@ export function openWespeaker(runtime: Runtime, folder: string, device: Device):
         if (all < framesMin) return null
         const frames = all - (all % framesStep)
         const used = features.subarray(0, frames * bands)
-        return model.run(withoutMeans(used, frames), [1, frames, bands], finiteUnit)
+        return model.run(withoutMeans(used, frames), [1, frames, bands], finite)
       }),
   }
+}
+
+/** Returns a copy of the vector, or null if one of its values is not finite. */
+function finite(vector: Float32Array): Float32Array | null {
+  return vector.every(Number.isFinite) ? vector.slice() : null
 }
 
 /**

@@ -1,0 +1,96 @@
+// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting, one of 1.44 s every 0.24 s, with their PLDA
+// model and the reference.
+
+import { join } from 'node:path'
+import { Plda } from '../../../src/engine/who/plda.ts'
+import { dot } from '../../../src/engine/who/unit.ts'
+import { readRttm, type Segment } from './der.ts'
+
+type Span = [from: number, to: number]
+
+export type Meeting = {
+  truth: Segment[]
+  /** The span of each x-vector in seconds. */
+  spans: Span[]
+  vectors: Float32Array[]
+  plda: Plda
+}
+
+const wide = 256
+const narrow = 128
+
+export async function readMeeting(folder: string): Promise<Meeting> {
+  const file = (name: string) => Bun.file(join(folder, name))
+  const spans = (await file('ES2005a.seg').text())
+    .trim()
+    .split('\n')
+    .map(line => line.split(/\s+/).slice(2, 4).map(Number) as Span)
+  return {
+    truth: readRttm(await file('ES2005a.rttm').text()),
+    spans,
+    vectors: readVectors(Buffer.from(await file('ES2005a.ark').arrayBuffer())),
+    plda: readPlda(
+      Buffer.from(await file('transform.h5').arrayBuffer()),
+      Buffer.from(await file('plda').arrayBuffer()),
+    ),
+  }
+}
+
+/**
+ * Returns the segments of the speakers. In each instant, all x-vectors that contain it vote: the speaker whose centroid
+ * has the largest sum of cosines with them talks.
+ */
+export function segmentsOf(
+  { spans }: Meeting,
+  vectors: readonly Float32Array[],
+  centroids: readonly Float32Array[],
+): Segment[] {
+  const edges = [...new Set(spans.flat())].toSorted((one, other) => one - other)
+  let first = 0
+  return edges.slice(1).flatMap((to, index) => {
+    const from = edges[index]!
+    while (spans[first]![1] <= from) first++
+    const sums = centroids.map(() => 0)
+    for (let at = first; at < spans.length && spans[at]![0] < to; at++)
+      if (spans[at]![1] >= to)
+        for (const [who, centroid] of centroids.entries()) sums[who]! += dot(centroid, vectors[at]!)
+    const isSpeech = spans.slice(first).some(span => span[0] <= from && span[1] >= to)
+    return isSpeech ? [{ from, to, speaker: `${sums.indexOf(Math.max(...sums))}` }] : []
+  })
+}
+
+/**
+ * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, a length in five bytes, and floats.
+ */
+function readVectors(bytes: Buffer): Float32Array[] {
+  const vectors: Float32Array[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const head = bytes.indexOf(' ', at) + 1
+    const size = bytes.readInt32LE(head + 6)
+    const from = head + 10
+    vectors.push(Float32Array.from({ length: size }, (_, place) => bytes.readFloatLE(from + 4 * place)))
+    at = from + 4 * size
+  }
+  return vectors
+}
+
+/**
+ * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. This model is for
+ * projected vectors of length 1. The result is for the length √128, as in community-1.
+ */
+function readPlda(transform: Buffer, model: Buffer): Plda {
+  const table = (file: Buffer, at: number, count: number) =>
+    Float64Array.from({ length: count }, (_, place) => file.readDoubleLE(at + 8 * place))
+  const scale = Math.sqrt(narrow)
+  const centreAt = model.indexOf('DV ') + 8
+  const transformAt = centreAt + 8 * narrow + 13
+  const betweenAt = transformAt + 8 * narrow ** 2 + 8
+  return new Plda({
+    mean: table(transform, 2048, wide),
+    projectedMean: table(transform, 4096, narrow),
+    projection: table(transform, 5120, wide * narrow),
+    centre: table(model, centreAt, narrow).map(value => value * scale),
+    transform: table(model, transformAt, narrow ** 2).map(value => value / scale),
+    between: table(model, betweenAt, narrow),
+  })
+}

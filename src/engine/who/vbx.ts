@@ -1,0 +1,154 @@
+// VBx: clusters embeddings by variational Bayes (Landini et al., 2022). A speaker is a point in the space of the PLDA
+// model. Speakers that explain too little lose their embeddings, so a start with too many clusters finds the number of
+// speakers. The parameters are those of pyannote's community-1 pipeline.
+
+import { agglomerateInBlocks, type Weighted } from './cluster.ts'
+import type { Plda } from './plda.ts'
+import { dot, unit } from './unit.ts'
+
+/**
+ * The weights of the likelihood (`Fa` in the paper) and of the prior of the speakers (`Fb`). The likelihood counts less
+ * than 1 because neighbouring embeddings depend on each other.
+ */
+const likelihoodWeight = 0.07
+const priorWeight = 0.8
+/** In the start, each embedding prefers its own cluster by this number of nats. */
+const startPreference = 7
+/**
+ * The maximum number of rounds. Speakers lose embeddings slowly: after 20 rounds a superfluous speaker can remain, and
+ * after 300 rounds a real one can be gone (scripts/bench/cluster.ts).
+ */
+const roundsMax = 40
+/** The rounds end when the lower bound grows by less than this value. */
+const gainMin = 1e-4
+/** A speaker with a smaller share of the embeddings is removed. */
+const shareMin = 1e-7
+
+/** The shares of the speakers in each embedding, and in all embeddings. */
+type Assignment = { memberships: Float64Array[]; shares: Float64Array }
+
+export type VbxOptions = {
+  /** The mean cosine distance at which the first clustering stops. A low value gives a start with many clusters. */
+  start: number
+  /** The minimum weight of a voice, unless all voices have less. */
+  weightMin: number
+}
+
+/**
+ * Returns the centroids of the voices; the voice with the largest weight is first. The vectors are projected by the
+ * PLDA model. An embedding of weight n counts as n equal embeddings.
+ */
+export function findVoicesByVbx(
+  embeddings: readonly Weighted[],
+  plda: Plda,
+  { start, weightMin }: VbxOptions,
+): Float32Array[] {
+  const clusters = agglomerateInBlocks(embeddings, start).map(({ sum }) => unit(sum))
+  if (clusters.length < 2) return clusters
+  const features = embeddings.map(({ vector }) => plda.features(vector))
+  const weights = embeddings.map(({ weight }) => weight)
+  const { memberships, shares } = vbx(features, weights, plda.between, nearestOf(embeddings, clusters))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const speakers = [...shares.keys()]
+    .filter(speaker => shares[speaker]! > shareMin)
+    .toSorted((one, other) => shares[other]! - shares[one]!)
+  const heard = speakers.filter(speaker => shares[speaker]! * total >= weightMin)
+  return (heard.length > 0 ? heard : speakers.slice(0, 1)).map(speaker => {
+    const sum = new Float32Array(embeddings[0]!.vector.length)
+    for (const [index, { vector, weight }] of embeddings.entries())
+      for (let at = 0; at < sum.length; at++) sum[at]! += weight * memberships[index]![speaker]! * vector[at]!
+    return unit(sum)
+  })
+}
+
+function nearestOf(embeddings: readonly Weighted[], centroids: readonly Float32Array[]): number[] {
+  return embeddings.map(({ vector }) => {
+    const likeness = centroids.map(centroid => dot(vector, centroid))
+    return likeness.indexOf(Math.max(...likeness))
+  })
+}
+
+/** Returns the shares of the speakers. `start` is the number of the speaker of each embedding at the start. */
+export function vbx(
+  features: readonly Float64Array[],
+  weights: readonly number[],
+  between: Float64Array,
+  start: readonly number[],
+): Assignment {
+  const count = Math.max(...start) + 1
+  let shares: Float64Array = new Float64Array(count).fill(1 / count)
+  let memberships: Float64Array[] = start.map(own => {
+    const likely = Math.exp(startPreference)
+    const total = likely + count - 1
+    return Float64Array.from({ length: count }, (_, speaker) => (speaker === own ? likely : 1) / total)
+  })
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  let bound = Number.NEGATIVE_INFINITY
+  for (let round = 0; round < roundsMax; round++) {
+    const { means, offsets, penalty } = speakersFrom(features, weights, between, memberships)
+    const next = new Float64Array(count)
+    let likelihood = 0
+    memberships = features.map((feature, index) => {
+      const scores = Float64Array.from(means, (mean, speaker) => {
+        let product = offsets[speaker]!
+        for (let at = 0; at < feature.length; at++) product += feature[at]! * mean[at]!
+        return likelihoodWeight * product + Math.log(shares[speaker]! + 1e-8)
+      })
+      const { own, sum } = softmax(scores)
+      likelihood += weights[index]! * sum
+      for (let speaker = 0; speaker < count; speaker++)
+        next[speaker]! += (weights[index]! * own[speaker]!) / total
+      return own
+    })
+    shares = next
+    const gain = likelihood + penalty - bound
+    bound = likelihood + penalty
+    if (gain < gainMin) break
+  }
+  return { memberships, shares }
+}
+
+/**
+ * Returns the posterior of each speaker: its mean, scaled for the product with a feature, and the part of the score that
+ * is equal for all embeddings. `penalty` is the negative divergence of the speakers from their prior.
+ */
+function speakersFrom(
+  features: readonly Float64Array[],
+  weights: readonly number[],
+  between: Float64Array,
+  memberships: readonly Float64Array[],
+): { means: Float64Array[]; offsets: number[]; penalty: number } {
+  const ratio = likelihoodWeight / priorWeight
+  const roots = between.map(Math.sqrt)
+  const offsets: number[] = []
+  let penalty = 0
+  const count = memberships[0]?.length ?? 0
+  const means = Array.from({ length: count }, (_, speaker) => {
+    const sum = new Float64Array(between.length)
+    let weight = 0
+    for (const [index, feature] of features.entries()) {
+      const part = weights[index]! * memberships[index]![speaker]!
+      weight += part
+      if (part > 1e-12) for (let at = 0; at < sum.length; at++) sum[at]! += part * feature[at]!
+    }
+    let offset = 0
+    const mean = sum.map((value, at) => {
+      const variance = 1 / (1 + ratio * weight * between[at]!)
+      const own = ratio * variance * value * roots[at]!
+      offset -= 0.5 * (variance + own * own) * between[at]!
+      penalty += 0.5 * priorWeight * (Math.log(variance) - variance - own * own + 1)
+      return own * roots[at]!
+    })
+    offsets.push(offset)
+    return mean
+  })
+  return { means, offsets, penalty }
+}
+
+/** Returns the shares that belong to the logarithms `scores`, and the logarithm of their sum. */
+function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
+  const highest = Math.max(...scores)
+  const powers = scores.map(score => Math.exp(score - highest))
+  const total = powers.reduce((sum, power) => sum + power, 0)
+  return { own: powers.map(power => power / total), sum: highest + Math.log(total) }
+}
