@@ -109,7 +109,7 @@ export function retryPauseMs(attempts: number): number {
   return Math.min(pauseMs, limits.webhookRetryMsMax)
 }
 
-const columns = `job_id as jobId, event, webhook_url as url, attempts, outcome, response_status as responseStatus,
+const columns = `job_id as jobId, event, webhook_url as url, webhook_events.attempts, outcome, response_status as responseStatus,
   webhook_events.created_at as createdAt, attempted_at as attemptedAt, sent_at as settledAt, next_at as nextAt`
 
 /** Lists the newest deliveries of an account, newest first. */
