@@ -1,0 +1,65 @@
+// The recordings that arrive at one server: a Poisson process whose rate follows the hour, the day of the week and bursts.
+
+import type { Random } from '../../test/support/random.ts'
+import { day, hour, load, week, year } from './assumptions.ts'
+
+export type Arrival = { at: number; seconds: number }
+
+type Burst = { from: number; to: number; factor: number }
+
+const monthSeconds = year / 12
+const averageOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+const hourAverage = averageOf(load.byHour)
+const dayAverage = averageOf(load.byDay)
+const spread = Math.sqrt(2 * Math.log(load.meanSeconds / load.medianSeconds))
+
+/** Returns a sample of the exponential distribution. */
+export function exponential(random: Random, mean: number): number {
+  return -mean * Math.log(1 - random.next())
+}
+
+/** Yields the arrivals of a year in the order of time. */
+export function* arrivals(random: Random): Generator<Arrival> {
+  const bursts = makeBursts(random)
+  const meanSeconds = meanOfLengths(random)
+  const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
+  // The rate is constant within one minute. An arrival after the end of the minute is drawn again.
+  for (let from = 0; from < year; from += 60) {
+    const rate = perSecond * loadAt(from, bursts)
+    for (let at = from + exponential(random, 1 / rate); at < from + 60; at += exponential(random, 1 / rate))
+      yield { at, seconds: lengthOf(random) }
+  }
+}
+
+function makeBursts(random: Random): Burst[] {
+  const bursts: Burst[] = []
+  const pause = () => exponential(random, monthSeconds / load.burstsPerMonth)
+  for (let from = pause(); from < year; from += pause())
+    bursts.push({
+      from,
+      to: from + exponential(random, load.burstHoursMean * hour),
+      factor: 1 + random.next() * (load.burstFactorMax - 1),
+    })
+  return bursts
+}
+
+function loadAt(at: number, bursts: readonly Burst[]): number {
+  const ofHour = (load.byHour[Math.floor((at % day) / hour)] ?? 1) / hourAverage
+  const ofDay = (load.byDay[Math.floor((at % week) / day)] ?? 1) / dayAverage
+  const ofBurst = Math.max(
+    1,
+    ...bursts.filter(({ from, to }) => from <= at && at < to).map(({ factor }) => factor),
+  )
+  return ofHour * ofDay * ofBurst
+}
+
+function lengthOf(random: Random): number {
+  // The method of Box and Muller turns two uniform numbers into a normal one.
+  const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
+  return Math.min(load.longestSeconds, Math.max(1, load.medianSeconds * Math.exp(spread * normal)))
+}
+
+/** Returns the mean length. The longest length that is allowed makes it a little shorter than `meanSeconds`. */
+function meanOfLengths(random: Random): number {
+  return averageOf(Array.from({ length: 200_000 }, () => lengthOf(random)))
+}

@@ -1,0 +1,93 @@
+// The GPUs of one server: ordering, starting, vanishing and stopping them, and what they cost.
+
+import type { Random } from '../../test/support/random.ts'
+import { exponential } from './arrivals.ts'
+import { gpu as facts, hour, scaler } from './assumptions.ts'
+
+export type Kind = 'reserved' | 'spot' | 'onDemand'
+export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
+
+export type Job = { arrivedAt: number; seconds: number; attempts: number }
+
+/** `run` counts the jobs of the GPU. An event of an earlier run has no effect. */
+export type Gpu = {
+  kind: Kind
+  since: number
+  state: 'booting' | 'idle' | 'busy' | 'gone'
+  job: Job | null
+  run: number
+}
+
+export type Pool = {
+  all: Set<Gpu>
+  idle: Gpu[]
+  seconds: Record<Kind, number>
+  vanished: number
+  /** While this is true, no spot GPU can be ordered. */
+  isOutage: boolean
+  /** The mean load of the last minutes, in seconds of audio per second. */
+  load: number
+  surplusSince: number | null
+}
+
+export function openPool(): Pool {
+  return {
+    all: new Set(),
+    idle: [],
+    seconds: { reserved: 0, spot: 0, onDemand: 0 },
+    vanished: 0,
+    isOutage: false,
+    load: 0,
+    surplusSince: null,
+  }
+}
+
+/** Orders a GPU. Calls `later` for its start, and for the end of its life if it is a spot GPU. */
+export function order(
+  pool: Pool,
+  kind: Kind,
+  now: number,
+  { random, later }: { random: Random; later: (at: number, kind: 'booted' | 'vanish', gpu: Gpu) => void },
+): void {
+  const gpu: Gpu = { kind, since: now, state: 'booting', job: null, run: 0 }
+  pool.all.add(gpu)
+  later(now + facts.bootSeconds, 'booted', gpu)
+  if (kind === 'spot') later(now + exponential(random, facts.spotLifeSeconds), 'vanish', gpu)
+}
+
+/** Removes a GPU and returns the job that it was working on. */
+export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
+  if (gpu.state === 'gone') return null
+  const { job } = gpu
+  pool.seconds[gpu.kind] += now - gpu.since
+  pool.all.delete(gpu)
+  gpu.state = 'gone'
+  gpu.job = null
+  gpu.run += 1
+  return job
+}
+
+/** Returns the number of GPUs that the load and the queue need. */
+export function needed(pool: Pool, queuedSeconds: number): number {
+  const speed = facts.secondsOfAudioPerSecond
+  const steady = pool.load / speed / scaler.busyShare
+  const backlog = queuedSeconds / speed / scaler.drainSeconds
+  return Math.max(facts.reserved, Math.ceil(steady + backlog))
+}
+
+/** Returns the GPUs to stop: idle ones, the most expensive kind first. Reserved GPUs are never stopped. */
+export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
+  const excess = pool.all.size - wanted
+  if (excess <= 0) {
+    pool.surplusSince = null
+    return []
+  }
+  pool.surplusSince ??= now
+  if (now - pool.surplusSince < scaler.surplusSeconds) return []
+  const idle = [...pool.all].filter(({ state, kind }) => state === 'idle' && kind !== 'reserved')
+  return idle.toSorted((one, other) => kinds.indexOf(other.kind) - kinds.indexOf(one.kind)).slice(0, excess)
+}
+
+export function dollars({ seconds }: Pool): number {
+  return kinds.reduce((sum, kind) => sum + (seconds[kind] / hour) * facts.dollarsPerHour[kind], 0)
+}
