@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../accounts/funds.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, type RequestErrorCode } from '../errors.ts'
 import { contentTypeOf, plainFilename } from '../uploads/filename.ts'
 import type { Progressed, ResumableUpload } from '../uploads/resumable.ts'
 import type { Caller } from './credential.ts'
@@ -28,6 +28,19 @@ type Context = {
   set: { headers: Record<string, string | number> }
   caller: Caller
 }
+
+/** The errors of a request that appends bytes to an upload. */
+const appendErrors: RequestErrorCode[] = [
+  'INVALID_REQUEST',
+  'UPLOAD_NOT_FOUND',
+  'REQUEST_TIMEOUT',
+  'CONFLICT',
+  'GONE',
+  'TUS_VERSION_NOT_SUPPORTED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INSUFFICIENT_STORAGE',
+]
 
 export const resumable = (service: Service) => {
   const { config } = service
@@ -189,17 +202,7 @@ export const resumable = (service: Service) => {
           summary: 'Send the next bytes of a resumable upload',
           requestBytes: 'application/offset+octet-stream',
           success: { status: 204, description: 'Stored', headers: stateHeaders },
-          fails: [
-            'INVALID_REQUEST',
-            'UPLOAD_NOT_FOUND',
-            'REQUEST_TIMEOUT',
-            'CONFLICT',
-            'GONE',
-            'TUS_VERSION_NOT_SUPPORTED',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'INSUFFICIENT_STORAGE',
-          ],
+          fails: appendErrors,
         }),
       })
 
@@ -229,17 +232,7 @@ export const resumable = (service: Service) => {
           detail: about({
             summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
             success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
-            fails: [
-              'INVALID_REQUEST',
-              'UPLOAD_NOT_FOUND',
-              'REQUEST_TIMEOUT',
-              'CONFLICT',
-              'GONE',
-              'TUS_VERSION_NOT_SUPPORTED',
-              'PAYLOAD_TOO_LARGE',
-              'UNSUPPORTED_MEDIA_TYPE',
-              'INSUFFICIENT_STORAGE',
-            ],
+            fails: appendErrors,
           }),
         },
       )

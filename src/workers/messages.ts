@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { nullable, oneOf } from '../base/schema.ts'
+import type { TranscribeInput } from '../engine/protocol.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result, utterance } from '../transcripts/transcript.ts'
 
@@ -116,17 +117,7 @@ export type Held = Static<typeof addresses>
 export type ResultMessage = Static<typeof resultMessage>
 
 /** The input of the engine without the path of the file, which each machine chooses itself. */
-export type JobInput = {
-  durationMs: number
-  language: string | null
-  diarize: boolean
-  speakerCount: number | null
-  align: boolean
-  prompt: string | null
-  vocabulary: readonly string[]
-  translate?: boolean
-  channels?: number | null
-}
+export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
