@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM] runs the built program. Without PROGRAM, the script runs the clone with Bun. The last
-# line of the output contains the total time in seconds.
+# scripts/first-hour.sh [PROGRAM] runs the built program, and upgrades it to two signed releases of the clone. Without
+# PROGRAM, the script runs the clone with Bun. The last line of the output contains the total time in seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
@@ -30,6 +30,22 @@ serve() { # serve FOLDER starts the service and sets url and key
   for _ in $(seq 600); do grep -qs "API key" "$place/out" && break; sleep 0.1; done
   url=$(sed -n 's/^steno listens on //p' "$place/out")
   [ -n "$url" ] || fail "the service did not start: $(tail -n 3 "$place/log")"
+}
+cat >sign.ts <<'TS'
+import { publicKeyOf, signRelease } from './steno/src/cli/release.ts'
+const key = await Bun.file('release.pem').text()
+const [name, commit = '', time] = process.argv.slice(2)
+if (name === undefined) console.log(publicKeyOf(key))
+else {
+  const sha256 = new Bun.CryptoHasher('sha256').update(await Bun.file(name).bytes()).digest('hex')
+  const committed = new Date(Number(time) * 1000).toISOString()
+  const release = { version: '1', commit, committed, target: `linux-${process.arch}`, sha256 }
+  await Bun.write(`${name}.sig`, signRelease(release, key))
+}
+TS
+release() { # release NAME builds a release of the clone and signs it
+  STENO_RELEASE_KEY=$("$bun" sign.ts) "$bun" steno/scripts/build.ts "$place/$1" >/dev/null
+  "$bun" sign.ts "$1" "$(git -C steno rev-parse HEAD)" "$(git -C steno log -1 --format=%ct)"
 }
 stop() { kill -TERM "$server"; wait "$server" || fail "the service did not stop cleanly"; server=; }
 ask() { curl -sf -H "Authorization: Bearer $key" "$@"; }
@@ -77,9 +93,23 @@ step backup
 "$program" backup backup.db --data-dir data >/dev/null
 [ -s backup.db ] && [ -s backup.db.key ] || fail "no backup"
 
-step "stop, upgrade, start"
+step "upgrade to a release, then to the next one"
 stop
-"$program" version --json | field steno >/dev/null
+if [ $# -gt 0 ]; then
+  openssl genpkey -algorithm ed25519 -out release.pem 2>/dev/null
+  release first
+  git -C steno -c user.name=steno -c user.email=steno@localhost commit -q --allow-empty -m 'The next release'
+  release next
+  "$program" upgrade --from first 2>/dev/null && fail "a program without a key took a release unasked"
+  "$program" upgrade --from first --unsigned >/dev/null
+  head -c -1 next >cut && cp next.sig cut.sig
+  "$program" upgrade --from cut 2>/dev/null && fail "the release took a file that is cut short"
+  "$program" upgrade --from next >/dev/null
+  [ "$("$program" version --json | field commit)" = "$(git -C steno rev-parse --short=12 HEAD)" ] || fail "the next release does not run"
+  [ "$("$program.old" version --json | field commit)" = "$(git -C steno rev-parse --short=12 HEAD~1)" ] || fail "the release before is not kept"
+else
+  git -C steno pull -q --ff-only
+fi
 serve data
 grep -q 'keys create' out || fail "the second start does not tell how a key is made"
 ask "$url/v1/transcribe/$job?format=text" | grep -q cloudy || fail "the transcript is gone after the upgrade"
