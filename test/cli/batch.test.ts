@@ -198,6 +198,15 @@ test.skipIf(!clips)(
   },
 )
 
+test.skipIf(!clips)(`a file whose name is not UTF-8 is named as such${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const file = put(folder, 'talk.flac')
+  Bun.spawnSync(['bash', '-c', `mv "$0" "$1"/$'\\xff.flac'`, file, folder])
+  const ended = await run([folder], {})
+  expect(ended).toMatchObject({ done: 0, failed: 1 })
+  expect(ended.err).toContain('the name of the file is not UTF-8: rename the file\n')
+})
+
 test.skipIf(!clips)(`files that would get one name keep their extensions or folders${skipped}`, async () => {
   const folder = temporaryFolder()
   const files = ['a.flac', 'a.mp3', 'monday/b.flac', 'tuesday/b.flac', 'c.flac'].map(name =>

@@ -213,7 +213,12 @@ export class Batch {
   }
 
   #reason({ kind, place }: Source, error: unknown): string {
-    if (kind === 'file' && !existsSync(place)) return 'the file vanished while it was read'
+    if (kind === 'file' && !existsSync(place)) {
+      // The bytes of a name that are not UTF-8 are read as U+FFFD, so the file cannot be found by the name.
+      return place.includes('\ufffd')
+        ? 'the name of the file is not UTF-8: rename the file'
+        : 'the file vanished while it was read'
+    }
     if (!(error instanceof JobFailure) && this.#engine) {
       // The engine may have exited. It is closed, so that the next source starts a new engine.
       void this.#engine.close()
