@@ -388,12 +388,18 @@ export const limits = {
   /** First and longest delay before a worker repeats a request that failed. */
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
+  /** Poll interval of a worker that waits for its engine or for the first answer of the server. */
+  workerReadyMs: second / 10,
   /** Time that a request for the next job waits at NATS. */
   workerPullMs: 2 * second,
   /** Life of a signed address of media or of a result. A worker can get a new address. */
   workerAddressMs: 15 * minute,
   /** Largest result that is sent by HTTP. NATS takes results up to its own limit, which is 1 MB by default. */
   workerResultBytesMax: 256 * MB,
+  /** Dead letters that `steno workers list` shows. */
+  deadLettersListed: 20,
+  /** Age of the list of workers from which `steno workers list` assumes that no server runs. */
+  workerListOldMs: 1 * minute,
   /** Size of the utterances in one report. */
   workerReportBytesMax: 256 * KB,
 

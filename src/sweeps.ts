@@ -34,6 +34,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
         runner.deleteOldJobs({ keptMs: config.transcriptRetentionMs })
     },
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
+    'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
     // The row of an expired upload is kept for as long as the row of a deleted job. Meanwhile a caller who uses the

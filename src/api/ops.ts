@@ -30,7 +30,7 @@ export const ops = (service: Service) => {
         const database = isWritable()
         const ready = database && engine.ready
         set.status = ready ? 200 : 503
-        return { ready, database, engine }
+        return { ready, database, engine, ...workersOf(service) }
       },
       {
         response: { 200: answers.readiness, 503: answers.readiness },
@@ -51,6 +51,12 @@ export const ops = (service: Service) => {
       },
       { detail: about({ hide: true }) },
     )
+}
+
+function workersOf({ fleet }: Service) {
+  if (!fleet) return {}
+  const fault = fleet.fault()
+  return { workers: { connected: fault === null, message: fault ?? 'connected', list: fleet.workers() } }
 }
 
 const loopback = parseNets('127.0.0.0/8,::1')!
@@ -84,12 +90,13 @@ function canWrite(db: Db): boolean {
   }
 }
 
-function metricsText({ db, config, engine, metrics }: Service): string {
+function metricsText({ db, config, engine, fleet, metrics }: Service): string {
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const unfinished = jobStates.filter(state => !isTerminal(state))
   const { ready, model, device } = engine.state()
   metrics.set('steno_engine_ready', { model: model ?? 'none', device: device ?? 'none' }, Number(ready))
   for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)
+  if (fleet) measureFleet(metrics, fleet)
   metrics.set('steno_build_info', { ...build, bun: Bun.version }, 1)
   const { bavail, bsize } = statfsSync(config.dataDir)
   metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
@@ -99,4 +106,17 @@ function metricsText({ db, config, engine, metrics }: Service): string {
   metrics.set('process_start_time_seconds', {}, Math.round(performance.timeOrigin) / 1000)
   metrics.set('process_open_fds', {}, readdirSync('/proc/self/fd').length)
   return metrics.text()
+}
+
+function measureFleet(metrics: Service['metrics'], fleet: NonNullable<Service['fleet']>): void {
+  const workers = fleet.workers()
+  metrics.set('steno_nats_connected', {}, Number(fleet.fault() === null))
+  metrics.set(
+    'steno_worker_jobs',
+    {},
+    workers.reduce((sum, { jobs }) => sum + jobs, 0),
+  )
+  metrics.clear('steno_workers')
+  for (const { ready, model, device } of workers)
+    if (ready) metrics.add('steno_workers', { model, device: device ?? 'none' })
 }

@@ -48,6 +48,8 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
+  /** Removes all values of one metric, because the labels of its former values may no longer exist. */
+  clear(name: Name): void
   /**
    * Returns the counter of one metric with these labels. A caller that counts often keeps the result,
    * because each call of this function searches for the counter.
@@ -76,6 +78,9 @@ export function openMetrics(): Metrics {
     },
     set: (name, labels, value) => {
       gaugeOf(name, labels).value = value
+    },
+    clear: name => {
+      values.delete(name)
     },
     counter(name, labels) {
       const one = gaugeOf(name, labels)

@@ -23,6 +23,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'jobs list': async () => (await jobs()).list,
   'jobs show': async () => (await jobs()).show,
   'jobs cancel': async () => (await jobs()).cancel,
+  'workers list': async () => (await import('./workers.ts')).list,
   worker: async () => (await import('./worker.ts')).worker,
   transcribe: async () => (await import('./transcribe.ts')).transcribe,
   watch: async () => (await import('./watch.ts')).watch,

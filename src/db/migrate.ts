@@ -21,6 +21,7 @@ import deliveries from './migrations/016_deliveries.sql' with { type: 'text' }
 import metadata from './migrations/017_metadata.sql' with { type: 'text' }
 import channels from './migrations/018_channels.sql' with { type: 'text' }
 import workers from './migrations/019_workers.sql' with { type: 'text' }
+import fleet from './migrations/020_fleet.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -45,6 +46,7 @@ const shipped: Migration[] = [
   { name: '017_metadata', sql: metadata },
   { name: '018_channels', sql: channels },
   { name: '019_workers', sql: workers },
+  { name: '020_fleet', sql: fleet },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

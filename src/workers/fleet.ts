@@ -4,6 +4,7 @@
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
+import type { Db } from '../db/db.ts'
 import type {
   Engine,
   EngineState,
@@ -17,6 +18,7 @@ import type { NatsSettings } from './connection.ts'
 import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
+import { type ListedWorker, listedOf, saveList } from './listing.ts'
 import {
   type Answers,
   bytesOf,
@@ -28,7 +30,7 @@ import {
   readRequest,
   subjectsOf,
 } from './messages.ts'
-import { canDo, type KnownWorker, type Pool, Roster, workerName } from './roster.ts'
+import { canDo, type Pool, Roster, workerName } from './roster.ts'
 
 export type FleetParts = NatsSettings & HandOverParts & { cluster: string }
 
@@ -69,7 +71,7 @@ export class Fleet implements Engine {
 
   state(): EngineState {
     const [worker] = this.#roster.working()
-    const fault = this.#link.fault() ?? this.#refusal
+    const fault = this.fault()
     const count = this.#roster.working().length
     return {
       ready: fault === null && worker !== undefined,
@@ -80,13 +82,20 @@ export class Fleet implements Engine {
     }
   }
 
-  /** The reason why NATS cannot be used. Null if it can. */
+  /** Says why no job can be handed out. Null if jobs can. Callers may see this text. */
   fault(): string | null {
-    return this.#link.fault() ?? this.#refusal
+    return (
+      this.#link.fault() ?? (this.#refusal === null ? null : 'JetStream takes no jobs; the log says why.')
+    )
   }
 
-  workers(): KnownWorker[] {
-    return this.#roster.all()
+  workers(): ListedWorker[] {
+    return this.#roster.all().map(listedOf)
+  }
+
+  /** Writes the list of workers into the database, for `steno workers list`. */
+  save(db: Db): void {
+    saveList(db, this.workers())
   }
 
   languages(): readonly string[] {
@@ -191,7 +200,7 @@ export class Fleet implements Engine {
       },
       error => {
         entry.place = earlier
-        this.#refused(`JetStream takes no jobs: ${reasonOf(error)}`)
+        this.#refused(reasonOf(error))
       },
     )
   }

@@ -47,7 +47,7 @@ export class Link {
     this.#done = this.#run()
   }
 
-  /** The reason why the stream cannot be used. Null if it can. */
+  /** Says that the stream cannot be used. Null if it can. Callers may see this text, so it names no host. */
   fault(): string | null {
     return this.#fault
   }
@@ -133,8 +133,8 @@ export class Link {
   #lost(reason: string): void {
     if (this.#isClosed) return
     const hosts = this.#settings.address.split(',').map(one => new URL(one).host)
-    this.#fault = `NATS at ${hosts.join(', ')} cannot be used: ${reason}`
-    this.#logOnce('nats lost', { reason: this.#fault })
+    this.#fault = 'NATS cannot be used; the log says why.'
+    this.#logOnce('nats lost', { servers: hosts.join(', '), reason })
   }
 
   #found(): void {

@@ -180,7 +180,7 @@ export class Worker {
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
     if (pool === null || !this.#engine.state().ready) {
-      await this.#pause(limits.workerRetryMs)
+      await this.#pause(limits.workerReadyMs)
       return null
     }
     try {

@@ -31,6 +31,9 @@ export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: nu
   test.skipIf(!hasNats)(`${title}${note}`, run, timeoutMs)
 }
 
+/** A placeholder for files whose tests are skipped, because there is no nats-server. */
+export const unstartedNats = {} as NatsServer
+
 /** Starts nats-server with JetStream. `settings` is added to its configuration file. */
 export async function startNats({
   settings = '',

@@ -1,33 +1,240 @@
 // Tests the hand-over of jobs to workers, with a real nats-server, a real server and workers whose engines the test
-// controls.
+// controls. Each test has a cluster of its own.
 
 import { expect } from 'bun:test'
-import { natsTest, startNats } from '../support/nats.ts'
-import { startTestService } from '../support/service.ts'
+import { openNats } from '../../src/workers/connection.ts'
+import { bytesOf, type Claim, protocol, subjectsOf } from '../../src/workers/messages.ts'
+import { type SteeredEngine, steeredEngine, transcriptOf } from '../support/engine.ts'
+import { eventsOf } from '../support/event-source.ts'
+import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { startTestService, type TestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
 
-/** Starts nats-server, and a server without an engine of its own. */
-async function startServer(settings: Record<string, string> = {}) {
-  const nats = await startNats()
+const nats = hasNats ? await startNats() : unstartedNats
+let clusters = 0
+
+/** Starts a server without an engine of its own. */
+async function startServer(settings: Record<string, string> = {}, dataDir?: string) {
+  const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
   const service = await startTestService({
     program: null,
-    settings: { STENO_NATS: nats.url, STENO_WORKERS: '0', STENO_WORKER_LEASE: '1s', ...settings },
+    settings: {
+      STENO_NATS: nats.url,
+      STENO_WORKERS: '0',
+      STENO_WORKER_LEASE: '1s',
+      STENO_CLUSTER: cluster,
+      ...settings,
+    },
+    ...(dataDir === undefined ? {} : { dataDir }),
   })
-  return { nats, service, server: service.url }
+  const startOwn = (name = 'gpu-1', engine: SteeredEngine = steeredEngine(), server = service.url) =>
+    startWorker({ nats: nats.url, server, name, cluster, engine })
+  return { service, cluster, startOwn }
+}
+
+/** Waits until a condition holds. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(5)
+}
+
+function charges({ db }: Pick<TestService, 'db'>, jobId: string): string[] {
+  return db
+    .list<{ kind: string }>('select kind from ledger where job_id = $jobId order by id', { jobId })
+    .map(({ kind }) => kind)
 }
 
 natsTest('a job waits in pending until a worker comes, and the worker completes it', async () => {
-  const { nats, service, server } = await startServer()
+  const { service, startOwn } = await startServer()
   const ana = service.account('ana')
   const id = await ana.transcribe()
   await ana.until(id, 'pending')
-  const { engine } = await startWorker({ nats: nats.url, server })
+  expect((await service.fetch('/v1/ready')).body.engine.message).toBe('No worker is connected.')
+  const { engine } = await startOwn()
   const task = await engine.given(1)
   expect(await Bun.file(task.input.path).text()).toBe('steno-test 60.000')
   expect((await ana.job(id)).status).toBe('processing')
   engine.finish(task, 'Good morning to you.')
   const job = await ana.until(id, 'completed')
   expect(job.result.full_transcript).toBe('Good morning to you.')
-  expect((await ana.balance()).reserved_cents).toBe(0)
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(await Bun.file(task.input.path).exists()).toBe(false)
+})
+
+natsTest('a worker gets the options of the job, and nothing of the account', async () => {
+  const { service, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  await ana.transcribe(undefined, {
+    language: 'de',
+    diarize: true,
+    prompt: 'Hallo.',
+    vocabulary: ['Kubernetes'],
+  })
+  const { input } = await engine.given(1)
+  const { path: _path, ...options } = input
+  expect(options).toEqual({
+    durationMs: 60_000,
+    language: 'de',
+    diarize: true,
+    speakerCount: null,
+    align: true,
+    prompt: 'Hallo.',
+    vocabulary: ['Kubernetes'],
+    translate: false,
+    channels: null,
+  })
+})
+
+natsTest('progress and segments of a worker come in the event stream, and then the end', async () => {
+  const { service, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const { input, options, resolve } = await engine.given(1)
+  const response = await fetch(`${service.url}/v1/transcribe/${id}/events`, {
+    headers: { Authorization: `Bearer ${ana.key}` },
+  })
+  const { utterances } = transcriptOf(input, 'One.')
+  const spoken = ['One.', 'Two.', 'Three.'].map(text => ({ ...utterances[0]!, text }))
+  options.onSeconds(30)
+  options.onUtterances?.(spoken.slice(0, 2), 0)
+  await until(async () => (await ana.job(id)).progress_percent === 50)
+  options.onUtterances?.(spoken.slice(2), 2)
+  resolve({ ...transcriptOf(input, 'One. Two. Three.'), utterances: spoken })
+  const events = await Array.fromAsync(eventsOf(response))
+  const segments = events.filter(({ event }) => event === 'segment').map(({ data }) => data.text)
+  expect(segments).toEqual(['One.', 'Two.', 'Three.'])
+  expect(events.at(-1)?.data.status).toBe('completed')
+})
+
+natsTest(
+  'a cancelled job stops on its worker within a second, and the worker takes the next job',
+  async () => {
+    const { service, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const { engine } = await startOwn()
+    const id = await ana.transcribe()
+    const { options } = await engine.given(1)
+    const cancelledAt = performance.now()
+    await ana.post(`/v1/transcribe/${id}/cancel`)
+    await until(() => options.signal.aborted)
+    expect(performance.now() - cancelledAt).toBeLessThan(1000)
+    await ana.transcribe()
+    engine.finish(await engine.given(2))
+  },
+)
+
+natsTest(
+  'a job of a worker that goes away is done by another worker, and a late result is refused',
+  async () => {
+    const { service, cluster, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const first = await startOwn('gpu-1')
+    const id = await ana.transcribe()
+    await first.engine.given(1)
+    await first.stop()
+    const second = await startOwn('gpu-2')
+    const task = await second.engine.given(1)
+    const wire = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'late', inboxPrefix: subjectsOf(cluster).inbox('gpu-1') },
+    )
+    const transcript = transcriptOf(task.input, 'Too late.')
+    const late = { session: 'x', job: id, fence: 2, token: 'forged', transcript }
+    const answer = await wire.request(subjectsOf(cluster).request('gpu-1', 'result'), bytesOf(late))
+    expect(answer.json<{ kind: string }>().kind).toBe('refused')
+    await wire.close()
+    second.engine.finish(task, 'In time.')
+    expect((await ana.until(id, 'completed')).result.full_transcript).toBe('In time.')
+    expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  },
+)
+
+natsTest(
+  'a job that four workers break off fails, and the failure is a dead letter',
+  async () => {
+    const { service, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const id = await ana.transcribe()
+    const { engine } = await startOwn()
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      const { reject } = await engine.given(attempt)
+      reject(new Error('the graphics card is gone'))
+    }
+    await until(async () => (await ana.job(id)).status === 'failed')
+    expect((await ana.job(id)).error.code).toBe('INTERNAL_ERROR')
+    expect(charges(service, id)).toEqual(['reserve', 'release'])
+    expect((await service.fetch('/metrics')).text).toContain('steno_dead_letters_total 1')
+  },
+  30_000,
+)
+
+natsTest('a worker finishes its job while the server restarts, and delivers it afterwards', async () => {
+  const { service, cluster, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+  await service.stop()
+  engine.finish(task, 'Kept for you.')
+  const { service: again } = await startServer({ STENO_CLUSTER: cluster }, service.dataDir)
+  await until(
+    () => again.db.find('select 1 from jobs where id = $id and completed_at is not null', { id }) !== null,
+  )
+  expect(engine.tasks.length).toBe(1)
+  expect(charges(again, id)).toEqual(['reserve', 'settle'])
+})
+
+natsTest('a worker with another protocol version is refused', async () => {
+  const { cluster } = await startServer()
+  const wire = await openNats(
+    { address: nats.url, credentials: null },
+    { name: 'old', inboxPrefix: subjectsOf(cluster).inbox('old') },
+  )
+  const claim: Claim = { protocol: protocol + 1, session: 'x', job: 'y', sequence: 1, delivery: 1 }
+  const ask = async (bytes: Uint8Array) =>
+    (await wire.request(subjectsOf(cluster).request('old', 'claim'), bytes)).json()
+  await until(async () => {
+    const answer = await ask(bytesOf(claim)).catch(() => null)
+    return (answer as { kind?: string } | null)?.kind === 'refused'
+  })
+  expect(await ask(new TextEncoder().encode('{"protocol": '))).toMatchObject({ kind: 'refused' })
+  expect(await ask(bytesOf({ ...claim, protocol, job: 7 }))).toMatchObject({ kind: 'refused' })
+  expect(await ask(bytesOf({ ...claim, protocol, job: 'gone' }))).toEqual({ kind: 'over' })
+  await wire.close()
+})
+
+natsTest('the own engine of the server and a worker share the jobs', async () => {
+  const own = steeredEngine()
+  const cluster = `test-${++clusters}`
+  const service = await startTestService({
+    program: null,
+    parts: { engine: own },
+    settings: { STENO_NATS: nats.url, STENO_CLUSTER: cluster },
+  })
+  const ana = service.account('ana')
+  const { engine } = await startWorker({ nats: nats.url, server: service.url, cluster })
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list.length === 1)
+  const first = await ana.transcribe()
+  const second = await ana.transcribe()
+  own.finish(await own.given(1), 'Here.')
+  engine.finish(await engine.given(1), 'There.')
+  const texts = [await ana.until(first, 'completed'), await ana.until(second, 'completed')]
+  expect(texts.map(({ result }) => result.full_transcript)).toEqual(['Here.', 'There.'])
+})
+
+natsTest('accounts take turns on the workers', async () => {
+  const { service, startOwn } = await startServer()
+  const [ana, ben] = [service.account('ana'), service.account('ben')]
+  const ids = [await ana.transcribe(), await ana.transcribe(), await ana.transcribe(), await ben.transcribe()]
+  for (const [index, id] of ids.entries()) await (index < 3 ? ana : ben).until(id, 'pending')
+  const { engine } = await startOwn()
+  const order: string[] = []
+  for (let count = 1; count <= 4; count++) {
+    const task = await engine.given(count)
+    const [running] = service.db.list<{ id: string }>("select id from jobs where state = 'processing'")
+    order.push(`${ids.indexOf(running?.id ?? '')}`)
+    engine.finish(task)
+  }
+  expect(order).toEqual(['0', '3', '1', '2'])
 })

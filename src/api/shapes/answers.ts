@@ -9,6 +9,7 @@ import { events, type JobEvent, jobError, metadata } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
 import { outcomes } from '../../webhooks/deliver.ts'
+import { listedWorker } from '../../workers/listing.ts'
 
 const uuid = Type.String({ format: 'uuid' })
 const address = Type.String({ format: 'uri' })
@@ -266,6 +267,16 @@ export const readiness = answer(
     ready: Type.Boolean(),
     database: Type.Boolean(),
     engine: engineState,
+    workers: Type.Optional(
+      Type.Object(
+        {
+          connected: Type.Boolean({ description: 'Jobs can be handed to workers over NATS' }),
+          message: Type.String(),
+          list: Type.Array(listedWorker),
+        },
+        { description: 'The workers on other machines; absent without STENO_NATS' },
+      ),
+    ),
   }),
 )
 
