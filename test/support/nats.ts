@@ -1,12 +1,13 @@
-// Starts nats-server for a test. STENO_TEST_NATS names the program, if it is not on the path. A test of workers is
-// skipped when there is no nats-server.
+// Starts nats-server for a test. A test of workers is skipped when there is no nats-server.
 
 import { afterAll, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { freePort, hasNats, launch, untilReady } from './find-nats.ts'
 import { temporaryFolder } from './folder.ts'
+
+export { hasNats } from './find-nats.ts'
 
 export type NatsServer = {
   url: string
@@ -16,14 +17,6 @@ export type NatsServer = {
   kill(): Promise<void>
   start(): Promise<void>
 }
-
-const program =
-  process.env.STENO_TEST_NATS ||
-  Bun.which('nats-server') ||
-  ['/usr/sbin/nats-server', '/usr/local/sbin/nats-server'].find(path => existsSync(path)) ||
-  null
-
-export const hasNats = program !== null
 
 /** A test that needs nats-server. */
 export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: number): void {
@@ -63,36 +56,4 @@ export async function startNats({
   afterAll(() => server.kill())
   await untilReady(port)
   return server
-}
-
-function launch(config: string, port: number): Subprocess {
-  const command = [program ?? 'nats-server', '-c', config, '-js', '-a', '127.0.0.1', '-p', `${port}`]
-  return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
-}
-
-async function untilReady(port: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    const isOpen = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
-      socket => {
-        socket.end()
-        return true
-      },
-      () => false,
-    )
-    if (isOpen) return
-    await Bun.sleep(10)
-  }
-  throw new Error('nats-server did not start')
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  const port = await new Promise<number>(resolve => {
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      resolve(typeof address === 'object' && address ? address.port : 0)
-    })
-  })
-  await new Promise(resolve => probe.close(resolve))
-  return port
 }

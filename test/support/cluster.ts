@@ -1,0 +1,219 @@
+// Runs many jobs through a real nats-server, a server process and worker processes. Meanwhile it kills and freezes
+// workers and cuts their network. Afterwards it compares the database and the webhooks with what must hold.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+import { openSecrets } from '../../src/base/seal.ts'
+import { type Db, openDb } from '../../src/db/db.ts'
+import { createJob, findJob, queueJob } from '../../src/jobs/job.ts'
+import { makeMediaFolders, mediaPath } from '../../src/jobs/media-files.ts'
+import { createUpload } from '../../src/uploads/upload.ts'
+import { makeAccount } from './account.ts'
+import { launchNats } from './find-nats.ts'
+import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
+import { speech } from './media.ts'
+import type { Random } from './random.ts'
+import { cpuSeconds, start } from './server.ts'
+
+export type ClusterOptions = {
+  jobs: number
+  accounts?: number
+  workers: number
+  slots: number
+  /** Seconds of audio in each job, and seconds of audio per second of work. */
+  seconds: number
+  speed: number
+  lease?: string
+  /** Chooses the faults. Null for a run without faults. */
+  random?: Random | null
+  /** The mean time between two faults. */
+  faultEveryMs?: number
+  webhooks?: boolean
+}
+
+export type ClusterResult = {
+  seconds: number
+  cpuMsPerJob: number
+  faults: Record<string, number>
+  attempts: number
+  /** One message for each violated rule. */
+  broken: string[]
+}
+
+export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-cluster-'))
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const told: string[] = []
+  const hooks = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { transcription_id, event } = (await request.json()) as Record<string, string>
+      told.push(`${transcription_id} ${event}`)
+      return new Response()
+    },
+  })
+  cleanup.defer(() => hooks.stop(true))
+  const hookUrl = options.webhooks ? `http://127.0.0.1:${hooks.port}/` : null
+  const db = openDb(folder)
+  cleanup.defer(() => db.close())
+  fill(db, folder, options, hookUrl)
+
+  const nats = await launchNats(join(folder, 'nats'))
+  cleanup.defer(() => nats.stop())
+  const toNats = await startLossyProxy(nats.port)
+  cleanup.defer(() => toNats.close())
+  const server = await start([process.execPath, join(import.meta.dir, 'fleet-server.ts')], {
+    STENO_DATA_DIR: folder,
+    STENO_PORT: '0',
+    STENO_NATS: `nats://127.0.0.1:${nats.port}`,
+    STENO_WORKERS: '0',
+    STENO_WORKER_LEASE: options.lease ?? '30s',
+    STENO_ALLOW_NETS: '127.0.0.0/8',
+    STENO_RATE_LIMITS: 'off',
+  })
+  cleanup.defer(() => server.stop())
+  const startWorker = (name: string) =>
+    Bun.spawn([process.execPath, join(import.meta.dir, 'simulated-worker.ts')], {
+      env: {
+        ...process.env,
+        TEST_NATS: `nats://127.0.0.1:${toNats.port}`,
+        TEST_SERVER: `http://127.0.0.1:${server.port}`,
+        TEST_NAME: name,
+        TEST_SLOTS: `${options.slots}`,
+        TEST_SPEED: `${options.speed}`,
+      },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+  const workers = Array.from({ length: options.workers }, (_, index) => startWorker(`gpu-${index}`))
+  cleanup.defer(() => {
+    for (const worker of workers) worker.kill('SIGKILL')
+  })
+
+  const startedAt = performance.now()
+  const cpuBefore = cpuSeconds(server.pid)
+  const faults = await causeFaults(db, { options, workers, startWorker, toNats })
+  const seconds = (performance.now() - startedAt) / 1000
+  const cpu = cpuSeconds(server.pid) - cpuBefore
+  await settleWebhooks(db, hookUrl)
+  return {
+    seconds,
+    cpuMsPerJob: (1000 * cpu) / options.jobs,
+    faults,
+    attempts: db.find<{ sum: number }>('select sum(attempts) as sum from jobs')?.sum ?? 0,
+    broken: brokenRules(db, options.jobs, hookUrl ? told : null),
+  }
+}
+
+/** Fills the database with pending jobs, and writes their media files. */
+function fill(db: Db, folder: string, options: ClusterOptions, hookUrl: string | null): void {
+  makeMediaFolders(folder)
+  const secrets = openSecrets(folder)
+  const owners = Array.from({ length: options.accounts ?? 3 }, (_, index) =>
+    makeAccount(db, secrets, `a${index}@example.org`, 10_000_000),
+  )
+  const content = speech(options.seconds)
+  const paths = db.tx(() =>
+    Array.from({ length: options.jobs }, (_, index) => {
+      const { accountId, keyId } = owners[index % owners.length] ?? { accountId: '', keyId: '' }
+      const file = { filename: 'a.mp3', contentType: 'audio/mpeg', ttlMs: 3_600_000 }
+      const upload = createUpload(db, accountId, file)
+      db.run('update uploads set file_bytes = $bytes, used_at = $now where id = $id', {
+        id: upload.id,
+        bytes: content.length,
+        now: db.now(),
+      })
+      const id = createJob(db, accountId, {
+        keyId,
+        sourceUrl: null,
+        uploadId: upload.id,
+        fileBytes: content.length,
+        language: null,
+        diarize: false,
+        speakerCount: null,
+        align: true,
+        prompt: null,
+        vocabulary: [],
+        webhookUrl: hookUrl,
+      })
+      queueJob(db, id, { durationMs: options.seconds * 1000, channels: 1, pricePerHourCents: 20 })
+      const job = findJob(db, id)
+      if (!job) throw new Error('no job was made')
+      return mediaPath(folder, job)
+    }),
+  )
+  for (const path of paths) writeFileSync(path, content)
+}
+
+type Faults = {
+  options: ClusterOptions
+  workers: Subprocess[]
+  startWorker: (name: string) => Subprocess
+  toNats: LossyProxy
+}
+
+/** Causes faults until all jobs have ended. Returns the number of faults of each kind. */
+async function causeFaults(db: Db, { options, workers, startWorker, toNats }: Faults) {
+  const { random = null, faultEveryMs = 3000 } = options
+  const counts = { kill: 0, freeze: 0, cut: 0, swallow: 0 }
+  const pending: Promise<void>[] = []
+  let nextAt = performance.now() + faultEveryMs
+  while (countOpen(db) > 0) {
+    await Bun.sleep(50)
+    if (!random || performance.now() < nextAt) continue
+    nextAt = performance.now() + faultEveryMs
+    const index = random.below(workers.length)
+    const kind = random.pick(['kill', 'freeze', 'cut', 'swallow'] as const)
+    counts[kind] += 1
+    if (kind === 'kill') {
+      workers[index]?.kill('SIGKILL')
+      workers[index] = startWorker(`gpu-${index}`)
+    } else if (kind === 'freeze') pending.push(freeze(workers[index], faultEveryMs))
+    else if (kind === 'cut') toNats.cut()
+    else pending.push(toNats.swallow(faultEveryMs / 3))
+  }
+  await Promise.all(pending)
+  return counts
+}
+
+async function freeze(worker: Subprocess | undefined, ms: number): Promise<void> {
+  worker?.kill('SIGSTOP')
+  await Bun.sleep(ms)
+  worker?.kill('SIGCONT')
+}
+
+function countOpen(db: Db): number {
+  return (
+    db.find<{ count: number }>('select count(*) as count from jobs where completed_at is null')?.count ?? 0
+  )
+}
+
+async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
+  while (hookUrl && db.find('select 1 from webhook_events where sent_at is null limit 1')) await Bun.sleep(50)
+}
+
+/** Compares the end of all jobs with what must hold. `told` are the webhooks in the order of their arrival. */
+function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
+  const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(
+    `select id, state, error_code as errorCode,
+       (select group_concat(kind, ' ') from (select kind from ledger where job_id = jobs.id order by ledger.id)) as money,
+       (select count(*) from transcripts where job_id = jobs.id) as texts
+     from jobs`,
+  )
+  const broken = rows.flatMap(({ id, state, errorCode, money, texts }) =>
+    state === 'completed' && money === 'reserve settle' && texts === 1
+      ? []
+      : [`${id} is ${state} ${errorCode}, money ${money}, ${texts} transcripts`],
+  )
+  if (rows.length !== jobs) broken.push(`there are ${rows.length} jobs`)
+  for (const { id } of told ? rows : []) {
+    const events = (told ?? []).filter(each => each.startsWith(id)).map(each => each.split(' ')[1])
+    if (events.join() !== 'transcription.processing,transcription.completed')
+      broken.push(`${id} told ${events.join()}`)
+  }
+  return broken
+}

@@ -1,0 +1,63 @@
+// Finds and starts nats-server. STENO_TEST_NATS names the program, if it is not on the path.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+
+const program =
+  process.env.STENO_TEST_NATS ||
+  Bun.which('nats-server') ||
+  ['/usr/sbin/nats-server', '/usr/local/sbin/nats-server'].find(path => existsSync(path)) ||
+  null
+
+export const hasNats = program !== null
+
+/** Starts nats-server for a bench, which has no test that stops it at its end. */
+export async function launchNats(folder: string): Promise<{ port: number; stop(): Promise<void> }> {
+  mkdirSync(folder, { recursive: true })
+  const config = join(folder, 'nats.conf')
+  writeFileSync(config, `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }\n`)
+  const port = await freePort()
+  const child = launch(config, port)
+  await untilReady(port)
+  return {
+    port,
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+export function launch(config: string, port: number): Subprocess {
+  const command = [program ?? 'nats-server', '-c', config, '-js', '-a', '127.0.0.1', '-p', `${port}`]
+  return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+}
+
+export async function untilReady(port: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    const isOpen = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
+      socket => {
+        socket.end()
+        return true
+      },
+      () => false,
+    )
+    if (isOpen) return
+    await Bun.sleep(10)
+  }
+  throw new Error('nats-server did not start')
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  const port = await new Promise<number>(resolve => {
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      resolve(typeof address === 'object' && address ? address.port : 0)
+    })
+  })
+  await new Promise(resolve => probe.close(resolve))
+  return port
+}

@@ -1,0 +1,53 @@
+// A TCP proxy that loses the network: it cuts all connections, or it keeps them open and passes nothing on.
+
+import { connect, createServer, type Socket } from 'node:net'
+
+export type LossyProxy = {
+  port: number
+  /** Cuts all connections. New connections work. */
+  cut(): void
+  /** Passes no byte on for some time, and then cuts the connections. */
+  swallow(ms: number): Promise<void>
+  close(): void
+}
+
+export async function startLossyProxy(target: number): Promise<LossyProxy> {
+  const sockets = new Set<Socket>()
+  let isSwallowing = false
+  const server = createServer(near => {
+    const far = connect(target, '127.0.0.1')
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one)
+      one.on('data', bytes => {
+        if (!isSwallowing) other.write(bytes)
+      })
+      one.on('error', () => {})
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    cut,
+    async swallow(ms) {
+      isSwallowing = true
+      await Bun.sleep(ms)
+      isSwallowing = false
+      cut()
+    },
+    close() {
+      cut()
+      server.close()
+    },
+  }
+}
