@@ -217,6 +217,7 @@ export class Fleet implements Engine {
   }
 
   #onLink(): void {
+    this.#handOvers.hearAll()
     for (const pool of this.#roster.pools()) this.#openPool(pool.name)
     this.#tellReady()
   }

@@ -75,6 +75,11 @@ export class HandOvers {
     if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
   }
 
+  /** Counts the lease of all holders from this moment, because NATS was away and no holder could give a sign of life. */
+  hearAll(): void {
+    for (const entry of this.#entries.values()) entry.heardAt = performance.now()
+  }
+
   /** Returns true if the holder gave a sign of life within the lease. */
   isHeard({ heardAt }: HandOver): boolean {
     return performance.now() - heardAt < this.#parts.leaseMs

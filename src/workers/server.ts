@@ -16,6 +16,11 @@ import {
 export type ServerSettings = { cluster: string; worker: string; address: string }
 
 export class Server {
+  /**
+   * The timeout of a request, in milliseconds. A request that NATS lost must not silence the worker for longer than the
+   * lease.
+   */
+  timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection
   readonly #settings: ServerSettings
 
@@ -47,7 +52,7 @@ export class Server {
   async #send<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Promise<Answers[Kind]> {
     const { cluster, worker } = this.#settings
     const subject = subjectsOf(cluster).request(worker, kind)
-    const answer = await this.#nats.request(subject, bytes, { timeout: limits.workerRequestMs })
+    const answer = await this.#nats.request(subject, bytes, { timeout: this.timeoutMs })
     return answer.json<Answers[Kind]>()
   }
 

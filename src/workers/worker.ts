@@ -109,6 +109,7 @@ export class Worker {
           this.#refusal = null
           this.#pool = answer.pool
           this.#leaseMs = answer.leaseMs
+          this.#server.timeoutMs = Math.min(limits.workerRequestMs, answer.leaseMs / 2)
           for (const job of answer.stop) this.#assignments.get(job)?.stop()
         } else {
           if (answer.message !== this.#refusal) log.error('refused by the server', { reason: answer.message })

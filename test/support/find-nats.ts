@@ -31,7 +31,7 @@ export async function launchNats(folder: string): Promise<{ port: number; stop()
 }
 
 export function launch(config: string, port: number): Subprocess {
-  const command = [program ?? 'nats-server', '-c', config, '-js', '-a', '127.0.0.1', '-p', `${port}`]
+  const command = [program ?? 'nats-server', '-c', config, '-a', '127.0.0.1', '-p', `${port}`]
   return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
 }
 

@@ -32,14 +32,17 @@ export async function startNats({
   settings = '',
   folder = temporaryFolder(),
   scheme = 'nats',
+  jetstream = true,
 }: {
   settings?: string
   folder?: string
   scheme?: string
+  jetstream?: boolean
 } = {}): Promise<NatsServer> {
   const port = await freePort()
   const config = join(folder, 'nats.conf')
-  writeFileSync(config, `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }\n${settings}\n`)
+  const store = `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }`
+  writeFileSync(config, `${jetstream ? store : ''}\n${settings}\n`)
   const server: NatsServer = {
     url: `${scheme}://127.0.0.1:${port}`,
     port,

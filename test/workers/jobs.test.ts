@@ -4,44 +4,16 @@
 import { expect } from 'bun:test'
 import { openNats } from '../../src/workers/connection.ts'
 import { bytesOf, type Claim, protocol, subjectsOf } from '../../src/workers/messages.ts'
-import { type SteeredEngine, steeredEngine, transcriptOf } from '../support/engine.ts'
+import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { eventsOf } from '../support/event-source.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
 import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
 
 const nats = hasNats ? await startNats() : unstartedNats
-let clusters = 0
-
-/** Starts a server without an engine of its own. */
-async function startServer(settings: Record<string, string> = {}, dataDir?: string) {
-  const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
-  const service = await startTestService({
-    program: null,
-    settings: {
-      STENO_NATS: nats.url,
-      STENO_WORKERS: '0',
-      STENO_WORKER_LEASE: '1s',
-      STENO_CLUSTER: cluster,
-      ...settings,
-    },
-    ...(dataDir === undefined ? {} : { dataDir }),
-  })
-  const startOwn = (name = 'gpu-1', engine: SteeredEngine = steeredEngine(), server = service.url) =>
-    startWorker({ nats: nats.url, server, name, cluster, engine })
-  return { service, cluster, startOwn }
-}
-
-/** Waits until a condition holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(5)
-}
-
-function charges({ db }: Pick<TestService, 'db'>, jobId: string): string[] {
-  return db
-    .list<{ kind: string }>('select kind from ledger where job_id = $jobId order by id', { jobId })
-    .map(({ kind }) => kind)
-}
+const startServer = (settings?: Record<string, string>, dataDir?: string) =>
+  startFleet(nats.url, settings, dataDir)
 
 natsTest('a job waits in pending until a worker comes, and the worker completes it', async () => {
   const { service, startOwn } = await startServer()
@@ -206,11 +178,11 @@ natsTest('a worker with another protocol version is refused', async () => {
 
 natsTest('the own engine of the server and a worker share the jobs', async () => {
   const own = steeredEngine()
-  const cluster = `test-${++clusters}`
+  const cluster = 'shared'
   const service = await startTestService({
     program: null,
     parts: { engine: own },
-    settings: { STENO_NATS: nats.url, STENO_CLUSTER: cluster },
+    settings: { STENO_NATS: nats.url, STENO_CLUSTER: cluster, STENO_RATE_LIMITS: 'off' },
   })
   const ana = service.account('ana')
   const { engine } = await startWorker({ nats: nats.url, server: service.url, cluster })

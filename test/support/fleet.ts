@@ -1,0 +1,39 @@
+// Starts a server that has no engine of its own, with workers in the test process.
+
+import { type SteeredEngine, steeredEngine } from './engine.ts'
+import { startTestService, type TestService } from './service.ts'
+import { startWorker } from './workers.ts'
+
+let clusters = 0
+
+/** Starts a server in a cluster of its own. `startOwn` starts a worker of this cluster. */
+export async function startFleet(nats: string, settings: Record<string, string> = {}, dataDir?: string) {
+  const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
+  const service = await startTestService({
+    program: null,
+    settings: {
+      STENO_NATS: nats,
+      STENO_WORKERS: '0',
+      STENO_WORKER_LEASE: '1s',
+      STENO_RATE_LIMITS: 'off',
+      STENO_CLUSTER: cluster,
+      ...settings,
+    },
+    ...(dataDir === undefined ? {} : { dataDir }),
+  })
+  const startOwn = (name = 'gpu-1', engine: SteeredEngine = steeredEngine(), server = service.url) =>
+    startWorker({ nats, server, name, cluster, engine })
+  return { service, cluster, startOwn }
+}
+
+/** Waits until a condition holds. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(5)
+}
+
+/** Returns the kinds of the entries of a job in the ledger, oldest first. */
+export function charges({ db }: Pick<TestService, 'db'>, jobId: string): string[] {
+  return db
+    .list<{ kind: string }>('select kind from ledger where job_id = $jobId order by id', { jobId })
+    .map(({ kind }) => kind)
+}

@@ -1,0 +1,125 @@
+// Tests what happens when NATS is away, has lost its data, or has a stream of another program.
+
+import { expect } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import { openNats } from '../../src/workers/connection.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { natsTest, startNats } from '../support/nats.ts'
+import { startTestService } from '../support/service.ts'
+import { startWorker } from '../support/workers.ts'
+
+const manage = (address: string) =>
+  openNats({ address, credentials: null }, { name: 'test', inboxPrefix: '_INBOX' })
+
+natsTest('a server that starts without NATS uses its own engine, says so, and finds NATS later', async () => {
+  const nats = await startNats()
+  await nats.kill()
+  const own = steeredEngine()
+  const service = await startTestService({
+    program: null,
+    parts: { engine: own },
+    settings: { STENO_NATS: nats.url, STENO_RATE_LIMITS: 'off' },
+  })
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  own.finish(await own.given(1), 'Here.')
+  await ana.until(id, 'completed')
+  const { status, body } = await service.fetch('/v1/ready')
+  expect([status, body.workers]).toEqual([
+    200,
+    { connected: false, message: 'NATS cannot be used; the log says why.', list: [] },
+  ])
+  await nats.start()
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.connected)
+  const { engine } = await startWorker({ nats: nats.url, server: service.url })
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list.length === 1)
+  await ana.transcribe()
+  await own.given(2)
+  await ana.transcribe()
+  await engine.given(1)
+})
+
+natsTest(
+  'a worker finishes its job while NATS is away, and delivers it when NATS is back',
+  async () => {
+    const folder = temporaryFolder()
+    const nats = await startNats({ folder })
+    const { service, startOwn } = await startFleet(nats.url)
+    const ana = service.account('ana')
+    const { engine } = await startOwn()
+    const other = await startOwn('gpu-2')
+    const id = await ana.transcribe()
+    const tasks = await Promise.race([engine.given(1), other.engine.given(1)])
+    await nats.kill()
+    engine.finish(tasks, 'Kept.')
+    // NATS has also lost its data: the server makes the stream again.
+    rmSync(join(folder, 'js'), { recursive: true })
+    const waiting = await ana.transcribe()
+    await ana.until(waiting, 'pending')
+    await nats.start()
+    expect((await ana.until(id, 'completed')).result.full_transcript).toBe('Kept.')
+    const next = await Promise.race([engine.given(2), other.engine.given(1), other.engine.given(2)])
+    engine.finish(next)
+    await ana.until(waiting, 'completed')
+    expect([charges(service, id), charges(service, waiting)]).toEqual([
+      ['reserve', 'settle'],
+      ['reserve', 'settle'],
+    ])
+  },
+  30_000,
+)
+
+natsTest('a stream of another program is left alone, and the message names the setting', async () => {
+  const nats = await startNats()
+  const connection = await manage(nats.url)
+  const manager = await jetstreamManager(connection)
+  const theirs = { name: 'STENO_main', subjects: ['theirs.>'], retention: RetentionPolicy.Limits }
+  await manager.streams.add(theirs)
+  const { service } = await startFleet(nats.url, { STENO_CLUSTER: 'main' })
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  await ana.until(id, 'pending')
+  expect((await service.fetch('/v1/ready')).status).toBe(503)
+  const { config } = await manager.streams.info('STENO_main')
+  expect([config.subjects, config.retention]).toEqual([['theirs.>'], RetentionPolicy.Limits])
+  await manager.streams.delete('STENO_main')
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.connected)
+  await connection.close()
+})
+
+natsTest(
+  'while JetStream has no room, jobs wait, and they go out when there is room',
+  async () => {
+    const nats = await startNats()
+    const { service, cluster, startOwn } = await startFleet(nats.url)
+    const ana = service.account('ana')
+    const { engine } = await startOwn()
+    await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
+    const connection = await manage(nats.url)
+    const manager = await jetstreamManager(connection)
+    const { config } = await manager.streams.info(`STENO_${cluster}`)
+    await manager.streams.update(config.name, { ...config, max_bytes: 1 })
+    const ids = [await ana.transcribe(), await ana.transcribe()]
+    await until(async () => !(await service.fetch('/v1/ready')).body.workers.connected)
+    await manager.streams.update(config.name, { ...config, max_bytes: -1 })
+    for (const [index, id] of ids.entries()) {
+      engine.finish(await engine.given(index + 1))
+      await ana.until(id, 'completed')
+    }
+    await connection.close()
+  },
+  30_000,
+)
+
+natsTest('NATS without JetStream is no reason to fail', async () => {
+  const nats = await startNats({ jetstream: false })
+  const { service } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  await ana.until(id, 'pending')
+  expect((await service.fetch('/v1/ready')).body.workers.connected).toBe(false)
+})
