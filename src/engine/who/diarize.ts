@@ -7,11 +7,12 @@ import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import { findVoices } from './cluster.ts'
 import { Loudness } from './loudness.ts'
 import { type FrameSpan, piecesIn, type VoicePiece } from './pieces.ts'
+import { frameCentre, frameStep, viewFrames, viewSamples } from './segmentation.ts'
 import { speakersOfViews } from './speakers-of-views.ts'
 import { type Timeline, turnsOf } from './turns.ts'
 import { dot, unit } from './unit.ts'
 import { findVoicesByVbx } from './vbx.ts'
-import { frameCentre, frameStep, type Voices, viewFrames, viewSamples } from './voices.ts'
+import type { Voices } from './voices.ts'
 
 /**
  * The number of frames from the start of one view to the start of the next view: 0.996 s. Each view starts at a frame
@@ -127,12 +128,7 @@ export class Diarization {
 
   /** Finds the voices of the next `count` views. `samples` begins at the start of the first of these views. */
   private segment(samples: Float32Array, count: number): void {
-    const sound = new Float32Array(count * viewSamples)
-    for (let view = 0; view < count; view++) {
-      const from = view * stepSamples
-      sound.set(samples.subarray(from, from + viewSamples), view * viewSamples)
-    }
-    const classes = this.voices.segment(sound, count)
+    const classes = this.voices.segment(samples, count, stepSamples)
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)

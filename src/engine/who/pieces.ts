@@ -3,7 +3,7 @@
 // these views.
 
 import { sampleRate } from '../audio.ts'
-import { classVoices, frameStep, viewFrames } from './voices.ts'
+import { classVoices, frameStep, viewFrames } from './segmentation.ts'
 
 /** A span of frames of the recording, from the frame `from` to before the frame `to`. */
 export type FrameSpan = { from: number; to: number }

@@ -2,7 +2,7 @@
 // frames is a vote for the speaker of the piece.
 
 import type { FrameSpan } from './pieces.ts'
-import { classVoices, localVoices, viewFrames } from './voices.ts'
+import { classVoices, localVoices, viewFrames } from './segmentation.ts'
 
 /**
  * A piece with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece is long enough to be

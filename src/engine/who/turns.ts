@@ -4,7 +4,7 @@
 
 import { sampleRate } from '../audio.ts'
 import type { FrameSpan } from './pieces.ts'
-import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './voices.ts'
+import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './segmentation.ts'
 
 /** A span in which one speaker talks. Times are in samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }

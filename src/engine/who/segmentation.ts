@@ -1,0 +1,86 @@
+// The segmentation model finds up to three voices in each frame of a ten-second view, but does not identify them. Views
+// overlap. The built-in model is divided in two files, so that the filters of its front run once for all views: they are
+// half of its work.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { sampleRate } from '../audio.ts'
+import { modelFile } from '../models/voices.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import type { Device } from '../onnx/session.ts'
+import { openModel, type VoiceModel } from './model.ts'
+
+export const viewSamples = 10 * sampleRate
+/**
+ * The number of samples from the start of one frame of the segmentation model to the start of the next frame: 16.9 ms.
+ */
+export const frameStep = 270
+/** The number of samples that one frame covers. */
+const frameSamples = 991
+/** The index of the sample at the middle of the first frame. */
+export const frameCentre = (frameSamples - 1) / 2
+export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
+/** The maximum number of voices that the segmentation model finds in one view. */
+export const localVoices = 3
+
+/**
+ * The voices that speak in a frame of each class. The index is the class. Bit k is set if local voice k
+ * speaks.
+ */
+export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
+
+/**
+ * Returns the class of every frame of `count` views, one view after the other. A view starts `step` samples after the view
+ * before it. `sound` begins at the first view.
+ */
+export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
+
+/** The front of the divided model: its number of bands, and the number of samples from one value to the next. */
+const front = { bands: 40, step: 90, samples: 541 }
+
+export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
+  const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
+  if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
+  return openDivided(openModel(runtime, file('front'), device), openModel(runtime, file('body'), device))
+}
+
+function openWhole(model: VoiceModel): FindClasses {
+  checkClasses(model)
+  return (sound, count, step) => {
+    const views = new Float32Array(count * viewSamples)
+    for (let view = 0; view < count; view++)
+      views.set(sound.subarray(view * step, view * step + viewSamples), view * viewSamples)
+    return model.run(views, [count, 1, viewSamples], mostLikelyClasses)
+  }
+}
+
+function openDivided(filters: VoiceModel, body: VoiceModel): FindClasses {
+  checkClasses(body)
+  const size = Math.floor((viewSamples - front.samples) / front.step) + 1
+  return (sound, count, step) => {
+    if (step % front.step !== 0) throw new RangeError(`views start a multiple of ${front.step} samples apart`)
+    const used = sound.subarray(0, viewSamples + (count - 1) * step)
+    const views = filters.run(used, [1, 1, used.length], (energy, [, , length = 0]) => {
+      const rows = new Float32Array(count * front.bands * size)
+      for (let row = 0; row < count * front.bands; row++) {
+        const from = (row % front.bands) * length + (Math.floor(row / front.bands) * step) / front.step
+        rows.set(energy.subarray(from, from + size), row * size)
+      }
+      return rows
+    })
+    return body.run(views, [count, front.bands, size], mostLikelyClasses)
+  }
+}
+
+function checkClasses({ outputSize }: VoiceModel): void {
+  if (outputSize > 0 && outputSize !== classVoices.length)
+    throw new Error(`the segmentation model knows ${outputSize} classes, not ${classVoices.length}`)
+}
+
+function mostLikelyClasses(scores: Float32Array, [, frames = 0, width = 0]: readonly number[]): Uint8Array {
+  if (frames !== viewFrames) throw new Error(`the segmentation model gives ${frames} frames for 10 s`)
+  const best = new Uint8Array(scores.length / width)
+  for (let row = 0, from = 0; row < best.length; row++, from += width)
+    for (let at = 1; at < width; at++) if (scores[from + at]! > scores[from + best[row]!]!) best[row] = at
+  return best
+}
