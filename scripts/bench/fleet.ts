@@ -1,0 +1,244 @@
+// Hands many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep as long
+// as a GPU would work. Some jobs meet a fault, and processes with a part of the workers are killed. Each job must be done
+// once and charged once. STENO_BENCH_WORKERS and STENO_BENCH_JOBS set the size, STENO_BENCH_SPEED the seconds of audio
+// that a worker recognises in a second.
+
+import { Database } from 'bun:sqlite'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { priceOf } from '../../src/accounts/price.ts'
+import type { Secrets } from '../../src/base/seal.ts'
+import { type Db, databasePath } from '../../src/db/db.ts'
+import { createJob, queueJob } from '../../src/jobs/job.ts'
+import { makeAccount } from '../../test/support/account.ts'
+import { defaults } from '../../test/support/defaults.ts'
+import { seeded } from '../../test/support/random.ts'
+import { cpuSeconds, type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
+import type { Order } from './support/fleet-workers.ts'
+import { natsProgram, startNats } from './support/nats.ts'
+
+export const bench = { name: 'Workers: jobs through NATS, engines that sleep', run }
+
+const workers = Number(process.env.STENO_BENCH_WORKERS ?? 20)
+const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
+const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
+const accounts = 100
+const workersPerProcess = 100
+/** A process with workers is killed and started again each time that this share of the jobs is done. */
+const killEveryShare = 0.2
+const faultShare = 0.01
+const random = seeded(7)
+
+type Sample = { done: number; rssMb: number; cpuSeconds: number; at: number }
+
+async function run(): Promise<string[][]> {
+  if (!natsProgram) return [['skipped: there is no nats-server here']]
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  const nats = await startNats(natsProgram, join(folder, 'js'))
+  const data = prepareData((db, _, secrets) => fill(db, secrets))
+  layMedia(data)
+  const server = await serve(data, {
+    STENO_NATS: nats.url,
+    STENO_WORKERS: '0',
+    STENO_WORKER_LEASE: '10s',
+    STENO_LOG_LEVEL: 'error',
+  })
+  const fleet = new Fleet({ nats: nats.url, server: `http://127.0.0.1:${server.port}`, folder })
+  try {
+    await fleet.start()
+    const { samples, kills } = await watch(data, server, fleet)
+    return [
+      ['what', 'count'],
+      ...speeds(samples),
+      ['processes of workers killed', `${kills}`],
+      ...judge(data),
+    ]
+  } finally {
+    await fleet.stop()
+    await server.stop()
+    await nats.stop()
+    data.remove()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Creates accounts, and jobs of one to five minutes that wait for a worker. */
+function fill(db: Db, secrets: Secrets): void {
+  db.tx(() => {
+    const owners = Array.from({ length: accounts }, (_, at) =>
+      makeAccount(db, secrets, `caller${at}@example.org`, 1_000_000),
+    )
+    for (let count = 0; count < jobs; count++) {
+      const owner = random.pick(owners)
+      const id = createJob(db, owner.accountId, {
+        keyId: owner.keyId,
+        sourceUrl: 'https://media.invalid/talk.mp3',
+        uploadId: null,
+        fileBytes: 16,
+        language: 'en',
+        diarize: false,
+        speakerCount: null,
+        align: true,
+        prompt: null,
+        vocabulary: [],
+        webhookUrl: null,
+      })
+      const durationMs = 60_000 + random.below(240_000)
+      queueJob(db, id, { durationMs, channels: 1, pricePerHourCents: defaults.pricePerHourCents })
+    }
+  })
+}
+
+/** Gives each job a media file. All files are links to one file. */
+function layMedia({ dataDir }: Prepared): void {
+  const folder = join(dataDir, 'media')
+  mkdirSync(folder, { mode: 0o700 })
+  const original = join(dataDir, 'original')
+  writeFileSync(original, 'sound of a file')
+  for (const { id } of readAll<{ id: string }>({ dataDir }, 'select id from jobs'))
+    linkSync(original, join(folder, id))
+  rmSync(original)
+}
+
+/** The processes that hold the workers. */
+class Fleet {
+  readonly #places: Pick<Order, 'nats' | 'server' | 'folder'>
+  readonly #children = new Map<number, Bun.Subprocess>()
+  #seed = 1
+
+  constructor(places: Pick<Order, 'nats' | 'server' | 'folder'>) {
+    this.#places = places
+  }
+
+  async start(): Promise<void> {
+    const firsts = Array.from(
+      { length: Math.ceil(workers / workersPerProcess) },
+      (_, at) => at * workersPerProcess,
+    )
+    await Promise.all(firsts.map(first => this.#begin(first)))
+  }
+
+  /** Kills a process of workers, and starts it again. */
+  async killOne(): Promise<void> {
+    const [first, child] = random.pick([...this.#children])
+    child.kill('SIGKILL')
+    await child.exited
+    await this.#begin(first)
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children.values()) child.kill('SIGKILL')
+    await Promise.all([...this.#children.values()].map(child => child.exited))
+  }
+
+  async #begin(first: number): Promise<void> {
+    const count = Math.min(workersPerProcess, workers - first)
+    const order: Order = { ...this.#places, first, count, speed, faultShare, seed: this.#seed++ }
+    const script = join(import.meta.dir, 'support/fleet-workers.ts')
+    const child = Bun.spawn([process.execPath, script, JSON.stringify(order)], {
+      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    this.#children.set(first, child)
+    await child.stdout.getReader().read()
+  }
+}
+
+/** Waits until all jobs have ended. Samples the server each second. */
+async function watch(
+  data: Prepared,
+  server: Ready,
+  fleet: Fleet,
+): Promise<{ samples: Sample[]; kills: number }> {
+  const samples: Sample[] = []
+  let kills = 0
+  for (;;) {
+    const [row] = readAll<{ done: number }>(
+      data,
+      'select count(*) as done from jobs where completed_at is not null',
+    )
+    const done = row?.done ?? 0
+    samples.push({ done, rssMb: server.rssMb(), cpuSeconds: cpuSeconds(server.pid), at: performance.now() })
+    if (done === jobs) return { samples, kills }
+    if (done >= (kills + 1) * killEveryShare * jobs) {
+      kills += 1
+      await fleet.killOne()
+    }
+    await Bun.sleep(1000)
+  }
+}
+
+function speeds(samples: readonly Sample[]): string[][] {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (!first || !last) throw new Error('there are no samples')
+  const seconds = (last.at - first.at) / 1000
+  const cpu = last.cpuSeconds - first.cpuSeconds
+  const quarters = [0.25, 0.5, 0.75, 1].map(share => {
+    const sample = samples.find(({ done }) => done >= share * jobs)
+    return sample?.rssMb.toFixed(0) ?? '-'
+  })
+  return [
+    ['workers', `${workers}`],
+    ['jobs', `${jobs}`],
+    ['jobs per second', (jobs / seconds).toFixed(0)],
+    ['CPU of the server, ms per job', ((1000 * cpu) / jobs).toFixed(2)],
+    ['CPU of the server, cores', (cpu / seconds).toFixed(2)],
+    ['RSS of the server after each quarter, MB', quarters.join(', ')],
+    ['RSS of the server, most, MB', Math.max(...samples.map(({ rssMb }) => rssMb)).toFixed(0)],
+  ]
+}
+
+type Row = {
+  state: string
+  durationMs: number
+  attempts: number
+  settles: number
+  settled: number
+  releases: number
+}
+
+/** Counts the results. Each count below the row `must be 0:` is an error of the server if it is not 0. */
+function judge(data: Prepared): string[][] {
+  const rows = readAll<Row>(
+    data,
+    `select state, duration_ms as durationMs, attempts, count(*) filter (where kind = 'settle') as settles,
+       coalesce(sum(units) filter (where kind = 'settle'), 0) as settled,
+       count(*) filter (where kind = 'release') as releases
+     from jobs left join ledger on ledger.job_id = jobs.id group by jobs.id`,
+  )
+  const count = (matches: (row: Row) => boolean) => `${rows.filter(matches).length}`
+  const [reserved] = readAll<{ units: number }>(data, 'select sum(reserved_units) as units from accounts')
+  return [
+    ['jobs that needed more than one attempt', count(({ attempts }) => attempts > 1)],
+    [
+      'jobs that failed after four attempts',
+      count(({ state, attempts }) => state === 'failed' && attempts === 4),
+    ],
+    ['must be 0:', ''],
+    ['jobs that failed earlier', count(({ state, attempts }) => state === 'failed' && attempts < 4)],
+    [
+      'completed jobs that were not charged once',
+      count(({ state, settles }) => state === 'completed' && settles !== 1),
+    ],
+    ['failed jobs that were charged', count(({ state, settles }) => state === 'failed' && settles !== 0)],
+    [
+      'jobs charged a wrong price',
+      count(
+        ({ settles, settled, durationMs }) =>
+          settled !== settles * priceOf(durationMs, defaults.pricePerHourCents),
+      ),
+    ],
+    ['units that are still reserved', `${reserved?.units ?? 0}`],
+  ]
+}
+
+function readAll<Found>({ dataDir }: { dataDir: string }, statement: string): Found[] {
+  const db = new Database(databasePath(dataDir), { readonly: true })
+  try {
+    return db.query<Found, []>(statement).all()
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,76 @@
+// Many workers in one process, for the benchmark of a fleet. Their engines sleep as long as a GPU would work. A share of
+// the jobs meets a fault: the engine fails, or the worker leaves in the middle of a job and comes back.
+
+import { join } from 'node:path'
+import { JobFailure } from '../../../src/errors.ts'
+import { Worker } from '../../../src/workers/worker.ts'
+import { steeredEngine, transcriptOf } from '../../../test/support/engine.ts'
+import { seeded } from '../../../test/support/random.ts'
+
+export type Order = {
+  nats: string
+  server: string
+  folder: string
+  /** The workers have the numbers from `first` to `first + count - 1`. */
+  first: number
+  count: number
+  /** Seconds of audio that an engine recognises in a second. */
+  speed: number
+  faultShare: number
+  seed: number
+}
+
+const words = 'We will meet again on Thursday at the usual place.'
+
+if (import.meta.main) await hold(JSON.parse(process.argv[2] ?? '') as Order)
+
+async function hold(order: Order): Promise<void> {
+  const numbers = Array.from({ length: order.count }, (_, at) => order.first + at)
+  await Promise.all(numbers.map(number => openWorker(order, number)))
+  console.log('ready')
+  await new Promise(() => {})
+}
+
+async function openWorker(order: Order, number: number): Promise<void> {
+  const random = seeded(order.seed * 1000 + number)
+  const settings = {
+    address: order.nats,
+    credentials: null,
+    cluster: 'main',
+    name: `gpu-${number}`,
+    server: order.server,
+    folder: join(order.folder, `${number}`),
+  }
+  const engine = {
+    ...steeredEngine(),
+    async transcribe(...[input, { signal }]: Parameters<ReturnType<typeof steeredEngine>['transcribe']>) {
+      const workMs = input.durationMs / order.speed
+      const isFaulty = random.next() < order.faultShare
+      await pause(isFaulty ? workMs * random.next() : workMs, signal)
+      if (!isFaulty) return transcriptOf(input, words)
+      if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
+      // The worker leaves without an answer. Another worker gets the job when the lease ends.
+      const left = leave()
+      await pause(Number.MAX_SAFE_INTEGER, signal)
+      await left
+      throw new Error('the worker has left')
+    },
+  }
+  let worker = await Worker.open(settings, engine, new AbortController().signal)
+  async function leave(): Promise<void> {
+    await worker.close()
+    worker = await Worker.open(settings, engine, new AbortController().signal)
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
