@@ -75,13 +75,15 @@ function Body({ at }: { at: string }) {
 }
 
 /**
- * Sets the document's title. After a change of the page, moves the focus to the heading, for screen readers.
+ * Sets the document's title. After a change of the page, moves the focus to the main field of the page, or to the
+ * heading, for screen readers.
  */
 function useTitle(title: string | undefined): void {
   const isFirst = useRef(true)
   useEffect(() => {
     if (title) document.title = `${title} · steno`
-    if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus()
+    const target = ['main [autofocus]', 'main h1'].map(each => document.querySelector<HTMLElement>(each))
+    if (!isFirst.current) target.find(Boolean)?.focus()
     isFirst.current = false
   }, [title])
 }

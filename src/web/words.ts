@@ -94,7 +94,7 @@ export const words = {
     docs: 'API reference',
     signOut: 'Sign out',
     theme: 'Colours',
-    themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },
+    themes: { auto: 'Automatic', light: 'Light', dark: 'Dark' },
   },
 
   add: {
@@ -227,6 +227,7 @@ export const words = {
 
   keyboard: {
     title: 'Keyboard',
+    selectHint: 'Select a passage to play it, copy it, link to it, or save it as subtitles.',
     on: 'Single keys work',
     list: [
       ['Space, K', 'Play and pause'],
@@ -276,6 +277,7 @@ export const words = {
   speakers: {
     title: (count: number) => (count === 1 ? 'One speaker' : `${count} speakers`),
     nameOf: (name: string) => `Name of ${name}`,
+    renameHere: 'Change the name',
     rename: 'Type a name; it changes in the whole transcript',
     share: (share: string, time: string) => `${share} · ${time}`,
     showAll: (count: number) => `Show all ${count}`,
@@ -288,7 +290,6 @@ export const words = {
     copyWithTime: 'Copy with time',
     link: 'Copy link',
     subtitles: 'Save as subtitles',
-    fileName: 'passage',
   },
 
   exports: {
@@ -309,6 +310,7 @@ export const words = {
     preview: 'Preview',
     save: 'Save file',
     onVideo: 'Show on the video',
+    part: 'Only a part? Close this and select the part in the text.',
   },
 
   search: {

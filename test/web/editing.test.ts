@@ -111,8 +111,12 @@ seen('a speaker is renamed in one place, also in Arabic', async () => {
     await field.press('Enter')
     await page.locator('.turn .name', { hasText: name }).first().waitFor()
   }
+  // A click on the name beside the text leads to the field of this name.
+  await page.locator('.turn .name', { hasText: 'SPEAKER 2' }).first().click()
+  await page.keyboard.type('Ben\n')
+  await page.locator('.turn .name', { hasText: 'Ben' }).first().waitFor()
   const { result } = await dora.job(dora.jobId)
-  expect(result.speakers).toEqual(['ليلى', 'SPEAKER 2'])
+  expect(result.speakers).toEqual(['ليلى', 'Ben'])
 })
 
 seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {

@@ -63,6 +63,11 @@ export function nameOf({ metadata, filename, source_url: url, created_at: at }: 
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
 }
 
+/** Returns the name of a job without the extension of its file, for the names of saved files. */
+export function baseNameOf(job: Job): string {
+  return nameOf(job).replace(/\.[a-z0-9]{2,4}$/i, '')
+}
+
 export function nameInUrl(address: string): string {
   const url = URL.parse(address)
   if (!url) return address

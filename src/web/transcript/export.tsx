@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { askText, messageOf, withQuery } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
-import { nameOf } from '../jobs/job.ts'
+import { baseNameOf } from '../jobs/job.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Check, Choice, FaultText, Field } from '../parts/form.tsx'
 import { ScrollBox } from '../parts/scroll.tsx'
@@ -42,7 +42,7 @@ export function ExportDialog({ studio }: { studio: Studio }) {
   const isCues = format === 'srt' || format === 'vtt'
   const address = `/v1/transcribe/${studio.job.id}`
   const query = queryOf(options)
-  const fileName = `${nameOf(studio.job).replace(/\.[a-z0-9]{2,4}$/i, '')}.${extensions[format]}`
+  const fileName = `${baseNameOf(studio.job)}.${extensions[format]}`
 
   useEffect(() => {
     const timer = setTimeout(async () => {
@@ -65,6 +65,7 @@ export function ExportDialog({ studio }: { studio: Studio }) {
           {format !== 'json' && <Check label={text.speakers} of={options.speakers} />}
           {format === 'text' && <Check label={text.times} of={options.times} />}
           {isCues && <CueOptions options={options} />}
+          <p class="hint">{text.part}</p>
         </div>
         <div class="stack">
           <ScrollBox label={text.preview}>

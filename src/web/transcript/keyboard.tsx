@@ -46,6 +46,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
   return (
     <>
       <p class="hint keys-hint">
+        {text.selectHint}{' '}
         <button type="button" class="quiet link" onClick={() => (isHelpOpen.value = true)}>
           {text.title}
         </button>

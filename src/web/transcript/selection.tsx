@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
+import { baseNameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
 import { wordAtCharacter } from './document.ts'
 import { type Passage, subtitlesOf } from './passage.ts'
@@ -80,7 +81,8 @@ function saveSubtitles(studio: Studio, passage: Passage): void {
   if (!studio.view) return
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([subtitlesOf(studio.view, passage)], { type: 'text/plain' }))
-  link.download = `${text.fileName}.srt`
+  const { start } = timesOf(studio, passage)
+  link.download = `${baseNameOf(studio.job)} ${showClock(start).replaceAll(':', '-')}.srt`
   link.click()
   URL.revokeObjectURL(link.href)
 }

@@ -1,7 +1,9 @@
 // The list of speakers. A person can change the names. A bar shows the share of the talk of each speaker.
 
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { showDuration, showPercent } from '../base/format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { talkTimes } from './document.ts'
@@ -23,7 +25,11 @@ export function Speakers({ studio }: { studio: Studio }) {
     share: sum === 0 ? 0 : seconds / sum,
     colour: studio.colourOf(speaker),
   }))
+  const asked = studio.renaming.value
   const shown = showsAll.value ? rows : rows.slice(0, shownAtOnce)
+  useEffect(() => {
+    if (rows.findIndex(({ speaker }) => speaker === asked) >= shownAtOnce) showsAll.value = true
+  }, [asked])
   return (
     <section class="speakers" aria-labelledby="speakers-title">
       <h2 id="speakers-title">{text.title(times.length)}</h2>
@@ -32,6 +38,7 @@ export function Speakers({ studio }: { studio: Studio }) {
         {shown.map(({ speaker, seconds, share, colour }) => (
           <li key={speaker} data-speaker={colour}>
             <NameField studio={studio} speaker={speaker} />
+            <Icon name="pen" />
             <span class="hint">{text.share(showPercent(share), showDuration(seconds))}</span>
           </li>
         ))}
@@ -73,7 +80,14 @@ function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: nu
 
 function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   const { edits } = studio
+  const field = useRef<HTMLInputElement>(null)
   const shown = edits.nameOf(speaker)
+  const isAsked = studio.renaming.value === speaker
+  useEffect(() => {
+    if (!isAsked) return
+    field.current?.select()
+    studio.renaming.value = null
+  }, [isAsked])
   const save = (input: HTMLInputElement) => {
     const name = input.value.trim()
     if (name === '' || name === shown) input.value = shown
@@ -85,6 +99,7 @@ function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   }
   return (
     <input
+      ref={field}
       class="name"
       dir="auto"
       aria-label={text.nameOf(shown)}

@@ -22,6 +22,8 @@ export class Studio {
   readonly isFollowing = signal(true)
   readonly isFinding = signal(false)
   readonly showsDoubt = signal(false)
+  /** The label of a speaker whose name a person wants to change. The list of speakers moves the focus to its field. */
+  readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)
   /** The address of the subtitle file for the video. Null when the subtitles are off. */
   readonly subtitles = signal<string | null>(null)
@@ -93,11 +95,13 @@ export class Studio {
     this.goTo(this.player.position)
   }
 
-  /** Plays from the clicked word. A click that ends a selection of text is ignored. */
+  /** Plays from the clicked word, or renames the clicked speaker. A click that ends a selection of text is ignored. */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
     const time = event.target.closest<HTMLElement>('.time')
     if (time) this.playFrom(Number(time.dataset.seconds))
+    const name = event.target.closest<HTMLElement>('.name')
+    if (name) this.renaming.value = name.dataset.label ?? null
     if (time || this.edits.isEditing.value || getSelection()?.isCollapsed === false) return
     if (!event.target.closest('.utterance')) return
     const word = this.view.wordAtPoint(event.clientX, event.clientY)

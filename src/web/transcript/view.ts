@@ -168,6 +168,8 @@ export class TranscriptView {
     if (turn.speaker !== null && turn.isNewSpeaker) {
       name = element('strong', 'name')
       name.dir = 'auto'
+      name.dataset.label = turn.speaker
+      name.title = words.speakers.renameHere
       name.textContent = this.options.nameOf(turn.speaker)
       margin.prepend(name)
     }
