@@ -207,7 +207,7 @@ export const words = {
     subtitles: 'Subtitles',
     noWords: 'No words were recognised in this recording. It may be silent, or hold music only.',
     playFrom: (time: string) => `Play from ${time}`,
-    linkCopied: 'The link is copied.',
+    linkCopied: (time: string) => `The link to ${time} is copied.`,
     textCopied: 'The text is copied.',
     noClipboard: 'The browser lets only https pages copy. Select the text and copy it yourself.',
   },

@@ -106,7 +106,9 @@ seen('the text is copied with and without times, and a link leads to the moment'
     '[0:00] SPEAKER 1:',
     '[0:11] SPEAKER 2:',
   ])
-  expect(await copied('Copy link', 'The link is copied.')).toBe(`${service.url}/jobs/${gus.jobId}#t=12.5`)
+  expect(await copied('Copy link', 'The link to 0:12 is copied.')).toBe(
+    `${service.url}/jobs/${gus.jobId}#t=12.5`,
+  )
 })
 
 seen('a selected passage is saved as subtitles with the times of its words', async () => {

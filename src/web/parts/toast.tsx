@@ -9,8 +9,14 @@ type Toast = { id: number; text: string; isFault: boolean; action: { label: stri
 const toasts = signal<Toast[]>([])
 let count = 0
 
-export function tell(text: string): void {
-  show(text, { isFault: false, action: null, ms: timing.toastMs })
+/** Shows a message. With `undo`, the message has the button "Undo". */
+export function tell(text: string, undo?: () => void): void {
+  const run = () => {
+    close(id)
+    undo?.()
+  }
+  const action = undo ? { label: words.undo, run } : null
+  const id = show(text, { isFault: false, action, ms: undo ? timing.undoMs : timing.toastMs })
 }
 
 export function tellFault(fault: unknown): void {

@@ -49,7 +49,11 @@ function OpenFindBar({ studio }: { studio: Studio }) {
     edits.replace(replaced(studio.result.utterances, chosen, replacement.value))
     view?.reindex()
     find()
-    tell(text.replaced(chosen.length))
+    tell(text.replaced(chosen.length), () => {
+      edits.undo()
+      view?.reindex()
+      find()
+    })
   }
 
   useEffect(() => field.current?.focus(), [])

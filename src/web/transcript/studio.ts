@@ -127,7 +127,7 @@ export class Studio {
   copyLink(seconds: number): void {
     const address = new URL(location.href)
     address.hash = `t=${seconds.toFixed(1)}`
-    copy(address.href, words.transcript.linkCopied)
+    copy(address.href, words.transcript.linkCopied(showClock(seconds)))
   }
 
   copyText(options: { withTimes: boolean }): void {
