@@ -7,7 +7,10 @@
 // STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
 // STENO_BENCH_OPENAI: the file of the same weights in the format of openai/whisper, such as base.pt.
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
+// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
+// STENO_BENCH_PUBLISHED: the folder of the same weights in the published layout, for transformers.js.
+// STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds.
 // STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,6 +23,7 @@ import {
   openaiWhisper,
   type Program,
   steno,
+  transformersJs,
   whisperCpp,
 } from './support/programs.ts'
 import { realSpeech, type SoundSet } from './support/real-speech.ts'
@@ -55,10 +59,12 @@ async function run(): Promise<string[][]> {
     const weights = firstOf('models/whisper-base/compact.safetensors')
     const model = given ?? (weights && dirname(weights))
     if (!model) return [head, ['-', 'skipped: the built-in model is not here']]
-    const all = [steno(model), fasterWhisper(), whisperCpp(), openaiWhisper()]
+    const all = [steno(model), fasterWhisper(), whisperCpp(), transformersJs(), openaiWhisper()]
     const programs = all.filter(({ here }) => here)
     const rows: string[][] = []
-    for (const set of sets) rows.push(...rowsOf(set, await hearInTurn(set, programs)))
+    const { STENO_BENCH_SOUNDS: only } = process.env
+    for (const set of sets.filter(({ name }) => !only || name === only))
+      rows.push(...rowsOf(set, await hearInTurn(set, programs)))
     const missing = all.filter(({ here }) => !here)
     return [head, ...rows, ...missing.map(({ name }) => ['-', name, 'skipped: not here'])]
   } finally {

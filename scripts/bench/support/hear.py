@@ -1,8 +1,9 @@
-"""Transcribes WAV files (16 kHz, mono, 16 bits) with another program: python hear.py faster|openai WEIGHTS FILE...
+"""Transcribes WAV files (16 kHz, mono, 16 bits) with another program: python hear.py faster|openai|cpp WEIGHTS FILE...
 
 faster: faster-whisper, int8, batches of 8, greedy. WEIGHTS is a folder in CTranslate2's format.
 openai: openai/whisper, greedy with fallback, without the previous text. WEIGHTS is the file of the base model.
-Both programs compute word times and detect the language. Prints a JSON list with {text, words} for each file.
+cpp: whisper.cpp by pywhispercpp, greedy, one thread, without word times. WEIGHTS is a file in its format.
+All programs detect the language; the first two compute word times. Prints a JSON list with {text, words} for each file.
 """
 import json
 import sys
@@ -39,6 +40,12 @@ def openai(weights):
     return lambda sound: [(word["word"], word["start"], word["end"]) for word in hear(sound)]
 
 
+def cpp(weights):
+    from pywhispercpp.model import Model
+    model = Model(weights, n_threads=1, language="auto", print_progress=False, print_realtime=False)
+    return lambda sound: [(f" {segment.text}", segment.t0 / 100, segment.t1 / 100) for segment in model.transcribe(sound)]
+
+
 def answer(words):
     named = [{"word": word, "start": float(start), "end": float(end)} for word, start, end in words]
     return {"text": "".join(word for word, _, _ in words), "words": named}
@@ -46,5 +53,5 @@ def answer(words):
 
 if __name__ == "__main__":
     program, weights, *files = sys.argv[1:]
-    hear = {"faster": faster, "openai": openai}[program](weights)
+    hear = {"faster": faster, "openai": openai, "cpp": cpp}[program](weights)
     print(json.dumps([answer(hear(samples(file))) for file in files]))

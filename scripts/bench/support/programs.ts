@@ -7,6 +7,7 @@ import type { Transcript } from '../../../src/transcripts/transcript.ts'
 import { measure, type Spent } from './measure.ts'
 import type { Sound } from './real-speech.ts'
 import type { TimedWord } from './score.ts'
+import type { TransformersAnswer, TransformersOrder } from './transformers.ts'
 
 /**
  * The result of one run. `words` has one list of words for each sound. `words` is null if the program gives
@@ -25,6 +26,7 @@ export type Program = {
 
 const main = join(import.meta.dir, '../../../src/main.ts')
 const script = join(import.meta.dir, 'hear.py')
+const transformers = join(import.meta.dir, 'transformers.ts')
 const rounds = 2
 
 export function steno(model: string): Program {
@@ -56,19 +58,55 @@ export function openaiWhisper(): Program {
 }
 
 export function whisperCpp(): Program {
-  const { STENO_BENCH_WHISPER_CPP: program = '', STENO_BENCH_GGML: model = '' } = process.env
+  const {
+    STENO_BENCH_WHISPER_CPP: program = '',
+    STENO_BENCH_PYWHISPERCPP: python = '',
+    STENO_BENCH_GGML: model = '',
+  } = process.env
   // Idle threads of whisper.cpp spin, so on shared cores only one thread is a fair comparison.
   const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
   return {
     name: 'whisper.cpp, one thread',
-    here: program !== '' && model !== '',
+    here: (program !== '' || python !== '') && model !== '',
     rounds,
     async hear(sounds) {
+      if (program === '')
+        return { ...(await hearWithPython([python, script, 'cpp', model], sounds)), words: null }
       const files = sounds.flatMap(({ path }) => ['-f', path])
       const { out, ...spent } = await measure([program, '-m', model, ...greedy, ...files])
       return { ...spent, text: out, words: null }
     },
   }
+}
+
+/** Runs the pipeline of transformers.js. It cannot detect the language, so the language is given. */
+export function transformersJs(): Program {
+  const { STENO_BENCH_PUBLISHED: folder = '' } = process.env
+  return {
+    name: 'transformers.js',
+    here: folder !== '',
+    rounds: 1,
+    async hear(sounds) {
+      const floats: TransformersOrder['sounds'] = []
+      for (const { path } of sounds) floats.push({ path: await rawFloats(path), language: 'en' })
+      const order: TransformersOrder = { folder, variant: '', sounds: floats, threads: 2 }
+      const { out, ...spent } = await measure([process.execPath, transformers, JSON.stringify(order)])
+      const { texts } = JSON.parse(out.trim().split('\n').at(-1) ?? '') as TransformersAnswer
+      return { ...spent, text: texts.join(' '), words: null }
+    },
+  }
+}
+
+/** Writes the samples of a WAV file of the bench as 32-bit floats beside it. Returns the path. */
+async function rawFloats(path: string): Promise<string> {
+  const headerBytes = 44
+  const samples = new Int16Array((await Bun.file(path).arrayBuffer()).slice(headerBytes))
+  const written = `${path}.f32`
+  await Bun.write(
+    written,
+    Float32Array.from(samples, value => value / 32_768),
+  )
+  return written
 }
 
 async function hearWithSteno(model: string, sounds: readonly Sound[]): Promise<Answer> {
