@@ -85,7 +85,7 @@ async function withEncoded<Result>(
   const encoded: EncodedWindow[] = []
   try {
     for (const window of windows) {
-      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording))))
+      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording)), rowOf(window).frames))
       await onShare(encoded.length / windows.length)
     }
     return await use(encoded)
