@@ -11,7 +11,7 @@ import { newSession } from './addresses.ts'
 import { Assignment } from './assignment.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { type Delivery, pull } from './delivery.ts'
-import { type Hello, priorities, protocol, subjectsOf } from './messages.ts'
+import { type Hello, type HelloAnswer, priorities, protocol, subjectsOf } from './messages.ts'
 import { Server } from './server.ts'
 
 export type WorkerSettings = NatsSettings & {
@@ -53,6 +53,7 @@ export class Worker {
         if (assignment?.fence === fence) assignment.stop()
       },
     })
+    engine.onReady(() => void this.#server.ask('hello', this.#hello()).then(this.#welcome, () => {}))
     const places = Array.from({ length: engine.capacity }, () => this.#takeJobs())
     this.#loops = Promise.all([this.#greet(), ...places])
     this.#logStatus()
@@ -104,24 +105,27 @@ export class Worker {
   async #greet(): Promise<void> {
     while (!this.#isDraining || this.#assignments.size > 0) {
       try {
-        const answer = await this.#server.ask('hello', this.#hello())
-        if (answer.kind === 'welcome') {
-          this.#refusal = null
-          this.#pool = answer.pool
-          this.#leaseMs = answer.leaseMs
-          this.#server.timeoutMs = Math.min(limits.workerRequestMs, answer.leaseMs / 2)
-          for (const job of answer.stop) this.#assignments.get(job)?.stop()
-        } else {
-          if (answer.message !== this.#refusal) log.error('refused by the server', { reason: answer.message })
-          this.#refusal = answer.message
-          this.#pool = null
-        }
+        this.#welcome(await this.#server.ask('hello', this.#hello()))
       } catch {
         // The server is away. The jobs in hand go on, and jobs from the stream wait for the claim.
       }
       await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
     }
     await this.#server.ask('hello', this.#hello()).catch(() => {})
+  }
+
+  #welcome = (answer: HelloAnswer): void => {
+    if (answer.kind === 'welcome') {
+      this.#refusal = null
+      this.#pool = answer.pool
+      this.#leaseMs = answer.leaseMs
+      this.#server.timeoutMs = Math.min(limits.workerRequestMs, answer.leaseMs / 2)
+      for (const job of answer.stop) this.#assignments.get(job)?.stop()
+      return
+    }
+    if (answer.message !== this.#refusal) log.error('refused by the server', { reason: answer.message })
+    this.#refusal = answer.message
+    this.#pool = null
   }
 
   #hello(): Hello {

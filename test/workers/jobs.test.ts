@@ -1,12 +1,15 @@
 // Tests the hand-over of jobs to workers, with a real nats-server, a real server and workers whose engines the test
 // controls. Each test has a cluster of its own.
 
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { addressesOf } from '../../src/workers/addresses.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { bytesOf, type Claim, protocol, subjectsOf } from '../../src/workers/messages.ts'
+import { findCommand } from '../support/command.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { eventsOf } from '../support/event-source.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
@@ -209,4 +212,86 @@ natsTest('accounts take turns on the workers', async () => {
     engine.finish(task)
   }
   expect(order).toEqual(['0', '3', '1', '2'])
+})
+
+natsTest('a transcript that is too large for NATS comes by HTTP', async () => {
+  const { service, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+  const { utterances, ...transcript } = transcriptOf(task.input, 'A word.')
+  const spoken = Array.from({ length: 600 }, () => ({ ...utterances[0]!, text: 'A word. '.repeat(250) }))
+  task.resolve({ ...transcript, utterances: spoken })
+  const job = await ana.until(id, 'completed')
+  expect(job.result.utterances.length).toBe(600)
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+})
+
+natsTest(
+  'the signed address of media allows parts of the file, only of this job and only while it runs',
+  async () => {
+    const { service, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const { engine } = await startOwn()
+    const id = await ana.transcribe()
+    const task = await engine.given(1)
+    const { media, result } = addressesOf(service.secrets, id, 2, service.db.now())
+    const part = await fetch(`${service.url}${media}`, { headers: { Range: 'bytes=6-9' } })
+    expect([part.status, await part.text()]).toEqual([206, 'test'])
+    const other = await ana.transcribe()
+    const forged = [
+      media.replace(id, other),
+      media.replace('fence=2', 'fence=1'),
+      media.replace(/expires=\d+/, 'expires=99999999999999'),
+      addressesOf(service.secrets, id, 1, service.db.now()).media,
+      addressesOf(service.secrets, id, 2, service.db.now() - 16 * 60_000).media,
+      result.replace('/result', '/media'),
+    ]
+    const statuses = await Promise.all(
+      forged.map(async path => (await fetch(`${service.url}${path}`)).status),
+    )
+    expect(statuses).toEqual(forged.map(() => 403))
+    const put = await fetch(`${service.url}${result}`, { method: 'PUT', body: '{"job": 1}' })
+    expect(await put.json()).toEqual({ kind: 'refused' })
+    engine.finish(task)
+    await ana.until(id, 'completed')
+    expect((await fetch(`${service.url}${media}`)).status).toBe(403)
+  },
+)
+
+test('without STENO_NATS no code of NATS is loaded', async () => {
+  const script = `
+    import { startService } from '${import.meta.dir}/../../src/service.ts'
+    import { readConfig } from '${import.meta.dir}/../../src/config.ts'
+    const nats = process.env.TEST_NATS ? { STENO_NATS: process.env.TEST_NATS } : {}
+    const running = await startService(readConfig({ STENO_PORT: '0', STENO_DATA_DIR: process.env.TEST_DIR, ...nats }))
+    await Bun.write(Bun.stdout, JSON.stringify(Object.keys(require.cache).filter(path => path.includes('@nats-io')).length))
+    process.exit(0)`
+  const count = async (natsUrl: string) => {
+    const child = Bun.spawn([process.execPath, '-e', script], {
+      env: { ...process.env, TEST_NATS: natsUrl, TEST_DIR: temporaryFolder() },
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    return Number(await new Response(child.stdout).text())
+  }
+  expect(await count('')).toBe(0)
+  expect(await count('nats://127.0.0.1:1')).toBeGreaterThan(10)
+})
+
+natsTest('steno workers list shows the workers and the dead letters', async () => {
+  const { service, startOwn } = await startServer({ STENO_SWEEP_EVERY: '50ms' })
+  expect((await findCommand(service.dataDir, 'workers', 'list')).out).toContain('No ')
+  await startOwn('gpu-7')
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
+  const listed = async () => (await findCommand(service.dataDir, 'workers', 'list', '--json')).json()
+  await until(async () => (await listed()).workers[0]?.ready)
+  expect(await listed()).toMatchObject({
+    workers: [{ name: 'gpu-7', model: 'steered', device: 'none', slots: 1, jobs: 0, speed: null }],
+    dead_letters: [],
+  })
+  expect((await findCommand(service.dataDir, 'workers', 'list')).out).toMatch(
+    /^gpu-7 +none +steered +0\/1 jobs /,
+  )
 })
