@@ -1,0 +1,121 @@
+// Tests a typed client that openapi-typescript and openapi-fetch make of the API's document: the code of a caller
+// compiles without type assertions, and runs one whole job. The server runs from source, or is the built program.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { clips, pocket, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { type Prepared, prepareData, type Ready, serve } from '../support/server.ts'
+import { projectRoot } from '../support/source.ts'
+
+const program = process.env.STENO_TEST_PROGRAM
+const missing = !pocket || !clips
+const modules = join(projectRoot, 'node_modules')
+
+let prepared: Prepared
+let server: Ready
+
+beforeAll(async () => {
+  if (missing) return
+  prepared = prepareData()
+  const environment = { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }
+  server = await serve(prepared, environment, ...(program ? [[resolve(program)]] : []))
+}, 120_000)
+
+afterAll(async () => {
+  await server?.stop()
+  prepared?.remove()
+})
+
+test.skipIf(missing)(
+  `a typed client compiles and runs a whole job${unless(missing ? null : 'all', 'pocket model with its clips')}`,
+  async () => {
+    const url = `http://127.0.0.1:${server.port}`
+    const folder = temporaryFolder()
+    symlinkSync(modules, join(folder, 'node_modules'))
+    writeFileSync(join(folder, 'api.ts'), astToString(await openapiTS(new URL(`${url}/v1/openapi.json`))))
+    writeFileSync(join(folder, 'whole-job.ts'), wholeJob)
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+
+    const tsc = Bun.spawnSync([process.execPath, join(modules, 'typescript/bin/tsc'), '-p', folder])
+    expect([tsc.exitCode, tsc.stdout.toString()]).toEqual([0, ''])
+
+    const clip = join(clips ?? '', 'en-short.flac')
+    const command = [process.execPath, join(folder, 'whole-job.ts'), url, prepared.key, clip]
+    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
+    expect(await new Response(child.stdout).json()).toEqual({
+      status: 'completed',
+      words: expect.any(Number),
+      firstCue: '1',
+      listed: true,
+      edited: 'Edited.',
+      deleted: 204,
+    })
+  },
+  120_000,
+)
+
+const config = {
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: 'ESNext',
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    types: ['bun-types'],
+    typeRoots: [modules],
+    skipLibCheck: true,
+  },
+  include: ['*.ts'],
+}
+
+const wholeJob = `
+import createClient from 'openapi-fetch'
+import type { paths } from './api'
+
+const [baseUrl = '', key = '', clip = ''] = process.argv.slice(2)
+const client = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${key}\` } })
+
+const upload = await client.POST('/v1/upload', { body: { filename: 'a.flac' } })
+if (!upload.data) throw new Error(upload.error.error.message)
+const { upload_id, upload_url, headers } = upload.data
+await fetch(upload_url, { method: 'PUT', headers, body: Bun.file(clip) })
+
+const accepted = await client.POST('/v1/transcribe', {
+  body: { upload_id, diarize: true, speaker_count: 1, metadata: { episode: '7' } },
+})
+if (!accepted.data) throw new Error(accepted.error.error.message)
+const path = { id: accepted.data.id }
+
+const waiting = { params: { path, query: { wait: 60 } } }
+let { data: job, error } = await client.GET('/v1/transcribe/{id}', waiting)
+while (job && !job.completed_at) ({ data: job, error } = await client.GET('/v1/transcribe/{id}', waiting))
+if (!job) throw new Error(error?.error.message)
+const words: number | undefined = job.result?.utterances.flatMap(utterance => utterance.words).length
+
+const subtitles = await client.GET('/v1/transcribe/{id}/export', {
+  params: { path, query: { format: 'srt', max_words: 50 } },
+  parseAs: 'text',
+})
+const firstCue: string | undefined = subtitles.data?.split('\\n')[0]
+const page = await client.GET('/v1/transcriptions', { params: { query: { status: 'completed', limit: 1 } } })
+const edited = await client.PATCH('/v1/transcribe/{id}', {
+  params: { path },
+  body: { utterances: [{ index: 0, text: 'Edited.' }] },
+})
+const after = await client.GET('/v1/transcribe/{id}', { params: { path } })
+const deleted = await client.DELETE('/v1/transcribe/{id}', { params: { path } })
+if (edited.error) throw new Error(edited.error.error.message)
+console.log(
+  JSON.stringify({
+    status: job.status,
+    words,
+    firstCue,
+    listed: page.data?.items[0]?.id === path.id,
+    edited: after.data?.result?.utterances[0]?.text,
+    deleted: deleted.response.status,
+  }),
+)
+`
