@@ -20,26 +20,6 @@ const {
 const modules = join(projectRoot, 'node_modules')
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-clients-'))
-const data = prepareData()
-const server = await serve(
-  data,
-  { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' },
-  ...(program ? [[resolve(program)]] : []),
-)
-try {
-  const url = `http://127.0.0.1:${server.port}`
-  const document = join(folder, 'openapi.json')
-  await Bun.write(document, await (await fetch(`${url}/v1/openapi.json`)).text())
-  const call = [url, data.key, clip]
-  if (python) openapiPythonClient(python, document, call)
-  else console.log('openapi-python-client: SKIPPED, because STENO_TEST_OPENAPI_PYTHON is not set')
-  if (jar) openapiGenerator(jar, document, call)
-  else console.log('openapi-generator: SKIPPED, because STENO_TEST_OPENAPI_JAR is not set')
-} finally {
-  await server.stop()
-  data.remove()
-  rmSync(folder, { recursive: true })
-}
 
 function openapiPythonClient(python: string, document: string, call: string[]): void {
   const output = join(folder, 'python')
@@ -133,3 +113,24 @@ if (!srt.startsWith('1\\n')) throw new Error(srt)
 await transcriptions.deleteTranscribeId({ id })
 console.log(\`\${job.status} with \${words} words, deleted\`)
 `
+
+const data = prepareData()
+const server = await serve(
+  data,
+  { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' },
+  ...(program ? [[resolve(program)]] : []),
+)
+try {
+  const url = `http://127.0.0.1:${server.port}`
+  const document = join(folder, 'openapi.json')
+  await Bun.write(document, await (await fetch(`${url}/v1/openapi.json`)).text())
+  const call = [url, data.key, clip]
+  if (python) openapiPythonClient(python, document, call)
+  else console.log('openapi-python-client: SKIPPED, because STENO_TEST_OPENAPI_PYTHON is not set')
+  if (jar) openapiGenerator(jar, document, call)
+  else console.log('openapi-generator: SKIPPED, because STENO_TEST_OPENAPI_JAR is not set')
+} finally {
+  await server.stop()
+  data.remove()
+  rmSync(folder, { recursive: true })
+}

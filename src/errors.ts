@@ -25,6 +25,7 @@ export const requestErrors = {
   TRANSCRIPTION_NOT_FOUND: { status: 404, message: 'There is no such transcription.' },
   MODEL_NOT_FOUND: { status: 404, message: 'There is no such model.' },
   DELIVERY_NOT_FOUND: { status: 404, message: 'There is no such delivery.' },
+  VOICE_NOT_FOUND: { status: 404, message: 'There is no such voice.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   REQUEST_TIMEOUT: { status: 408, message: 'The bytes of the request stopped coming.' },

@@ -364,6 +364,14 @@ export const limits = {
   /** Memory for the decoder's cache, for all rows of a batch together. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
+  // Limits of enrolled voices.
+  /** Maximum number of voices of one account. */
+  voicesMax: 100,
+  /** Maximum number of concurrent child processes that make voice prints. Further enrolments wait in a queue. */
+  voicePrintsMax: 2,
+  /** Timeout of the child process that makes a voice print. */
+  voicePrintMs: 5 * minute,
+
   // Limits of model files.
   /** The download of a model file fails after this many attempts in a row that add no byte to the file. */
   pullTriesMax: 5,
@@ -431,6 +439,7 @@ export const rates = {
   'jobs.delete': 30,
   'jobs.edit': 60,
   search: 60,
+  voices: 30,
   openai: 60,
   'balance.get': 100,
   'accounts.create': 10,

@@ -16,6 +16,7 @@ import { type Config, listeningUrl } from './config.ts'
 import { lockDataDir, makeDataDir } from './db/data-dir.ts'
 import { type Clock, openDb } from './db/db.ts'
 import { joinStandby, type Standby } from './db/standby.ts'
+import { type MakePrint, openPrinter } from './engine/printer.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
 import { claimJob, findJob, type Job } from './jobs/job.ts'
@@ -51,6 +52,7 @@ export type Parts = {
   onStandby: () => void
   /** Ends the process when another server may have taken over. */
   endAtOnce: () => void
+  makePrint: MakePrint
 }
 
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
@@ -167,6 +169,7 @@ function openParts(
   const runner = owned(
     new Runner({
       db,
+      secrets,
       live,
       config,
       media: parts.media ?? openMedia(config),
@@ -208,6 +211,7 @@ function openParts(
     mailer,
     rateLimiter,
     metrics,
+    makePrint: parts.makePrint ?? openPrinter(config),
   }
   return { service: { ...shared, checkWebhookUrl: checkUrl, deliver: deliverFor }, webhooks }
 }

@@ -7,6 +7,7 @@ import { purgeGrants } from './accounts/grant.ts'
 import { removeOldMail } from './accounts/mail.ts'
 import { purgeSessions } from './accounts/session.ts'
 import { purgeVerifications } from './accounts/verification.ts'
+import { purgeVoices } from './accounts/voice.ts'
 import { purgeReplies } from './api/idempotency.ts'
 import type { Service } from './api/service.ts'
 import { errorFields, log } from './base/log.ts'
@@ -56,6 +57,9 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
+    'delete old voices': ({ db, config }) => {
+      if (config.transcriptRetentionMs !== null) purgeVoices(db, { keptMs: config.transcriptRetentionMs })
+    },
     'purge grants': ({ db }) => purgeGrants(db),
     'purge clients': ({ db }) => purgeClients(db),
     'remove old mail': ({ db, config }) => removeOldMail(config.dataDir, db.now()),

@@ -42,6 +42,7 @@ const entryFiles: Record<string, string[]> = {
     'protocol',
     'supervisor',
     'once',
+    'printer',
     'child',
     'models/catalogue',
     'models/choose',
@@ -65,9 +66,10 @@ const engineLine: string[][] = [
   ['assemble', 'channels'],
   ['transcribe'],
   ['load'],
+  ['names', 'print'],
   ['child'],
   ['worker'],
-  ['supervisor', 'once'],
+  ['supervisor', 'once', 'printer'],
 ]
 
 const files = listSources('src')

@@ -53,7 +53,7 @@ async function run(): Promise<string[][]> {
     rows.push(
       await blockedBy('storing 10 h: event loop', async () => {
         const stored = await storeAhead(db, job, transcript.utterances, new AbortController().signal)
-        completeJob(db, job.id, transcript, { fence: 1, stored: stored })
+        completeJob(db, job.id, transcript, { fence: job.fence, stored })
       }),
     )
     rows.push(await blockedBy('indexing 10 h: event loop', indexed))

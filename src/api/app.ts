@@ -35,6 +35,7 @@ import { sessions } from './sessions.ts'
 import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
 import { uploads } from './uploads.ts'
+import { voices } from './voices.ts'
 import { workers } from './workers.ts'
 
 export function openApp(service: Service): AnyElysia {
@@ -141,6 +142,7 @@ export function openApp(service: Service): AnyElysia {
     .use(deliveries(service))
     .use(transcriptions(service))
     .use(search(service))
+    .use(voices(service))
     .use(audio(service))
     .use(models(service))
     .use(ops(service))

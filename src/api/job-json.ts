@@ -15,6 +15,7 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
     language: job.language,
     diarize: job.diarize,
     speaker_count: job.speakerCount,
+    name_speakers: job.nameSpeakers,
     align: job.align,
     channels: job.splitChannels ? 'split' : 'mix',
     metadata: job.metadata,

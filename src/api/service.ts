@@ -6,6 +6,7 @@ import type { Metrics } from '../base/metrics.ts'
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
+import type { MakePrint } from '../engine/printer.ts'
 import type { Engine } from '../engine/protocol.ts'
 import type { LiveJobs } from '../jobs/live.ts'
 import type { Runner } from '../jobs/runner.ts'
@@ -33,6 +34,7 @@ export type Service = {
   mailer: Mailer
   rateLimiter: RateLimiter
   metrics: Metrics
+  makePrint: MakePrint
   /** Returns the reason why a webhook address is refused, or null when the address is accepted. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
   /** Sends one event to a webhook, without retries. */

@@ -30,6 +30,7 @@ function unopened(config: Config): Service {
     baseUrl: absent,
     checkWebhookUrl: absent,
     deliver: absent,
+    makePrint: absent,
     keyUses: unopenedPart(),
     db: unopenedPart(),
     secrets: unopenedPart(),

@@ -22,6 +22,7 @@ import metadata from './migrations/017_metadata.sql' with { type: 'text' }
 import channels from './migrations/018_channels.sql' with { type: 'text' }
 import workers from './migrations/019_workers.sql' with { type: 'text' }
 import fleet from './migrations/020_fleet.sql' with { type: 'text' }
+import voices from './migrations/021_voices.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -47,6 +48,7 @@ const shipped: Migration[] = [
   { name: '018_channels', sql: channels },
   { name: '019_workers', sql: workers },
   { name: '020_fleet', sql: fleet },
+  { name: '021_voices', sql: voices },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -13,7 +13,9 @@ import { cutSection, sampleRate, seconds } from './audio.ts'
 import { mergeChannels, mergePeaks } from './channels.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
+import { nameSpeakers } from './names.ts'
 import { Peaks } from './peaks.ts'
+import { makePrint } from './print.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
 
@@ -39,6 +41,10 @@ export async function engine(): Promise<void> {
       } catch (error) {
         send({ kind: 'cannotLoad', message: firstLineOf(error).slice(0, 300) })
       }
+    } else if (order.kind === 'print') {
+      dieWithParent(order.parent)
+      confineEngine({ dataDir: order.dataDir, device: 'cpu' })
+      send(await makePrint(order))
     } else if (models) {
       await work(models, order, reading)
     }
@@ -70,14 +76,14 @@ async function work(
     send({ kind: 'utterances', id, first: utterancesSent, utterances })
     utterancesSent += utterances.length
   }
+  const open = (channel?: number) => {
+    const signal = new AbortController().signal
+    const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
+    return cutSection(sound, input.section)
+  }
   const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
-    const sound = decode(input.path, {
-      ...reading,
-      signal: new AbortController().signal,
-      ...(channel === undefined ? {} : { channel }),
-    })
     const peaks = new Peaks()
-    const transcript = await transcribe(models, peaks.of(cutSection(sound, input.section)), input, {
+    const transcript = await transcribe(models, peaks.of(open(channel)), input, {
       onSamples,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
       ...listener,
@@ -92,7 +98,7 @@ async function work(
     const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
     if (channels !== null) onUtterances(transcript.utterances)
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
-    sendTranscript(id, transcript)
+    sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
     // An error of another class is a defect of the program or of the machine. It ends this process, and the
     // supervisor retries the job in a new process.

@@ -6,8 +6,9 @@ import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { InstalledModel } from './models/store.ts'
-import type { VoiceChoice } from './models/voices.ts'
+import type { VoiceChoice, VoiceFiles } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
+import type { KnownVoice } from './who/prints.ts'
 
 export type TranscribeInput = {
   /** The path of the media file as it was received. The engine decodes this file. */
@@ -32,6 +33,11 @@ export type TranscribeInput = {
    * that the mix of all channels is transcribed.
    */
   channels?: number | null
+  /**
+   * The voices that may be named in the transcript. Empty or missing unless the caller asked for names. They need
+   * `diarize`.
+   */
+  knownVoices?: readonly KnownVoice[]
   /**
    * The section of the recording that is transcribed. The times in the transcript count from the start of the section.
    * Undefined means the whole recording.
@@ -143,6 +149,20 @@ export type Order =
       mediaProgram: Config['mediaProgram']
     }
   | { kind: 'job'; id: number; input: TranscribeInput }
+  | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
+
+/** The order to make the print of one person's voice. A process without a speech model carries the order out. */
+export type PrintOrder = {
+  path: string
+  /** The speech of the person, in seconds. Null means that the person is the only speaker in the file. */
+  speech: readonly { start: number; end: number }[] | null
+  voices: VoiceFiles
+  durationMsMax: number
+  mediaProgram: Config['mediaProgram']
+}
+
+/** A print as the server stores it. `model` is the name of the embedding model. `seconds` is the length of the speech. */
+export type VoicePrint = { print: number[]; model: string; seconds: number }
 
 /** A message from a worker to the server. */
 export type Report =
@@ -156,4 +176,6 @@ export type Report =
   | { kind: 'part'; id: number; utterances: Utterance[] }
   /** The end of a job. The utterances of the transcript are missing here, because they were sent in parts. */
   | { kind: 'done'; id: number; transcript: Transcript }
+  | { kind: 'printed'; print: VoicePrint }
+  | { kind: 'notPrinted'; code: JobErrorCode; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

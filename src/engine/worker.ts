@@ -206,7 +206,7 @@ export class Worker {
  * Returns the environment of this process without steno's settings, because the settings contain secrets. The child
  * process receives the settings that it needs in messages.
  */
-function environment(): Record<string, string | undefined> {
+export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
   // Disables Bun's own crash report: it would connect to the network and delay the exit.
   return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }

@@ -40,6 +40,8 @@ export type Job = {
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
+  /** True if the speakers get the names of the voices that the account has enrolled. */
+  nameSpeakers: boolean
   /** The number of channels of the recording. Null until the inspection of the media. */
   channelCount: number | null
   webhookUrl: string | null
@@ -78,21 +80,26 @@ type JobRequest = {
   translate?: boolean
   metadata?: Metadata
   splitChannels?: boolean
+  nameSpeakers?: boolean
   webhookUrl: string | null
 }
 
-type JobRow = Omit<Job, 'diarize' | 'align' | 'vocabulary' | 'translate' | 'metadata' | 'splitChannels'> & {
+type JobRow = Omit<
+  Job,
+  'diarize' | 'align' | 'vocabulary' | 'translate' | 'metadata' | 'splitChannels' | 'nameSpeakers'
+> & {
   diarize: number
   align: number
   vocabulary: string | null
   translate: number
   metadata: string | null
   splitChannels: number
+  nameSpeakers: number
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
   upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata,
-  split_channels as splitChannels, channel_count as channelCount, webhook_url as webhookUrl,
+  split_channels as splitChannels, name_speakers as nameSpeakers, channel_count as channelCount, webhook_url as webhookUrl,
   file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
   progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
   completed_at as completedAt, fence, attempts, worker, edited_at as editedAt, deleted_at as deletedAt`
@@ -102,9 +109,9 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, prompt, vocabulary, translate, metadata, split_channels, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, translate, metadata, split_channels, name_speakers, webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $splitChannels, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $splitChannels, $nameSpeakers, $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,
@@ -113,6 +120,7 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
       align: Number(request.align || request.diarize),
       translate: Number(request.translate ?? false),
       splitChannels: Number(request.splitChannels ?? false),
+      nameSpeakers: Number(request.nameSpeakers ?? false),
       metadata: request.metadata ? JSON.stringify(request.metadata) : null,
       vocabulary: request.vocabulary.length > 0 ? JSON.stringify(request.vocabulary) : null,
       progress: defaultProgress.created,
@@ -141,7 +149,16 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-function fromRow({ diarize, align, vocabulary, translate, splitChannels, metadata, ...row }: JobRow): Job {
+function fromRow({
+  diarize,
+  align,
+  vocabulary,
+  translate,
+  splitChannels,
+  nameSpeakers,
+  metadata,
+  ...row
+}: JobRow): Job {
   const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
   return {
     ...row,
@@ -149,6 +166,7 @@ function fromRow({ diarize, align, vocabulary, translate, splitChannels, metadat
     align: align === 1,
     translate: translate === 1,
     splitChannels: splitChannels === 1,
+    nameSpeakers: nameSpeakers === 1,
     vocabulary: terms,
     metadata: metadata === null ? {} : JSON.parse(metadata),
   }

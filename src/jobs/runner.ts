@@ -4,6 +4,7 @@
 import { LedgerError } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
+import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
@@ -32,6 +33,7 @@ import { WorkUnderWay } from './work.ts'
 type Parts = {
   db: Db
   config: Config
+  secrets: Secrets
   media: Media
   engine: Engine
   live: LiveJobs
@@ -174,9 +176,9 @@ export class Runner {
    * nothing. A step that failed because the database was locked or full is repeated.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
-    const { db, config, engine, live } = this.#parts
+    const { db, config, secrets, engine, live } = this.#parts
     return this.#underWay.run(job.id, async signal => {
-      const work = { job, signal, db, config, engine, live, ingest: this.#ingest }
+      const work = { job, signal, db, config, secrets, engine, live, ingest: this.#ingest }
       const end = await step(work).catch(
         (error): End =>
           () => {

@@ -1,7 +1,9 @@
 // The two steps of a job: preparing its media, and recognising the speech in its media. A step does not change the
 // state of the job. The step returns a function that stores the result and changes the state.
 
+import { findPrints, markVoicesUsed } from '../accounts/voice.ts'
 import { log } from '../base/log.ts'
+import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
@@ -21,6 +23,7 @@ export type Work = {
   signal: AbortSignal
   db: Db
   config: Config
+  secrets: Secrets
   engine: Engine
   live: LiveJobs
   ingest: Ingest
@@ -50,7 +53,7 @@ export async function prepare({ job, signal, db, config, live, ingest }: Work): 
 }
 
 /** Transcribes the media of a job. The returned function completes the job. */
-export async function recognise({ job, signal, db, config, engine, live }: Work): Promise<End> {
+export async function recognise({ job, signal, db, config, secrets, engine, live }: Work): Promise<End> {
   const durationMs = job.durationMs ?? 0
   const tell = throttled(progress => {
     setProgress(db, job.id, progress)
@@ -70,6 +73,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
       vocabulary: job.vocabulary,
       translate: job.translate,
       channels: job.splitChannels ? job.channelCount : null,
+      knownVoices: job.nameSpeakers ? findPrints(db, secrets, job.accountId) : [],
     },
     {
       signal,
@@ -86,6 +90,7 @@ export async function recognise({ job, signal, db, config, engine, live }: Work)
     db.tx(() => {
       const completed = completeJob(db, job.id, transcript, { fence, stored })
       if (completed && peaks) storePeaks(db, job.id, peaks)
+      if (completed && job.nameSpeakers) markVoicesUsed(db, job.accountId, transcript.speakers ?? [])
       return completed
     })
 }

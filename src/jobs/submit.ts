@@ -26,7 +26,8 @@ export async function checkSubmission(
   submission: Submission,
   checkWebhookUrl: (url: string) => Promise<string | null>,
 ): Promise<void> {
-  const { url, upload_id, language, diarize, speaker_count, metadata, channels, webhook_url } = submission
+  const { url, upload_id, language, diarize, speaker_count, name_speakers, metadata, channels, webhook_url } =
+    submission
   if ((url == null) === (upload_id == null)) throw invalid('Give exactly one of url and upload_id.')
   if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
   if (language != null && !isLanguage(language)) {
@@ -34,6 +35,7 @@ export async function checkSubmission(
     throw invalid(`language is not a supported code${meant === null ? '' : `; use ${meant}`}.`)
   }
   if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
+  if (name_speakers && !diarize) throw invalid('name_speakers needs diarize to be true.')
   for (const name of Object.keys(metadata ?? {}))
     if (name === '' || name.length > limits.metadataNameLengthMax)
       throw invalid(
@@ -71,6 +73,7 @@ export function submitJob(
       language: submission.language ?? null,
       diarize: submission.diarize ?? false,
       speakerCount: submission.speaker_count ?? null,
+      nameSpeakers: submission.name_speakers ?? false,
       align: submission.align ?? true,
       prompt: submission.prompt ?? null,
       vocabulary: submission.vocabulary ?? [],

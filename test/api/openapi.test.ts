@@ -71,6 +71,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   expect(operations.toSorted()).toEqual([
     'DELETE /v1/transcribe/{id}',
     'DELETE /v1/upload/resumable/{id}',
+    'DELETE /v1/voices/{id}',
     'GET /v1',
     'GET /v1/balance',
     'GET /v1/health',
@@ -84,6 +85,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'GET /v1/transcribe/{id}/export',
     'GET /v1/transcribe/{id}/peaks',
     'GET /v1/transcriptions',
+    'GET /v1/voices',
     'GET /v1/webhooks/deliveries',
     'HEAD /v1/upload/resumable/{id}',
     'OPTIONS /v1/upload/resumable',
@@ -97,6 +99,7 @@ test('the document has every endpoint with its parameters, bounds and errors', a
     'POST /v1/upload',
     'POST /v1/upload/resumable',
     'POST /v1/upload/resumable/{id}',
+    'POST /v1/voices',
     'POST /v1/webhooks/deliveries/{id}/redeliver',
     'PUT /v1/upload/{id}',
   ])

@@ -181,6 +181,7 @@ class World {
       db,
       live: new LiveJobs(db),
       config: this.#config,
+      secrets: this.#secrets,
       webhooks,
       onEnd: () => {},
     })

@@ -29,6 +29,7 @@ const jobFields = {
   language: nullable(Type.String({ description: 'As asked for, or as detected' })),
   diarize: Type.Boolean(),
   speaker_count: nullable(Type.Integer()),
+  name_speakers: Type.Boolean({ description: 'The speakers get the names of enrolled voices' }),
   align: Type.Boolean({ description: 'True whenever diarize is' }),
   channels: oneOf(['mix', 'split'], { description: 'split: each channel is one speaker' }),
   metadata,
@@ -149,6 +150,22 @@ const deliveryFields = Type.Object(
 export const delivery = t.NoValidate(deliveryFields, !areAnswersChecked)
 
 export const deliveries = answer('Deliveries', Type.Object({ items: Type.Array(deliveryFields) }))
+
+const voiceFields = Type.Object(
+  {
+    id: uuid,
+    name: Type.String(),
+    model: Type.String({ description: 'The voice model; prints of two models are not compared' }),
+    speech_seconds: Type.Number({ description: 'How much speech the print is made of' }),
+    created_at: instant('When it was enrolled'),
+    used_at: instant('When it last named a speaker, or was enrolled'),
+  },
+  { $id: 'Voice' },
+)
+
+export const voice = t.NoValidate(voiceFields, !areAnswersChecked)
+
+export const voices = answer('Voices', Type.Object({ items: Type.Array(voiceFields) }))
 
 export const upload = answer(
   'Upload',

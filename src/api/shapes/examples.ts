@@ -38,6 +38,7 @@ const job = {
   language: 'en',
   diarize: true,
   speaker_count: null,
+  name_speakers: false,
   align: true,
   channels: 'mix',
   cost_cents: 0.5,
@@ -47,6 +48,15 @@ const job = {
   started_at: '2026-03-02T09:30:01.000Z',
   completed_at: '2026-03-02T09:30:07.000Z',
   edited_at: null,
+}
+
+const voice = {
+  id: uploadId,
+  name: 'Ann',
+  model: 'voice-encoder',
+  speech_seconds: 28.4,
+  created_at: createdAt,
+  used_at: createdAt,
 }
 
 const delivery = {
@@ -113,6 +123,9 @@ export const examples: Record<string, object> = {
     ],
     next_cursor: null,
   },
+  VoiceRequest: { name: 'Ann', transcription_id: id, speaker: 'SPEAKER 1' },
+  Voice: voice,
+  Voices: { items: [voice] },
   Delivery: delivery,
   Deliveries: { items: [delivery] },
   SegmentEvent: { index: 0, ...utterance, speaker: null },

@@ -69,6 +69,13 @@ export const transcribeRequest = Type.Object(
         }),
       ),
     ),
+    name_speakers: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description: 'name the speakers whose voices were enrolled with POST /v1/voices; needs diarize',
+        }),
+      ),
+    ),
     align: Type.Optional(
       nullable(Type.Boolean({ description: 'times for each word; always on with diarize' })),
     ),
@@ -201,6 +208,32 @@ export const signIn = Type.Object(
   },
   { ...closed, $id: 'SignIn', description: 'Either email and password, or key' },
 )
+
+export const voiceRequest = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.speakerNameLengthMax,
+      description: `a name of at most ${limits.speakerNameLengthMax} characters, without line breaks and -->`,
+      pattern: '^(?!\\s)(?!SPEAKER \\d+$)(?!.*-->)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$',
+    }),
+    upload_id: Type.Optional(
+      Type.String({ description: 'the id of an upload in which one person speaks', ...uuid }),
+    ),
+    transcription_id: Type.Optional(
+      Type.String({ description: 'the id of a completed transcription with diarize', ...uuid }),
+    ),
+    speaker: Type.Optional(
+      Type.String({
+        maxLength: limits.speakerNameLengthMax,
+        description: 'the speaker of that transcription, such as SPEAKER 1',
+      }),
+    ),
+  },
+  { ...closed, $id: 'VoiceRequest', description: 'Either upload_id, or transcription_id and speaker' },
+)
+
+export const voiceParam = Type.Object({ id: Type.String({ description: 'The id of the voice', ...uuid }) })
 
 export const idParam = Type.Object({
   id: Type.String({ description: 'The id of the transcription', ...uuid }),

@@ -32,6 +32,11 @@ export type VoiceProfile = {
    * scatter in each recording; then two voices are merged when their distance is below this multiple of the scatter.
    */
   likeness: number | null
+  /**
+   * Two prints are of the same person when the dot product of the prints is `sameVoice` or more. The value is chosen so
+   * that a wrong name is rare: a speaker without a name costs less than a speaker with a wrong name.
+   */
+  sameVoice: number
 }
 
 export type ModelId = keyof typeof catalogue

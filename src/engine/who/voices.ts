@@ -1,6 +1,7 @@
 // The models of diarization. The segmentation model finds the voices in each view. The embedding model converts a piece
 // to an embedding. Embeddings of different views can be compared, so they show which voices are the same person.
 
+import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'
 import type { VoiceFiles } from '../models/voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -12,6 +13,8 @@ import { type FindClasses, openSegmentation } from './segmentation.ts'
 import { openWespeaker } from './wespeaker.ts'
 
 export type Voices = {
+  /** The name of the embedding model. Only embeddings of the same model can be compared. */
+  name: string
   segment: FindClasses
   embedder: Embedder
   /** The PLDA model of the embeddings. Null when there is none. */
@@ -28,6 +31,7 @@ export function openVoices(
   const openEmbedder = { fbank: openWespeaker, mel: openEncoder }[profile.features]
   if (!openEmbedder) throw new Error(`the features ${profile.features} are not known`)
   return {
+    name: basename(embedding),
     profile,
     warning,
     embedder: openEmbedder(runtime, embedding, device),

@@ -1,0 +1,102 @@
+// Measures the names of known voices: how often the print of a reader is taken for the reader's own, and how often for
+// that of another one. The readers are those of LibriSpeech test-other, whom the built-in encoder never heard. A print
+// is made of some utterances; it is compared with prints of other utterances of all readers.
+
+import { basename, dirname, join } from 'node:path'
+import { joinFloats } from '../../src/base/join-floats.ts'
+import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
+import { printsOf } from '../../src/engine/who/prints.ts'
+import { dot } from '../../src/engine/who/unit.ts'
+import { openVoices } from '../../src/engine/who/voices.ts'
+import { firstOf, runtime } from '../../test/support/engine-room.ts'
+import { seeded } from '../../test/support/random.ts'
+import { readSound } from './support/sound.ts'
+
+export const bench = { name: 'Known voices: readers of LibriSpeech, by the built-in encoder', run }
+
+const drawsPerReader = 15
+const thresholds = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85]
+const random = seeded(17)
+
+type Draw = { reader: string; print: Float32Array; test: Float32Array }
+
+async function run(): Promise<string[][]> {
+  const from = firstOf('../shared/audio/librispeech-test-other')
+  if (!from) return [['SKIPPED: no ../shared/audio/librispeech-test-other here']]
+  const readers = await readReaders(from)
+  const { embedder } = openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles)
+  const rows = [
+    ['speech of each print', 'pairs', ...thresholds.map(each => `missed, wrong at ${each}`), 'EER'],
+  ]
+  const printOf = async (sounds: readonly Float32Array[], noise: boolean) => {
+    const sound = joinFloats(noise ? sounds.map(withNoise) : sounds)
+    const [print] = await printsOf(embedder, once(sound), [[{ from: 0, to: sound.length }]])
+    return print
+  }
+  for (const [name, count, noise] of [
+    ['6 to 15 s', 1, false],
+    ['12 to 30 s', 2, false],
+    ['30 s', 4, false],
+    ['12 to 30 s, against noise of 10 dB', 2, true],
+  ] as const) {
+    const draws: Draw[] = []
+    for (const [reader, sounds] of readers)
+      for (let draw = 0; draw < drawsPerReader; draw++) {
+        const shuffled = shuffle(sounds)
+        const print = await printOf(shuffled.slice(0, count), false)
+        const test = await printOf(shuffled.slice(count, 2 * count), noise)
+        if (print && test) draws.push({ reader, print, test })
+      }
+    rows.push([name, ...rates(draws)])
+  }
+  return rows
+}
+
+/** Returns the number of pairs, the two error rates at each threshold, and the equal error rate. */
+function rates(draws: readonly Draw[]): string[] {
+  const same: number[] = []
+  const different: number[] = []
+  for (const one of draws)
+    for (const other of draws)
+      if (one === other) same.push(dot(one.print, other.test))
+      else if (one.reader !== other.reader) different.push(dot(one.print, other.test))
+  const missed = (least: number) => same.filter(likeness => likeness < least).length / same.length
+  const wrong = (least: number) => different.filter(likeness => likeness >= least).length / different.length
+  const equal = same
+    .concat(different)
+    .toSorted((a, b) => Math.abs(missed(a) - wrong(a)) - Math.abs(missed(b) - wrong(b)))
+  return [
+    `${same.length} + ${different.length}`,
+    ...thresholds.map(least => `${percent(missed(least))}, ${percent(wrong(least))}`),
+    percent(missed(equal[0] ?? 0)),
+  ]
+}
+
+async function readReaders(folder: string): Promise<Map<string, Float32Array[]>> {
+  const readers = new Map<string, Float32Array[]>()
+  for (const path of [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted()) {
+    const reader = basename(dirname(path))
+    readers.set(reader, [...(readers.get(reader) ?? []), await readSound(join(folder, path))])
+  }
+  return readers
+}
+
+async function* once(sound: Float32Array): AsyncGenerator<Float32Array> {
+  yield sound
+}
+
+/** Adds white noise, 10 dB below the sound. */
+function withNoise(sound: Float32Array): Float32Array {
+  const power = sound.reduce((sum, value) => sum + value * value, 0) / sound.length
+  const width = Math.sqrt((12 * power) / 10)
+  return sound.map(value => value + (random.below(2 ** 20) / 2 ** 20 - 0.5) * width)
+}
+
+function shuffle<Item>(items: readonly Item[]): Item[] {
+  const left = [...items]
+  return items.map(() => left.splice(random.below(left.length), 1)[0]!)
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`
+}

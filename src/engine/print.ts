@@ -1,0 +1,57 @@
+// Makes the print of one person's voice, in a process that loads only the voice models.
+
+import { JobFailure } from '../errors.ts'
+import { decode } from '../media/decode.ts'
+import { cutSection, sampleRate } from './audio.ts'
+import { runtimeLibrary } from './onnx/library.ts'
+import { openRuntime } from './onnx/runtime.ts'
+import type { PrintOrder, Report } from './protocol.ts'
+import { Diarization } from './who/diarize.ts'
+import { longestSpans, printSamplesMin, printsOf, type SoundSpan, spansOf, totalOf } from './who/prints.ts'
+import { openVoices, type Voices } from './who/voices.ts'
+
+/** The part of a file in which the only speaker is looked for. */
+const searched = { fromMs: 0, toMs: 10 * 60_000 }
+/** A second speaker makes a file useless for a print. A share below this one is taken for an error of diarization. */
+const otherShareMax = 0.1
+const secondsMin = printSamplesMin / sampleRate
+
+export async function makePrint(order: PrintOrder): Promise<Report> {
+  try {
+    const voices = openVoices(openRuntime(runtimeLibrary(), 1), order.voices)
+    const open = () => decode(order.path, { ...order, signal: new AbortController().signal })
+    const spans = longestSpans(
+      order.speech ? spansOf(order.speech) : await findOnlySpeaker(voices, cutSection(open(), searched)),
+    )
+    const [print] = await printsOf(voices.embedder, open(), [spans])
+    if (!print) throw unusable(`A voice needs ${secondsMin} seconds of speech without long pauses.`)
+    return {
+      kind: 'printed',
+      print: { print: [...print], model: voices.name, seconds: totalOf(spans) / sampleRate },
+    }
+  } catch (error) {
+    if (!(error instanceof JobFailure)) throw error
+    return { kind: 'notPrinted', code: error.code, message: error.message }
+  }
+}
+
+/** The failure when no print can be made of a file. */
+function unusable(message: string): JobFailure {
+  return new JobFailure('INVALID_MEDIA_FORMAT', message)
+}
+
+/** Returns the turns of the speaker. Throws when the sound has more than one speaker. */
+async function findOnlySpeaker(voices: Voices, sound: AsyncIterable<Float32Array>): Promise<SoundSpan[]> {
+  const diarization = new Diarization(voices)
+  for await (const part of sound) diarization.add(part)
+  const { exclusive } = diarization.finish(null)
+  const spoken = [...Map.groupBy(exclusive, ({ speaker }) => speaker).values()].toSorted(
+    (one, other) => totalOf(other) - totalOf(one),
+  )
+  const [main = [], ...others] = spoken
+  if (totalOf(others.flat()) > otherShareMax * totalOf(main))
+    throw unusable(
+      'The file has more than one speaker: transcribe it with diarize, and enrol a speaker of that transcription.',
+    )
+  return main
+}

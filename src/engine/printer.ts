@@ -1,0 +1,63 @@
+// The server's side of making a voice print. Starts one child process for each print, so a print does not wait for the
+// jobs of the engine.
+
+import { selfCommand } from '../base/self.ts'
+import { openSemaphore } from '../base/semaphore.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { findServing } from './models/choose.ts'
+import type { Order, PrintOrder, Report, VoicePrint } from './protocol.ts'
+import { type EngineSettings, environment } from './worker.ts'
+
+export type { VoicePrint }
+
+/** A file with the speech of one person. */
+export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
+
+/** Makes the print of one voice. Rejects with a JobFailure whose message tells the caller why there is no print. */
+export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSignal) => Promise<VoicePrint>
+
+export function openPrinter(settings: EngineSettings): MakePrint {
+  const semaphore = openSemaphore(limits.voicePrintsMax)
+  const make = async (source: PrintSource, signal: AbortSignal): Promise<VoicePrint> => {
+    const { voices } = findServing(settings)
+    if ('problem' in voices) throw new JobFailure('PROCESSING_ERROR', voices.problem)
+    const { durationMsMax, mediaProgram, dataDir } = settings
+    const order: Order = {
+      kind: 'print',
+      parent: process.pid,
+      dataDir,
+      voices,
+      durationMsMax,
+      mediaProgram,
+      ...source,
+    }
+    const report = await ask(order, AbortSignal.any([signal, AbortSignal.timeout(limits.voicePrintMs)]))
+    if (report?.kind === 'printed') return report.print
+    if (report?.kind === 'notPrinted') throw new JobFailure(report.code, report.message)
+    throw new JobFailure('PROCESSING_ERROR')
+  }
+  return (accountId, source, signal) => semaphore.run(accountId, () => make(source, signal), signal)
+}
+
+/** Sends an order to a new child process. Returns its first report, or null when the process ends without a report. */
+async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
+  const { promise, resolve } = Promise.withResolvers<Report | null>()
+  const child = Bun.spawn(selfCommand('engine'), {
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+    env: environment(),
+    signal,
+    killSignal: 'SIGKILL',
+    ipc: (report: Report) => resolve(report),
+    onExit: () => resolve(null),
+  })
+  try {
+    child.send(order)
+    return await promise
+  } finally {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+}

@@ -1,0 +1,127 @@
+// Voice prints: one embedding for the speech of one person. A print is made of the longest spans of the person's speech.
+// Two prints of the same embedding model can be compared by their dot product.
+
+import { sampleRate } from '../audio.ts'
+import type { Embedder } from './embedder.ts'
+import { dot, finiteUnit } from './unit.ts'
+
+/** A span of a recording in samples. */
+export type SoundSpan = { from: number; to: number }
+
+/** A print that an account has enrolled under a name. `model` is the name of the embedding model. */
+export type KnownVoice = { name: string; model: string; print: readonly number[] }
+
+/** The most speech that a print is made of, in samples. More speech does not change a print much. */
+const printSamplesMax = 30 * sampleRate
+/** The shortest span that is used, in samples. */
+const spanSamplesMin = 1 * sampleRate
+/** The least speech for a print, in samples. */
+export const printSamplesMin = 5 * sampleRate
+/** The number of feature frames in each embedded part: 2.4 s, as in diarization. */
+const partFrames = 240
+/** The minimum number of feature frames of a part. A shorter end of a span is left out. */
+const partFramesMin = 80
+
+/** Returns the longest of the spans, in order of time, up to `printSamplesMax` together. */
+export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
+  let left = printSamplesMax
+  const chosen: SoundSpan[] = []
+  for (const { from, to } of spans.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
+    const end = Math.min(to, from + left)
+    if (end - from < spanSamplesMin) break
+    chosen.push({ from, to: end })
+    left -= end - from
+  }
+  return chosen.toSorted((one, other) => one.from - other.from)
+}
+
+/** Converts spans in seconds to spans in samples. */
+export function spansOf(speech: readonly { start: number; end: number }[]): SoundSpan[] {
+  return speech.map(({ start, end }) => ({
+    from: Math.round(start * sampleRate),
+    to: Math.round(end * sampleRate),
+  }))
+}
+
+function lengthOf({ from, to }: SoundSpan): number {
+  return to - from
+}
+
+export function totalOf(spans: readonly SoundSpan[]): number {
+  return spans.reduce((sum, span) => sum + lengthOf(span), 0)
+}
+
+/**
+ * Returns the print of each group of spans. The spans of a group contain the speech of one person. A print is null when
+ * its group has less than `printSamplesMin` of speech.
+ */
+export async function printsOf(
+  embedder: Embedder,
+  sound: AsyncIterable<Float32Array>,
+  groups: readonly (readonly SoundSpan[])[],
+): Promise<(Float32Array | null)[]> {
+  const sounds = await cut(sound, groups)
+  return sounds.map((parts, group) =>
+    totalOf(groups[group] ?? []) < printSamplesMin ? null : printOf(embedder, parts),
+  )
+}
+
+/** Copies the sound of all spans. Reads the recording once, and not beyond the last span. */
+async function cut(
+  sound: AsyncIterable<Float32Array>,
+  groups: readonly (readonly SoundSpan[])[],
+): Promise<Float32Array[][]> {
+  const cuts = groups.map(spans => spans.map(span => ({ span, samples: new Float32Array(lengthOf(span)) })))
+  const end = Math.max(0, ...groups.flat().map(({ to }) => to))
+  let at = 0
+  for await (const part of sound) {
+    for (const { span, samples } of cuts.flat()) {
+      const wanted = part.subarray(Math.max(0, span.from - at), Math.max(0, span.to - at))
+      if (wanted.length > 0) samples.set(wanted, Math.max(0, at - span.from))
+    }
+    at += part.length
+    if (at >= end) break
+  }
+  return cuts.map(group => group.map(({ samples }) => samples))
+}
+
+/** Returns the mean of the embeddings of all parts, weighted by the length of the parts. */
+function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
+  const parts = sounds.flatMap(sound => partsOf(embedder.features(sound), embedder.width))
+  const vectors = embedder.embed(parts)
+  const sum = new Float32Array(vectors.find(vector => vector !== null)?.length ?? 0)
+  for (const [index, vector] of vectors.entries())
+    for (const [at, value] of (vector ?? []).entries()) sum[at]! += value * (parts[index]?.length ?? 0)
+  return sum.length === 0 ? null : finiteUnit(sum)
+}
+
+function partsOf(features: Float32Array, width: number): Float32Array[] {
+  const parts: Float32Array[] = []
+  for (let from = 0; from + partFramesMin * width <= features.length; from += partFrames * width)
+    parts.push(features.subarray(from, from + partFrames * width))
+  return parts
+}
+
+/**
+ * Returns the name of each print, or null when no known voice is alike enough. The most alike pair of a print and a voice
+ * is matched first. Each known voice names one print at most.
+ */
+export function namesOf(
+  prints: readonly (Float32Array | null)[],
+  known: readonly KnownVoice[],
+  likenessMin: number,
+): (string | null)[] {
+  const pairs = prints
+    .flatMap((print, index) =>
+      known.map(({ name, print: other }) => ({
+        index,
+        name,
+        likeness: print === null ? -1 : dot(print, Float32Array.from(other)),
+      })),
+    )
+    .filter(({ likeness }) => likeness >= likenessMin)
+    .toSorted((one, other) => other.likeness - one.likeness)
+  const names: (string | null)[] = prints.map(() => null)
+  for (const { index, name } of pairs) if (names[index] === null && !names.includes(name)) names[index] = name
+  return names
+}

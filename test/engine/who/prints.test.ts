@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { sampleRate } from '../../../src/engine/audio.ts'
+import { nameSpeakers } from '../../../src/engine/names.ts'
+import type { Embedder } from '../../../src/engine/who/embedder.ts'
+import { longestSpans, namesOf, printsOf } from '../../../src/engine/who/prints.ts'
+import type { Voices } from '../../../src/engine/who/voices.ts'
+import { transcriptWith } from '../../support/transcripts.ts'
+
+/** A fake embedder: one feature a frame, the mean of its samples. The embedding shows the sign of the features. */
+const embedder: Embedder = {
+  width: 1,
+  sizeMin: 1,
+  firstMiddle: 0,
+  features: sound => Float32Array.from({ length: sound.length / 160 }, (_, frame) => sound[frame * 160] ?? 0),
+  embed: parts =>
+    parts.map(part => {
+      const mean = part.reduce((sum, value) => sum + value, 0) / part.length
+      return Float32Array.of(Math.max(0, mean), Math.max(0, -mean))
+    }),
+}
+
+const seconds = (from: number, to: number) => ({ from: from * sampleRate, to: to * sampleRate })
+
+/** Yields sound in parts of half a second. Each given value lasts ten seconds. */
+async function* soundOf(values: readonly number[]): AsyncGenerator<Float32Array> {
+  for (const value of values)
+    for (let part = 0; part < 20; part++) yield new Float32Array(sampleRate / 2).fill(value)
+}
+
+test('a print is made of the longest spans, up to 30 seconds', () => {
+  const spans = [seconds(0, 3), seconds(10, 30), seconds(40, 40.5), seconds(50, 62)]
+  expect(longestSpans(spans)).toEqual([seconds(10, 30), seconds(50, 60)])
+})
+
+test('each print is made of the sound of its own spans, and needs five seconds', async () => {
+  const groups = [[seconds(1, 9), seconds(20, 30)], [seconds(10.25, 16.25)], [seconds(12, 16)], []]
+  const prints = await printsOf(embedder, soundOf([1, -1, 1]), groups)
+  expect(prints.map(print => print && [...print])).toEqual([[1, 0], [0, 1], null, null])
+})
+
+test('the most alike pair gets the name, and each name is given once', () => {
+  const known = [
+    { name: 'Ann', model: 'm', print: [1, 0] },
+    { name: 'Ben', model: 'm', print: [0.8, 0.6] },
+  ]
+  const prints = [Float32Array.of(0.9, 0.436), Float32Array.of(1, 0), null, Float32Array.of(0, -1)]
+  expect(namesOf(prints, known, 0.7)).toEqual(['Ben', 'Ann', null, null])
+  expect(namesOf(prints, known, 0.99)).toEqual([null, 'Ann', null, null])
+})
+
+test('the speakers of a transcript get names, and voices of another model are named in a warning', async () => {
+  const long =
+    'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen'
+  const transcript = transcriptWith([long, long, long], ['SPEAKER 1', 'SPEAKER 2'])
+  const voices = { name: 'm', embedder, profile: { sameVoice: 0.8 } } as unknown as Voices
+  const known = [
+    { name: 'Ann', model: 'm', print: [0, 1] },
+    { name: 'Old', model: 'other', print: [1, 0] },
+  ]
+  const named = await nameSpeakers(voices, transcript, known, () => soundOf([1, -1, 1]))
+  expect(named.speakers).toEqual(['SPEAKER 1', 'Ann'])
+  expect(named.utterances.map(({ speaker }) => speaker)).toEqual(['SPEAKER 1', 'Ann', 'SPEAKER 1'])
+  expect(named.utterances[1]?.words[0]?.speaker).toBe('Ann')
+  expect(named.warnings).toEqual([expect.stringContaining('were not compared: Old.')])
+  expect(await nameSpeakers(voices, transcript, [], () => soundOf([]))).toBe(transcript)
+})
