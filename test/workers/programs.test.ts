@@ -1,0 +1,105 @@
+// Tests the programs `steno serve` and `steno worker` together, with TLS and with credentials that allow each program
+// only its own subjects.
+
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+import { openSecrets } from '../../src/base/seal.ts'
+import { selfCommand } from '../../src/base/self.ts'
+import { makeDataDir } from '../../src/db/data-dir.ts'
+import { openDb } from '../../src/db/db.ts'
+import { makeAccount } from '../support/account.ts'
+import { findCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { natsTest, startNats } from '../support/nats.ts'
+import { makeAccounts } from '../support/nats-accounts.ts'
+import { start } from '../support/server.ts'
+
+const fixtures = join(import.meta.dir, '../fixtures')
+const program = process.env.STENO_TEST_PROGRAM ? [process.env.STENO_TEST_PROGRAM] : selfCommand()
+
+natsTest(
+  'with TLS and own credentials, a worker transcribes a recording and drains',
+  async () => {
+    const folder = temporaryFolder()
+    const { settings, writeCredentials } = makeAccounts()
+    const nats = await startNats({
+      scheme: 'tls',
+      settings: `${settings}\ntls { cert_file: "${join(fixtures, 'tls/server.pem')}", key_file: "${join(fixtures, 'tls/server-key.pem')}" }`,
+    })
+    const serverCreds = writeCredentials(join(folder, 'server.creds'), 'server', {
+      publish: ['steno.main.>', '$JS.API.>'],
+      subscribe: ['steno.main.>'],
+    })
+    const workerCreds = writeCredentials(join(folder, 'worker.creds'), 'gpu-1', {
+      publish: ['steno.main.from.gpu-1.*', '$JS.API.CONSUMER.MSG.NEXT.STENO_main.*', '$JS.ACK.STENO_main.>'],
+      subscribe: ['steno.main.to.gpu-1.>'],
+    })
+    const dataDir = join(folder, 'data')
+    makeDataDir(dataDir)
+    const db = openDb(dataDir)
+    const { key } = makeAccount(db, openSecrets(dataDir), 'ana@example.org', 1000)
+    db.close()
+    const shared = { NODE_EXTRA_CA_CERTS: join(fixtures, 'tls/ca.pem'), STENO_NATS: nats.url }
+    const server = await start([...program, 'serve', '--port', '0'], {
+      ...shared,
+      STENO_DATA_DIR: dataDir,
+      STENO_NATS_CREDS: serverCreds,
+      STENO_WORKERS: '0',
+      STENO_RATE_LIMITS: 'off',
+      STENO_LOG: 'json',
+      STENO_SWEEP_EVERY: '100ms',
+    })
+    const url = `http://127.0.0.1:${server.port}`
+    const worker = Bun.spawn(
+      [...program, 'worker', '--server', url, '--name', 'gpu-1', '--model', 'pocket'],
+      {
+        cwd: folder,
+        env: {
+          ...process.env,
+          ...shared,
+          STENO_NATS_CREDS: workerCreds,
+          STENO_CACHE_DIR: join(folder, 'cache'),
+          STENO_WORKERS: '1',
+        },
+        stdout: 'pipe',
+        stderr: 'ignore',
+      },
+    )
+    try {
+      const job = await transcribe(url, key, join(fixtures, 'speech/doctor.flac'))
+      expect(job).toMatchObject({ status: 'completed', result: { model: 'pocket' } })
+      expect(job.result.full_transcript).toContain('cloudy')
+      const listed = (await findCommand(dataDir, 'workers', 'list', '--json')).json()
+      expect(listed).toMatchObject({
+        workers: [{ name: 'gpu-1', model: 'pocket', device: 'cpu', ready: true, slots: 1 }],
+        dead_letters: [],
+      })
+      expect((await findCommand(dataDir, 'workers', 'list')).out).toMatch(
+        /^gpu-1 +cpu +pocket +[01]\/1 jobs /,
+      )
+      worker.kill('SIGTERM')
+      expect(await worker.exited).toBe(0)
+    } finally {
+      worker.kill('SIGKILL')
+      await server.stop()
+    }
+  },
+  120_000,
+)
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each answer
+async function transcribe(url: string, key: string, clip: string): Promise<any> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const ask = async (path: string, body?: object): Promise<any> => {
+    const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+    return await (await fetch(`${url}${path}`, { headers, ...init })).json()
+  }
+  const upload = await ask('/v1/upload', { filename: 'a.flac' })
+  await fetch(upload.upload_url, { method: 'PUT', headers: upload.headers, body: Bun.file(clip) })
+  const { id } = await ask('/v1/transcribe', { upload_id: upload.upload_id })
+  for (;;) {
+    const job = await ask(`/v1/transcribe/${id}?wait=10`)
+    if (['completed', 'failed'].includes(job.status)) return job
+  }
+}
