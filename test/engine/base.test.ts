@@ -6,6 +6,7 @@ import { transcribe } from '../../src/engine/transcribe.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { clips, firstOf, unless } from '../support/engine-room.ts'
+import { soundOf, speechless } from '../support/speechless.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
 
 const folder = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
@@ -30,9 +31,15 @@ beforeAll(async () => {
 afterAll(() => engine?.models.speech[0].close())
 
 function hear(path: string, change: Partial<TranscribeInput> = {}): Promise<Transcript> {
-  const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 600_000 })
+  return hearSound(decode(path, { signal: new AbortController().signal, durationMsMax: 600_000 }), change)
+}
+
+function hearSound(
+  sound: AsyncIterable<Float32Array>,
+  change: Partial<TranscribeInput>,
+): Promise<Transcript> {
   const quiet = { diarize: false, speakerCount: null, prompt: null, vocabulary: [] }
-  const asked = { path, durationMs: 0, language: null, align: true, ...quiet }
+  const asked = { path: '', durationMs: 0, language: null, align: true, ...quiet }
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   return transcribe(engine.models, sound, { ...asked, ...change }, listener)
 }
@@ -101,6 +108,15 @@ test.skipIf(missing || !president)(
     })
     expect(full_transcript).toContain('ask not what your country can do for you')
     expect(full_transcript).not.toMatch(/kubectl|Grafana|metoprolol|Minutes|Glossary|startof/i)
+  },
+  60_000,
+)
+
+test.skipIf(missing).each(Object.entries(speechless))(
+  `%s has no words, whatever the vocabulary${skipped}`,
+  async (_, make) => {
+    const context = { prompt: 'Minutes of the committee.', vocabulary: ['kubectl', 'Grafana', 'metoprolol'] }
+    expect((await hearSound(soundOf(make, 40), context)).full_transcript).toBe('')
   },
   60_000,
 )

@@ -1,0 +1,161 @@
+// Sounds without speech: silence, noises, tones and music. The samples are equal in every run.
+
+import { seeded } from './random.ts'
+
+const rate = 16_000
+
+/** A function that returns the next sample of a sound, from -1 to 1. */
+type Sampler = () => number
+
+/** Makes a new sampler for each kind of sound, by the name of the kind. */
+export const speechless: Record<string, () => Sampler> = {
+  silence: () => () => 0,
+  'white noise': () => whiteNoise(0.1),
+  'pink noise': pinkNoise,
+  'brown noise': brownNoise,
+  'mains hum': mainsHum,
+  'hum of a crowd': crowdHum,
+  tones,
+  music,
+}
+
+/** Yields `seconds` of a sound, in parts of one second. */
+export async function* soundOf(make: () => Sampler, seconds: number): AsyncGenerator<Float32Array> {
+  const next = make()
+  for (let second = 0; second < seconds; second++) yield Float32Array.from({ length: rate }, next)
+}
+
+function whiteNoise(level: number, seed = 1): Sampler {
+  const random = seeded(seed)
+  return () => level * (2 * random.next() - 1)
+}
+
+/** Noise whose power falls by 3 dB per octave: the sum of low-pass filters that lie two octaves apart. */
+function pinkNoise(): Sampler {
+  const white = whiteNoise(0.25, 2)
+  const filters = [0.9972, 0.985, 0.94, 0.76, 0.3].map(keep => ({ keep, value: 0 }))
+  return () => {
+    let sum = 0
+    for (const filter of filters) {
+      filter.value = filter.keep * filter.value + Math.sqrt(1 - filter.keep) * 0.2 * white()
+      sum += filter.value
+    }
+    return sum
+  }
+}
+
+/** Noise whose power falls by 6 dB per octave: a sum of random steps that slowly returns to zero. */
+function brownNoise(): Sampler {
+  const white = whiteNoise(0.02, 3)
+  let value = 0
+  return () => {
+    value = 0.998 * value + white()
+    return value
+  }
+}
+
+/** 50 Hz with harmonics, in a faint noise. */
+function mainsHum(): Sampler {
+  const noise = whiteNoise(0.003, 4)
+  let at = 0
+  return () => {
+    const time = at++ / rate
+    const waves = [1, 2, 3, 5, 7].reduce((sum, n) => sum + Math.sin(2 * Math.PI * 50 * n * time) / n, 0)
+    return 0.05 * waves + noise()
+  }
+}
+
+/**
+ * The sound of many voices at a distance, without words. Forty voices hum vowels that last a fifth of a second to half
+ * a second. Each vowel is a sum of harmonics, the louder ones near 500 Hz and 1500 Hz.
+ */
+function crowdHum(): Sampler {
+  const random = seeded(5)
+  const voices = Array.from({ length: 40 }, () => ({
+    pitch: 80 + 160 * random.next(),
+    left: 0,
+    span: 1,
+    at: 0,
+  }))
+  const vowels: Float32Array[] = voices.map(() => new Float32Array(0))
+  return () => {
+    let sum = 0
+    for (const [index, voice] of voices.entries()) {
+      if (voice.left === 0) {
+        voice.span = Math.round(rate * (0.2 + 0.3 * random.next()))
+        voice.left = voice.span
+        voice.pitch *= 0.9 + 0.2 * random.next()
+        if (voice.pitch < 80 || voice.pitch > 260) voice.pitch = 150
+        vowels[index] = vowelOf(voice.pitch, 300 + 500 * random.next(), 900 + 1300 * random.next())
+      }
+      const cycle = vowels[index]!
+      const envelope = Math.sin((Math.PI * voice.left) / voice.span)
+      sum += envelope * (cycle[Math.floor(voice.at) % cycle.length] ?? 0)
+      voice.at++
+      voice.left--
+    }
+    return 0.02 * sum
+  }
+}
+
+/** Returns one period of a vowel with two formants. */
+function vowelOf(pitch: number, first: number, second: number): Float32Array {
+  const length = Math.round(rate / pitch)
+  const period = new Float32Array(length)
+  for (let harmonic = 1; harmonic * pitch < 4000; harmonic++) {
+    const hz = harmonic * pitch
+    const near = (formant: number) => 1 / (1 + ((hz - formant) / 120) ** 2)
+    const level = near(first) + 0.5 * near(second) + 0.02
+    for (let n = 0; n < length; n++) period[n]! += level * Math.sin((2 * Math.PI * harmonic * n) / length)
+  }
+  return period
+}
+
+/** A new pair of tones every second, as of a telephone, with a pause after each pair. */
+function tones(): Sampler {
+  const random = seeded(6)
+  let at = 0
+  let pair = [440, 480]
+  return () => {
+    const second = at % rate
+    if (second === 0)
+      pair = [random.pick([350, 440, 697, 770, 852, 941]), random.pick([480, 1209, 1336, 1477, 2600])]
+    const time = at++ / rate
+    if (second > 0.7 * rate) return 0
+    return pair.reduce((sum, hz) => sum + 0.15 * Math.sin(2 * Math.PI * hz * time), 0)
+  }
+}
+
+/** The roots of the chords of the music, in semitones above A of 110 Hz. */
+const roots = [0, 5, 7, 9, 2, 7]
+
+/** Plucked chords with a melody, a bass and a drum: two beats a second, a new chord every two seconds. */
+function music(): Sampler {
+  const random = seeded(7)
+  const beat = rate / 2
+  let notes: { hz: number; level: number; from: number }[] = []
+  let at = 0
+  const pluck = (semitones: number, level: number) =>
+    notes.push({ hz: 110 * 2 ** (semitones / 12), level, from: at })
+  return () => {
+    if (at % beat === 0) {
+      const root = roots[Math.floor(at / (4 * beat)) % roots.length]!
+      notes = notes.filter(({ from }) => at - from < 3 * rate)
+      pluck(root - 12, 0.12)
+      for (const step of [0, 4, 7]) pluck(root + step, 0.06)
+      pluck(root + 12 + random.pick([0, 4, 7, 12, 16]), 0.1)
+    }
+    const drum = 0.1 * Math.exp(-(at % beat) / 600) * (2 * random.next() - 1)
+    let sum = drum
+    for (const { hz, level, from } of notes) {
+      const time = (at - from) / rate
+      const phase = 2 * Math.PI * hz * time
+      sum +=
+        level *
+        Math.exp(-2.5 * time) *
+        (Math.sin(phase) + 0.5 * Math.sin(2 * phase) + 0.25 * Math.sin(3 * phase))
+    }
+    at++
+    return Math.max(-1, Math.min(1, sum))
+  }
+}
