@@ -1,5 +1,6 @@
 // Downloads a model from the hub and resumes an earlier attempt. Every file is compared with the hub's hash.
-// Then the whole folder is renamed into place. Its lock file records the commit and the files.
+// Then the whole folder is renamed into place. Its lock file records the commit and the files, so that a later download
+// finds out which files the hub has changed.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -27,6 +28,8 @@ export type ModelDownload = {
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
+  /** Called with the paths of the files that differ from those of the installed model, as the hub describes them. */
+  onChange?: (paths: readonly string[]) => void
 }
 
 /** Returns the path of the lock that a process must hold before it changes the model's folder. */
@@ -49,8 +52,8 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     release = lockFile(path)
   }
   try {
-    const lock = join(download.folder, lockName)
-    return waited && existsSync(lock) ? await Bun.file(lock).json() : await fetchModel(download)
+    const installed = waited ? await installedLock(download.folder) : null
+    return installed ?? (await fetchModel(download))
   } finally {
     release()
   }
@@ -62,6 +65,12 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   const listed = await listFiles(hub, repository, revision, signal)
   const files = listed.filter(file => download.wants(file.path))
   for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
+  const installed = await installedLock(folder)
+  if (installed) {
+    const changed = changedFiles(installed.files, files)
+    if (changed.length > 0) download.onChange?.(changed)
+    else if (await isWhole(folder, files)) return installed
+  }
   const total = files.reduce((sum, file) => sum + file.size, 0)
   // The name of the draft contains the commit. So an attempt resumes only an earlier attempt that downloaded files of
   // this commit.
@@ -84,6 +93,28 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   download.check(draft)
   replaceFolder(draft, folder)
   return lock
+}
+
+/** Returns the lock file of an installed model, or null if there is none. */
+async function installedLock(folder: string): Promise<ModelLock | null> {
+  const lock = Bun.file(join(folder, lockName))
+  return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
+}
+
+/** Returns the paths of the files that were added, removed or changed. */
+function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
+  const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
+  const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))
+  const changed = [
+    ...before.filter(file => !current?.has(keyOf(file))),
+    ...now.filter(file => !old?.has(keyOf(file))),
+  ]
+  return [...new Set(changed.map(({ path }) => path))].toSorted()
+}
+
+async function isWhole(folder: string, files: readonly HubFile[]): Promise<boolean> {
+  for (const file of files) if (!(await matches(join(folder, file.path), file))) return false
+  return true
 }
 
 /** Returns true if the path is relative and stays inside the folder. */

@@ -80,6 +80,8 @@ export type PullOptions = {
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
+  /** Called with the paths of the files that the hub has changed since the model was installed. */
+  onChange?: (paths: readonly string[]) => void
 }
 
 export async function pullModel(id: string, { dir, offline, ...options }: PullOptions): Promise<ModelLock> {

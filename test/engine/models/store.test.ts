@@ -74,6 +74,33 @@ test('a pull downloads the needed files, verifies them and writes the lock file'
   expect(listModels(dir).find(({ id }) => id === 'tiny')?.bytes).toBeGreaterThan(256_000)
 })
 
+test('a second pull downloads nothing if the hub and the installed files are unchanged', async () => {
+  const hub = start()
+  const first = await pull(hub)
+  const transfers = () => hub.asked.filter(request => request.includes('/resolve/')).length
+  const before = transfers()
+  expect(await pull(hub)).toEqual(first)
+  expect(transfers()).toBe(before)
+  await Bun.write(join(dir, 'tiny', 'tokenizer.json'), '{}')
+  await pull(hub)
+  expect(transfers()).toBe(2 * before)
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
+test('a second pull names the files that the hub has changed, and installs them', async () => {
+  const first = start()
+  await pull(first)
+  await first.stop()
+  const config = text('{"model_type": "whisper", "a": 1}')
+  const { endpoint } = start({}, { ...files, 'config.json': config, 'tokenizer_config.json': text('{}') })
+  const changed: string[] = []
+  const options = { dir, gpu: false, offline: false, hub: { endpoint, token: null }, onProgress: () => {} }
+  const onChange = (paths: readonly string[]) => void changed.push(...paths)
+  await pullModel('tiny', { ...options, signal: new AbortController().signal, onChange })
+  expect(changed).toEqual(['config.json', 'tokenizer_config.json'])
+  expect(await verifyModel(dir, 'tiny')).toEqual([])
+})
+
 test('an interrupted transfer resumes where it stopped', async () => {
   const hub = start({ breaksAfter: [...wholeSmall, 50_000, 20_000, 30_000] })
   await pull(hub)
