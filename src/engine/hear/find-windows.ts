@@ -8,7 +8,7 @@ import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
 /**
- * The length of sound that is kept before the next speech span, in samples. A window may need 0.25 s before
+ * The length of sound that is kept before the next speech span, in samples. A window may need 0.5 s before
  * its speech.
  */
 const margin = 0.5 * sampleRate

@@ -10,8 +10,9 @@ import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
 import type { Heard, HearOptions, Listener } from './speech-model.ts'
+import type { SpeechSpan } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
-import { type Recording, soundOf, type Window, windowUntil } from './windows.ts'
+import { type Recording, sampleOf, soundOf, type Window, windowUntil, withSpeechAfter } from './windows.ts'
 
 /** A Whisper network with its configuration, its tokenizer and the computation of its spectrograms. */
 export type WhisperModels = {
@@ -40,13 +41,19 @@ export async function hearBlock(
       const onShare = (share: number) => report((1 + share) / 2)
       return {
         language,
-        decoded: await decodeWindows(models, windows, encoded, { language, context, translate, onShare }),
+        decoded: await decodeWindows(models, windows, windows, encoded, {
+          language,
+          context,
+          translate,
+          onShare,
+        }),
       }
     },
   })
   // The second decoding always reports the share 0.5: its reports keep the job alive and do not advance the progress.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
+    speech: windows.flatMap(({ speech }) => speech),
     recording,
     listener,
     language,
@@ -112,14 +119,19 @@ type DecodeOptions = {
   onShare: (share: number) => Promise<void>
 }
 
+/**
+ * Decodes encoded windows. `extended` are the windows that were encoded: `windows`, perhaps with more speech at their
+ * end. Texts after the end of `windows` are left out.
+ */
 async function decodeWindows(
   { whisper }: WhisperModels,
   windows: readonly Window[],
+  extended: readonly Window[],
   encoded: readonly EncodedWindow[],
   { language, context, translate, onShare }: DecodeOptions,
 ): Promise<DecodedWindow[]> {
   const { decoder, attendingDecoder } = whisper
-  const hypotheses = await recognise(encoded, windows.map(rowOf), {
+  const hypotheses = await recognise(encoded, extended.map(rowOf), {
     whisper,
     decoder: attendingDecoder ?? decoder,
     prompt: promptOf(whisper, context, { language, translate }),
@@ -133,9 +145,14 @@ async function decodeWindows(
   })
   return windows.map((window, row) => {
     const hypothesis = hypotheses[row]!
-    const place = (part: Hypothesis) => placeInRecording(whisper, window, part, translate ? 'en' : language)
-    const rest = hypothesis.unfinished && restOf(window, hypothesis.unfinished.frame)
-    const textsKept = place(upTo(hypothesis, hypothesis.unfinished)).length
+    const heard = extended[row]!
+    const place = (part: Hypothesis) =>
+      placeInRecording(whisper, heard, part, translate ? 'en' : language).filter(
+        ({ from, to }) => (from + to) / 2 <= window.to,
+      )
+    const { unfinished } = hypothesis
+    const rest = unfinished && restOf(window, sampleOf(heard, unfinished.frame))
+    const textsKept = place(upTo(hypothesis, unfinished)).length
     const texts = place(hypothesis)
     return { window, verdict: hypothesis.verdict, texts, rest: rest && { window: rest, textsKept } }
   })
@@ -157,7 +174,11 @@ function seededRandom(): () => number {
   }
 }
 
-type AgainOptions = DecodeOptions & Pick<HearOptions, 'recording' | 'listener'>
+type AgainOptions = DecodeOptions &
+  Pick<HearOptions, 'recording' | 'listener'> & {
+    /** All speech spans of the block. */
+    speech: readonly SpeechSpan[]
+  }
 
 /**
  * A window that is decoded again. `otherwise` holds the texts that are used if the second decoding returns no text.
@@ -207,15 +228,18 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   ]
 }
 
+/** Decodes windows together with the speech that follows them, because short windows have more word errors. */
 async function hearAgain(
   models: WhisperModels,
   batch: readonly Again[],
   options: AgainOptions,
 ): Promise<DecodedWindow[]> {
   const windows = batch.map(({ window }) => window)
-  const { recording, onShare } = options
-  const use = (encoded: readonly EncodedWindow[]) => decodeWindows(models, windows, encoded, options)
-  return withEncoded(models, windows, { recording, onShare, use })
+  const { recording, onShare, speech } = options
+  const extended = windows.map(window => withSpeechAfter(window, speech))
+  const use = (encoded: readonly EncodedWindow[]) =>
+    decodeWindows(models, windows, extended, encoded, options)
+  return withEncoded(models, extended, { recording, onShare, use })
 }
 
 function warnWithoutText({ from, to }: Window, listener: Listener): void {

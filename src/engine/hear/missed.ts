@@ -3,7 +3,7 @@
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
-import { sampleOf, type Window, windowOf } from './windows.ts'
+import { type Window, windowOf } from './windows.ts'
 
 /** The tolerated error of word times, in samples. */
 const slack = 0.5 * sampleRate
@@ -36,11 +36,10 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 const restMin = 0.4 * sampleRate
 
 /**
- * Returns a window over the speech after model frame `frame`. Returns null if this speech is shorter than
+ * Returns a window over the speech after sample `begin` of the recording. Returns null if this speech is shorter than
  * `restMin`.
  */
-export function restOf(window: Window, frame: number): Window | null {
-  const begin = sampleOf(window, frame)
+export function restOf(window: Window, begin: number): Window | null {
   const speech = window.speech
     .map(span => beginningAt(span, begin))
     .filter(({ voice }) => voice.to > voice.from)

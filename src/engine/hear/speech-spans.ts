@@ -16,8 +16,8 @@ export type SpeechSpan = Span & {
  * `framesMin` count frames of 32 ms, from faster-whisper.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/** The padding at both ends of a span, in samples. */
-const speechPad = 0.2 * sampleRate
+/** The padding at both ends of a span, in samples. It is shorter than the silence that ends a span. */
+const speechPad = 0.25 * sampleRate
 
 /**
  * Converts a stream of speech probabilities to speech spans in samples. A span longer than `samplesMax` is

@@ -97,18 +97,17 @@ function recordingOf(seconds: number): Recording {
   return recording
 }
 
+/** Recognises a block of windows with one speech span each. The spans are in seconds. */
 function hear(models: WhisperModels, spans: [number, number][]) {
-  const window = windowOf(
-    spans.map(([from, to]) => {
-      const voice = { from: from * sampleRate, to: to * sampleRate }
-      return { ...voice, voice }
-    }),
-  )
+  const windows = spans.map(([from, to]) => {
+    const voice = { from: from * sampleRate, to: to * sampleRate }
+    return windowOf([{ ...voice, voice }])
+  })
   const recording = recordingOf(Math.ceil(spans.at(-1)![1]))
   const listener = { onSamples: async () => {}, onWarning: (event: string) => void warnings.push(event) }
   const warnings: string[] = []
   const options = { recording, language: 'en', context: [], translate: false, listener }
-  return hearBlock(models, [window], options).then(({ texts }) => ({ texts, warnings }))
+  return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
 // Each case has a language, its tokens in two seconds, and the seconds at which decoded windows begin. Tokens
@@ -145,6 +144,23 @@ test('speech after the last sentence of a window is recognised again, together w
   const { texts } = await hear(models, [[0, 20]])
   expect(decoded).toEqual([0, 8])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6].map(id => words[id]!))
+})
+
+test('speech is recognised again with the speech after it, whose text comes from its own window', async () => {
+  const { models, decoded } = modelsThatSay(
+    second =>
+      ({
+        0: [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)],
+        8: [at(0), 3, 5, 6, at(12), at(13), 7, 8, at(22)],
+        21: [at(0), 7, 9, at(9)],
+      })[second] ?? [],
+  )
+  const { texts } = await hear(models, [
+    [0, 20],
+    [21, 30],
+  ])
+  expect(decoded).toEqual([0, 21, 8])
+  expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6, 7, 9].map(id => words[id]!))
 })
 
 test('a sentence keeps its text when the second recognition finds nothing', async () => {

@@ -51,9 +51,9 @@ test.each([
 })
 
 test.each([
-  ['it is the speech after a frame', 1000, [[31.5, 38]]],
-  ['it is empty after the last word', 1310, null],
-])('the speech after a frame of a window: %s', (_, frame, expected) => {
-  const rest = restOf(window, frame)
+  ['it begins inside a span', 31.5, [[31.5, 38]]],
+  ['it is empty after the last word', 37.7, null],
+])('the speech after a point of a window: %s', (_, begin, expected) => {
+  const rest = restOf(window, begin * second)
   expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(expected)
 })

@@ -42,8 +42,7 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
-  // The recording has a pause of ten seconds between the two spans. The window keeps half a second of this
-  // pause.
+  // The recording has a pause of ten seconds between the two spans. The window keeps one second of this pause.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -65,7 +64,7 @@ test('the times of a word are those of its speech in the recording, even after a
   )
   expect(texts.map(({ text }) => text)).toEqual([' one', ' two.', ' three', ' four.'])
   const begins = texts.map(({ from }) => from / sampleRate)
-  const expected = [0.2, 0.8, 11.75 + 0.4, 11.75 + 1.4]
+  const expected = [0.2, 0.8, 11.5 + 0.4, 11.5 + 1.4]
   for (const [index, begin] of begins.entries()) expect(Math.abs(begin - expected[index]!)).toBeLessThan(0.15)
 })
 

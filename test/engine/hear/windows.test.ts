@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test'
 import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
 import { frameSamples } from '../../../src/engine/hear/vad.ts'
-import { Packer, Recording, sampleOf, soundOf, windowOf } from '../../../src/engine/hear/windows.ts'
+import {
+  Packer,
+  Recording,
+  sampleOf,
+  soundOf,
+  windowOf,
+  withSpeechAfter,
+} from '../../../src/engine/hear/windows.ts'
 import { seeded } from '../../support/random.ts'
 
 const second = 16_000
@@ -57,11 +64,11 @@ test('no window is longer than 30 s and no speech is lost, for random spans', ()
 
 test('a long pause is shortened, and times map back to the recording', () => {
   const window = windowOf([span(5, 8), span(8.4, 10), span(70, 75)])
-  expect(window.samples / second).toBeCloseTo(5 + 0.5 + 5, 5)
+  expect(window.samples / second).toBeCloseTo(5 + 1 + 5, 5)
   expect(sampleOf(window, 0) / second).toBe(5)
   expect(sampleOf(window, 250) / second).toBe(10)
-  expect(sampleOf(window, 5.5 * 50) / second).toBeCloseTo(70, 5)
-  expect(sampleOf(window, 8 * 50) / second).toBeCloseTo(72.5, 5)
+  expect(sampleOf(window, 6 * 50) / second).toBeCloseTo(70, 5)
+  expect(sampleOf(window, 8.5 * 50) / second).toBeCloseTo(72.5, 5)
 
   const recording = new Recording()
   const sound = Float32Array.from({ length: 80 * second }, (_, n) => n)
@@ -69,8 +76,19 @@ test('a long pause is shortened, and times map back to the recording', () => {
   recording.forget(5 * second)
   const taken = soundOf(window, recording)
   expect(taken[0]).toBe(5 * second)
-  expect(taken[Math.round(5.5 * second)]).toBe(70 * second)
+  expect(taken[Math.round(6 * second)]).toBe(70 * second)
   expect(taken.at(-1)).toBe(75 * second - 1)
+})
+
+test('speech that follows a window is added to it, as long as 30 s are not exceeded', () => {
+  const spans = [span(0, 4), span(5, 12), span(13, 25), span(26, 31)]
+  const extended = withSpeechAfter(windowOf(spans.slice(1, 2)), spans)
+  expect(extended.speech.map(inSeconds)).toEqual([
+    [5, 12],
+    [13, 25],
+    [26, 31],
+  ])
+  expect(withSpeechAfter(windowOf(spans.slice(0, 3)), spans).speech).toEqual(spans.slice(0, 3))
 })
 
 /**
@@ -87,22 +105,22 @@ function spansIn(frames: string, samplesMax = 30 * second) {
 test.each([
   ['silence', '-'.repeat(100), []],
   ['a click', `${'-'.repeat(20)}ss${'-'.repeat(40)}`, []],
-  ['one word', `${'-'.repeat(20)}${'s'.repeat(10)}${'-'.repeat(40)}`, [[14, 36]]],
-  ['a word with a doubtful middle', `${'-'.repeat(20)}sssss~~~~~~~~~~~~sssss${'-'.repeat(40)}`, [[14, 48]]],
+  ['one word', `${'-'.repeat(20)}${'s'.repeat(10)}${'-'.repeat(40)}`, [[12, 38]]],
+  ['a word with a doubtful middle', `${'-'.repeat(20)}sssss~~~~~~~~~~~~sssss${'-'.repeat(40)}`, [[12, 50]]],
   [
     'two words',
     `${'s'.repeat(10)}${'-'.repeat(20)}${'s'.repeat(10)}${'-'.repeat(9)}`,
     [
-      [0, 16],
-      [24, 46],
+      [0, 18],
+      [22, 48],
     ],
   ],
-  ['speech to the very end', `${'-'.repeat(20)}${'s'.repeat(10)}`, [[14, 30]]],
+  ['speech to the very end', `${'-'.repeat(20)}${'s'.repeat(10)}`, [[12, 30]]],
 ])('spans of %s', (_, frames, spans) => {
   expect(spansIn(frames)).toEqual(spans)
 })
 
 test('speech without a pause is cut at its lowest speech probability', () => {
   const frames = `${'s'.repeat(80)}~${'s'.repeat(40)}`
-  expect(spansIn(frames, 110 * frameSamples)[0]![1]).toBe(80 + 6)
+  expect(spansIn(frames, 110 * frameSamples)[0]![1]).toBe(80 + 8)
 })
