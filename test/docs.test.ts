@@ -7,7 +7,15 @@ import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { commands } from '../src/cli/commands.ts'
 import { readConfig } from '../src/config.ts'
-import { blocksOf, callsOf, commandsOf, documents, fieldsOf, readDocument } from './support/documents.ts'
+import {
+  blocksOf,
+  callsOf,
+  commandsOf,
+  documents,
+  fieldsOf,
+  readDocument,
+  settingsOf,
+} from './support/documents.ts'
 import { clips, pocket, unless } from './support/engine-room.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { type Home, openReader, type Reader, recording, startHome } from './support/reader.ts'
@@ -122,7 +130,7 @@ for (const document of documents) {
   )
 }
 
-/** How a block that is not for a shell is tried, by its start. */
+/** How a block that is not for a shell is tried. */
 const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
   [/^\{/, compareWithAnswer],
   [/^\[[\w.]+\]\n/, (_, block) => expect(Bun.TOML.parse(block)).toBeObject()],
@@ -175,10 +183,6 @@ function adapted(command: string): string {
     kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
 }
 
-function settingsOf(block: string): Record<string, string> {
-  return Object.fromEntries(block.split('\n').map(line => line.split(/=(.*)/).slice(0, 2)))
-}
-
 /** Checks that an example of an answer has the fields of the answer to the last command. */
 function compareWithAnswer({ last }: Reader, block: string): void {
   const example = JSON.parse(block)
@@ -216,15 +220,11 @@ async function authorize({ known, run }: Reader, block: string): Promise<void> {
 }
 
 const nginx = Bun.which('nginx')
-function tryNginx({ folder }: Reader, block: string): void {
-  if (!nginx) {
-    console.warn('SKIPPED: no nginx here to check the lines of docs/guide.md')
-    return
-  }
-  const server = `server { listen 127.0.0.1:1; ${block} }`
+function tryNginx({ folder }: Reader, block: string): undefined {
+  if (!nginx) return void console.warn('SKIPPED: no nginx here to check the lines of docs/guide.md')
   writeFileSync(
     join(folder, 'nginx.conf'),
-    `pid ${folder}/pid; error_log stderr; events {} http { ${server} }`,
+    `pid ${folder}/pid; error_log stderr; events {} http { server { listen 127.0.0.1:1; ${block} } }`,
   )
   const { exitCode, stderr } = Bun.spawnSync([nginx, '-t', '-p', folder, '-c', join(folder, 'nginx.conf')])
   expect([exitCode, `${stderr}`]).toEqual([0, expect.stringContaining('successful')])

@@ -63,3 +63,8 @@ export function fieldsOf(value: unknown): string[] {
     .flatMap(([name, inner]) => [name, ...fieldsOf(inner).map(path => `${name}.${path}`)])
     .toSorted()
 }
+
+/** Returns the settings in a block of lines such as STENO_PORT=9090. */
+export function settingsOf(block: string): Record<string, string> {
+  return Object.fromEntries(block.split('\n').map(line => line.split(/=(.*)/).slice(0, 2)))
+}

@@ -1,11 +1,12 @@
-// Tests that paths in docs and comments exist, that the sample rate is defined in two files only, and that
-// durations and sizes are defined only where settings and limits are. Each rule is also tested on a sample
-// that breaks the rule.
+// Tests that paths in docs and comments exist, that the README links all guides, that the sample rate is defined in two
+// files only, and that durations and sizes are defined only where settings and limits are. Each rule is also tested on a
+// sample that breaks the rule.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { documents, readDocument } from '../support/documents.ts'
 import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
 
 const tracked = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: projectRoot })
@@ -29,6 +30,13 @@ test('every path that a document or a comment names exists', () => {
     'see src/main.ts, `src/nowhere`, gate.ts, lost.ts and https://a.example/b.ts',
   ]
   expect(missingPaths(sample)).toEqual(['x: src/nowhere', 'x: lost.ts'])
+})
+
+test('the README links every guide', () => {
+  const guides = documents.filter(path => path.startsWith('docs/'))
+  const unlinked = (readme: string) => guides.filter(path => !readme.includes(`](${path})`))
+  expect(unlinked(readDocument('README.md'))).toEqual([])
+  expect(unlinked('docs/guide.md')).toEqual(guides)
 })
 
 test('the sample rate of 16 kHz is defined in only two files', () => {
