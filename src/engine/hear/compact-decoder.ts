@@ -18,14 +18,14 @@ import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
 /**
  * The tensors of an encoded window, in the order of the encoder's outputs. Each tensor is layers × 1 × heads
- * × `length` × 64. The byte `empty` stands for 0.
+ * × `length` × 64.
  */
 const kinds = [
-  { name: 'keys', type: 'uint8', bytes: 1, length: windowFrames, empty: 128 },
-  { name: 'values', type: 'int8', bytes: 1, length: windowFrames, empty: 0 },
-  { name: 'key_scales', type: 'float32', bytes: 4, length: 1, empty: 0 },
-  { name: 'value_scales', type: 'float32', bytes: 4, length: 1, empty: 0 },
-] as const satisfies { name: string; type: ElementType; bytes: number; length: number; empty: number }[]
+  { name: 'keys', type: 'uint8', bytes: 1, length: windowFrames },
+  { name: 'values', type: 'int8', bytes: 1, length: windowFrames },
+  { name: 'key_scales', type: 'float32', bytes: 4, length: 1 },
+  { name: 'value_scales', type: 'float32', bytes: 4, length: 1 },
+] as const satisfies { name: string; type: ElementType; bytes: number; length: number }[]
 
 /**
  * Makes a decoder. `heads` is the number of heads in the attention output of the graph. It is 0 if attention
@@ -37,7 +37,6 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
   const inputs = [
     'tokens',
     'starts',
-    'frames',
     'wanted',
     ...own.map(name => `past.${name}`),
     ...kinds.flatMap(({ name }) => layers.map(layer => `${name}.${layer}`)),
@@ -69,8 +68,6 @@ class RunningBatch implements Batch {
   /** The views of the memory of the last outputs. They must be freed with these outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /** The number of encoded model frames of each row. */
-  private readonly frames: number[]
   private crossViews: Tensor[]
 
   constructor(
@@ -81,7 +78,6 @@ class RunningBatch implements Batch {
     const { runtime, facts } = parts
     this.rows = windows.length
     this.cross = kinds.map((kind, index) => gather(windows, kind, index, facts))
-    this.frames = windows.map(({ tensors }) => tensors[0]?.dims[3] ?? 0)
     this.crossViews = this.viewCross()
     this.self = Array.from({ length: 2 * facts.layers }, () =>
       tensor(runtime, 'float32', new Float32Array(0), [this.rows, facts.heads, 0, headSize]),
@@ -124,8 +120,6 @@ class RunningBatch implements Batch {
           memory.copyWithin(at + row * rowBytes, at + last * rowBytes, at + (last + 1) * rowBytes)
       }
     }
-    const moved = this.frames.pop()
-    if (moved !== undefined && row !== last) this.frames[row] = moved
     this.rows = last
     if (last === 0) return
     for (const view of this.crossViews) view.free()
@@ -152,7 +146,6 @@ class RunningBatch implements Batch {
     const given = [
       integers(tokens, [this.rows, count]),
       integers(starts, [this.rows]),
-      integers(this.frames, [this.rows]),
       integers(wanted, [count]),
     ]
     const results = run([...given, ...this.self, ...this.crossViews])
@@ -182,19 +175,13 @@ class RunningBatch implements Batch {
 
 function gather(windows: readonly EncodedWindow[], kind: Cross['kind'], index: number, facts: Facts): Cross {
   const rowBytes = kind.length * facts.width * kind.bytes
-  const headBytes = rowBytes / facts.heads
-  const memory = new Uint8Array(facts.layers * windows.length * rowBytes).fill(kind.empty)
+  const memory = new Uint8Array(facts.layers * windows.length * rowBytes)
   for (const [row, { tensors }] of windows.entries()) {
-    const tensor = tensors[index]
-    if (!tensor) throw new TypeError('the window was encoded by another network')
-    const encodedBytes = ((tensor.dims[3] ?? 0) * headBytes) / kind.length
-    const encoded = tensor.bytes(facts.layers * facts.heads * encodedBytes)
+    const encoded = tensors[index]?.bytes(facts.layers * rowBytes)
+    if (!encoded) throw new TypeError('the window was encoded by another network')
     for (let layer = 0; layer < facts.layers; layer++) {
-      for (let head = 0; head < facts.heads; head++) {
-        const from = (layer * facts.heads + head) * encodedBytes
-        const to = (layer * windows.length + row) * rowBytes + head * headBytes
-        memory.set(encoded.subarray(from, from + encodedBytes), to)
-      }
+      const from = layer * rowBytes
+      memory.set(encoded.subarray(from, from + rowBytes), (layer * windows.length + row) * rowBytes)
     }
   }
   return { kind, memory, rowBytes }

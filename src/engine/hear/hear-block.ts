@@ -92,7 +92,7 @@ async function withEncoded<Result>(
   const encoded: EncodedWindow[] = []
   try {
     for (const window of windows) {
-      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording)), rowOf(window).frames))
+      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording))))
       await onShare(encoded.length / windows.length)
     }
     return await use(encoded)

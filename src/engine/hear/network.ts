@@ -16,10 +16,9 @@ export class EncodedWindow {
 export type Encoder = {
   /**
    * Encodes the spectrogram of one window. Windows are not batched, because a batch needs more memory and saves no time
-   * on a CPU. The first `frames` model frames contain the sound. An encoder may leave out most of the silence after the
-   * sound.
+   * on a CPU.
    */
-  encode(picture: Float32Array, frames?: number): EncodedWindow
+  encode(picture: Float32Array): EncodedWindow
 }
 
 /** What a decoder needs to choose tokens itself: the rules, and the number of model frames of sound in each window. */

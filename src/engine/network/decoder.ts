@@ -11,7 +11,7 @@ const forbidden = -1e9
 
 /**
  * Builds the model. It has five inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache
- * at which each row begins; `frames` [rows], the number of valid frames of the windows; `wanted`, the positions of `tokens` whose scores are returned; the cache of
+ * at which each row begins; `wanted`, the positions of `tokens` whose scores are returned; the cache of
  * earlier tokens; the keys and values of the windows.
  */
 export function decoderModel(
@@ -24,7 +24,6 @@ export function decoderModel(
   const { width, heads } = size
   graph.input('tokens', 'int64', ['rows', 'length'])
   graph.input('starts', 'int64', ['rows'])
-  graph.input('frames', 'int64', ['rows'])
   graph.input('wanted', 'int64', ['wanted'])
   for (let layer = 0; layer < size.decoderLayers; layer++) {
     for (const part of ['key', 'value'])
@@ -35,7 +34,6 @@ export function decoderModel(
       graph.input(`${part}_scales.${layer}`, 'float32', ['rows', heads, 1, headSize])
   }
   const { places, mask } = positions(layers)
-  const silence = silenceMask(layers)
   let state = graph.add('Add', [
     embedding(layers, width),
     graph.add('Gather', [layers.tensor('decoder.embed_positions.weight'), places]),
@@ -44,7 +42,7 @@ export function decoderModel(
   for (let layer = 0; layer < size.decoderLayers; layer++) {
     const name = `decoder.layers.${layer}`
     state = selfAttention(layers, layer, state, mask, size)
-    const cross = crossAttention(layers, layer, state, silence, size)
+    const cross = crossAttention(layers, layer, state, size)
     state = cross.state
     const wanted = attentionHeads.filter(([each]) => each === layer).map(([, head]) => head)
     if (wanted.length > 0)
@@ -89,15 +87,6 @@ function positions(layers: Layers): { places: string; mask: string } {
   const hidden = graph.add('Or', [later, before])
   const mask = graph.add('Where', [hidden, layers.float(forbidden), layers.float(0)])
   return { places, mask: graph.add('Unsqueeze', [mask, layers.integers(1)]) }
-}
-
-/** Computes the mask that excludes the frames after the last valid frame of each row. */
-function silenceMask(layers: Layers): string {
-  const { graph } = layers
-  const frames = graph.add('Gather', [graph.add('Shape', ['keys.0']), integer(layers, 2)], { axis: 0 })
-  const all = graph.add('Range', [integer(layers, 0), frames, integer(layers, 1)])
-  const isHeard = graph.add('Less', [all, graph.add('Unsqueeze', ['frames', layers.integers(1, 2, 3)])])
-  return graph.add('Where', [isHeard, layers.float(0), layers.float(forbidden)])
 }
 
 function integer(layers: Layers, value: number): string {
@@ -157,7 +146,6 @@ function crossAttention(
   layers: Layers,
   layer: number,
   state: string,
-  silence: string,
   { width, heads }: Size,
 ): { state: string; shares: string } {
   const { graph } = layers
@@ -178,8 +166,9 @@ function crossAttention(
     graph.add('Cast', [products], { to: 1 }),
     graph.add('Mul', [unit, layers.float(headSize ** -0.5)]),
   ])
-  const byFrame = graph.add('Transpose', [likeness], { perm: [0, 1, 3, 2] })
-  const shares = graph.add('Softmax', [graph.add('Add', [byFrame, silence])], { axis: -1 })
+  const shares = graph.add('Softmax', [graph.add('Transpose', [likeness], { perm: [0, 1, 3, 2] })], {
+    axis: -1,
+  })
   const step = graph.add('Mul', [
     graph.add('ReduceMax', [shares], { axes: [3], keepdims: 1 }),
     layers.float(1 / 255),
