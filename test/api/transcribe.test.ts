@@ -41,6 +41,7 @@ steered('a job goes from created to completed and is charged by the second', asy
     file_size_bytes: speech(11.7).length,
     language: 'en',
     diarize: false,
+    name_speakers: false,
     speaker_count: null,
     align: true,
     channels: 'mix',

@@ -117,6 +117,7 @@ seen('a speaker is renamed in one place, also in Arabic', async () => {
   }
   // A click on the name beside the text leads to the field of this name.
   await page.locator('.turn .name', { hasText: 'SPEAKER 2' }).first().click()
+  await page.locator('.speakers input:focus').waitFor()
   await page.keyboard.type('Ben\n')
   await page.locator('.turn .name', { hasText: 'Ben' }).first().waitFor()
   const { result } = await dora.job(dora.jobId)

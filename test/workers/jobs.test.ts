@@ -57,6 +57,7 @@ natsTest('a worker gets the options of the job, and nothing of the account', asy
     vocabulary: ['Kubernetes'],
     translate: false,
     channels: null,
+    knownVoices: [],
   })
 })
 
