@@ -20,6 +20,11 @@ const queries: Record<string, string> = {
   'GET /v1/search': '?q=monday',
 }
 
+/** Headers that an example needs, although the API also answers requests without them. */
+const extraHeaders: Record<string, Record<string, string>> = {
+  'POST /v1/upload/resumable/{id}': { 'X-HTTP-Method-Override': 'DELETE' },
+}
+
 export type Example = { language: 'curl' | 'Python' | 'TypeScript'; code: string }
 
 type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
@@ -50,6 +55,7 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
     method,
     url,
     headers: {
+      ...extraHeaders[nameOf(endpoint)],
       ...(isKeyed ? { Authorization: 'Bearer $KEY' } : {}),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
