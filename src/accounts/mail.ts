@@ -1,4 +1,4 @@
-// Sends mail over SMTP. If no mail server is set, writes each mail to a folder as a file that mail programs can open.
+// The texts of mails, and their sending over SMTP. If no mail server is set, writes each mail to a folder as a file that mail programs can open.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'

@@ -88,7 +88,10 @@ async function pageAnswer(request: Request): Promise<Response> {
   })
 }
 
-/** Returns a file in Brotli or gzip compression, by the Accept-Encoding header of the request. */
+/**
+ * Answers with a file: in Brotli, in gzip or uncompressed, by the Accept-Encoding header, or with 304 if the client has
+ * the file.
+ */
 function answer(file: PageFile, request: Request, headers: Record<string, string>): Response {
   const accepted = request.headers.get('accept-encoding') ?? ''
   const coding = (['br', 'gzip'] as const).find(name => accepts(accepted, name))

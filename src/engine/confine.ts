@@ -11,8 +11,8 @@ const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
- * Removes permissions of this process. `dataDir` is the data folder of the server. It is null for a command,
- * because a command has no data of other users.
+ * Removes permissions of this process. `dataDir` is the data folder of the server. It is null outside a server, for
+ * example in `steno transcribe`, because no data of other users exists there.
  */
 export function confineEngine({
   dataDir,

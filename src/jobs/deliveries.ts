@@ -22,7 +22,7 @@ export type Delivery = {
   responseStatus: number | null
   createdAt: number
   attemptedAt: number | null
-  /** The time at which the event was settled. Null while a further attempt follows. */
+  /** The time of the last attempt, after which the event is delivered or given up. Null while an attempt follows. */
   settledAt: number | null
   /**
    * The time of the next attempt. Null when the next attempt is due immediately, and when no further attempt follows.

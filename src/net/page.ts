@@ -52,7 +52,7 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** The tags by which browsers recognise HTML. A white space, `/` or `>` must follow the name of the tag. */
+/** The tags by which browsers recognise HTML. White space, `/` or `>` must follow the name of the tag. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/

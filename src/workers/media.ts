@@ -50,7 +50,7 @@ export async function fetchMedia(
   }
 }
 
-/** Errors of the disk have a code such as ENOSPC. A transfer that breaks off is repeated. */
+/** Returns true for an error of the local disk, such as ENOSPC. After any other error, the transfer is repeated. */
 function isOfDisk(error: unknown): boolean {
   if (error instanceof SourceError) return false
   const { code } = error as NodeJS.ErrnoException

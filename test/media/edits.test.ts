@@ -45,8 +45,8 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Changes the edit list in a copy of aac.m4a. Returns true if the edit list is still simple. `list` starts after the
- * type of the box.
+ * Applies `change` to the edit list in a copy of aac.m4a. Returns true if the edit list is still plain. The buffer that
+ * `change` gets starts after the four bytes `elst`.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

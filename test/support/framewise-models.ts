@@ -105,7 +105,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // Moves the score of the blank from index 0 to the last index, as in the vocabulary.
+  // The features have the blank first, and the vocabulary has it last. This order moves the blank to the end, and every
+  // other token one index down.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
   // The number -1 at the index of the blank means that the blank may be repeated.

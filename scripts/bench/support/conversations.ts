@@ -64,8 +64,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without its silent ends, scaled to the root mean square `level`. A long utterance is cut at a
- * pause after 3 to 9 seconds.
+ * Returns an utterance without its silent ends. Its speech is scaled to the root mean square `level`. A long utterance
+ * ends at its first pause after 3 + 6 × `share` seconds.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)

@@ -160,7 +160,7 @@ function vocabularyOf(fields: Fields): readonly string[] {
   )
 }
 
-/** Checks the form of `chunking_strategy`. The value has no effect, because steno always cuts at pauses. */
+/** Throws if `chunking_strategy` is not valid. A valid value has no effect, because steno always cuts at pauses. */
 function checkChunking(fields: Fields): void {
   const name = 'chunking_strategy'
   const type = fields.one(`${name}[type]`) ?? typeOfChunking(fields.one(name))

@@ -8,7 +8,10 @@ import { choose, type History, type NextToken, type Rules, rulesOf } from './rul
 /** The largest difference of a log probability that rounding to 16-bit floats explains. */
 const differenceMax = 0.1
 
-/** The number of steps. CUDA records kernels in the first ones and replays them in the later ones. */
+/**
+ * The number of decoding steps in the check. CUDA records its kernels in the first steps and replays them in the later
+ * steps, and the check needs both.
+ */
 const steps = 6
 
 /**

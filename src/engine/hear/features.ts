@@ -53,8 +53,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
 }
 
 /**
- * Raises values that are more than 8 decades below the highest value to that limit. Then scales all values,
- * as Whisper does.
+ * Raises every lower value to the floor, which is 8 decades below the highest value. Then scales all values as Whisper
+ * does.
  */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)

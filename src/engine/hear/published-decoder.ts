@@ -154,7 +154,7 @@ class RunningBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // These views refer to the outputs of the last run, which are kept until the next step.
+    // The views refer to the outputs of the last step. The next step frees the views and these outputs.
     this.held.push(...views)
     this.self = views
   }

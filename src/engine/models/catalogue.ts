@@ -73,7 +73,7 @@ export const builtInVoices = {
   embedding: 'voice-encoder',
 } as const
 
-/** The two models for diarization with a speech model that only tests use. */
+/** The two models for diarization in tests. They are used with the speech models that only tests use. */
 export const testVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',

@@ -11,11 +11,11 @@ export type SoundSpan = { from: number; to: number }
 /** A print that an account has enrolled under a name. `model` is the name of the embedding model. */
 export type KnownVoice = { name: string; model: string; print: readonly number[] }
 
-/** The most speech that a print is made of, in samples. More speech does not change a print much. */
+/** Maximum speech for a print, in samples. More speech does not change a print much. */
 const printSamplesMax = 30 * sampleRate
-/** The shortest span that is used, in samples. */
+/** Minimum length, in samples, of a span that goes into a print. */
 const spanSamplesMin = 1 * sampleRate
-/** The least speech for a print, in samples. */
+/** Minimum speech for a print, in samples. */
 export const printSamplesMin = 5 * sampleRate
 /** The number of feature frames in each embedded part: 2.4 s, as in diarization. */
 const partFrames = 240

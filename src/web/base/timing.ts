@@ -1,4 +1,4 @@
-// The delays and sizes of the web app.
+// The intervals and delays of the web app, and the size of an upload part.
 
 export const timing = {
   /** Poll interval of the job list while a job is unfinished. */
