@@ -258,6 +258,9 @@ natsTest(
     engine.finish(task)
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
+    // A worker that is closed waits for the jobs in hand.
+    engine.finish(await engine.given(2))
+    await ana.until(other, 'completed')
   },
 )
 
