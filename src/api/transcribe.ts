@@ -56,15 +56,10 @@ export const transcribe = (service: Service) =>
 
     .get(
       '/transcribe/:id',
-      async ({ request, server, caller, params, query }) => {
+      async context => {
+        const { query } = context
         const { format = 'json', ...options } = query
-        const job = await findAwaited(service, {
-          request,
-          server,
-          caller,
-          id: params.id,
-          seconds: query.wait,
-        })
+        const job = await findAwaited(service, context)
         if (format !== 'json') return exportJob(service.db, job, { ...options, format })
         const edits = countEdits(service.db, job.id)
         const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
@@ -90,15 +85,9 @@ export const transcribe = (service: Service) =>
 
     .get(
       '/transcribe/:id/export',
-      async ({ request, server, caller, params, query }) => {
-        const job = await findAwaited(service, {
-          request,
-          server,
-          caller,
-          id: params.id,
-          seconds: query.wait,
-        })
-        return exportJob(service.db, job, query)
+      async context => {
+        const job = await findAwaited(service, context)
+        return exportJob(service.db, job, context.query)
       },
       {
         account: 'jobs.get',
@@ -181,18 +170,15 @@ type Awaited = {
   request: Request
   server: { timeout(request: Request, seconds: number): void } | null
   caller: Caller
-  id: string
-  /**
-   * The longest time for which the request waits for the end of the job. If undefined, the request does not
-   * wait.
-   */
-  seconds: number | undefined
+  params: { id: string }
+  /** `wait` is the longest time, in seconds, for which the request waits. If undefined, the request does not wait. */
+  query: { wait?: number }
 }
 
 /** Waits until a job of the caller has ended, or until `seconds` have passed. Then returns the job. */
 async function findAwaited(
   service: Service,
-  { request, server, caller, id, seconds }: Awaited,
+  { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
   if (seconds && find()) {
