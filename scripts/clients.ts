@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { clientConfig } from '../test/support/client-config.ts'
 import { prepareData, serve } from '../test/support/server.ts'
 import { projectRoot } from '../test/support/source.ts'
 
@@ -44,7 +45,13 @@ function openapiGenerator(jar: string, document: string, call: string[]): void {
   run('openapi-generator', ['java', '-jar', jar, 'generate', ...options])
   symlinkSync(modules, join(output, 'node_modules'))
   writeFileSync(join(output, 'whole-job.ts'), fetchJob)
-  writeFileSync(join(output, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(
+    join(output, 'tsconfig.json'),
+    JSON.stringify({
+      ...clientConfig({ types: ['bun-types'], typeRoots: [modules], skipLibCheck: true }),
+      include: ['whole-job.ts'],
+    }),
+  )
   run('openapi-generator', [process.execPath, join(modules, 'typescript/bin/tsc'), '-p', output])
   run('openapi-generator', [process.execPath, join(output, 'whole-job.ts'), ...call])
 }
@@ -55,20 +62,6 @@ function run(tool: string, command: string[]): void {
   const told = `${stdout}${stderr}`.trim()
   if (exitCode !== 0) throw new Error(`${tool} failed: ${command.join(' ')}\n${told}`)
   console.log(`${tool}: ${told.split('\n').at(-1)}`)
-}
-
-const config = {
-  compilerOptions: {
-    strict: true,
-    noEmit: true,
-    target: 'ESNext',
-    module: 'ESNext',
-    moduleResolution: 'bundler',
-    types: ['bun-types'],
-    typeRoots: [modules],
-    skipLibCheck: true,
-  },
-  include: ['whole-job.ts'],
 }
 
 const pythonJob = `

@@ -13,6 +13,7 @@ import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { events } from '../../src/jobs/events.ts'
 import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
+import { clientConfig } from '../support/client-config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -260,7 +261,7 @@ test('a client generated from the document needs no hand-written type', async ()
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'api.ts'), types)
   writeFileSync(join(folder, 'use.ts'), clientCode)
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig()))
   mkdirSync(join(folder, 'node_modules'))
   const tsc = Bun.spawnSync([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
   expect(tsc.stdout.toString()).toBe('')
@@ -295,18 +296,6 @@ test('the root redirects to the docs', async () => {
   const { status, headers } = await service.fetch('/')
   expect([status, headers.get('location')]).toEqual([302, `${service.url}/docs`])
 })
-
-const clientConfig = {
-  compilerOptions: {
-    strict: true,
-    noEmit: true,
-    target: 'ESNext',
-    module: 'ESNext',
-    moduleResolution: 'bundler',
-    types: [],
-  },
-  include: ['*.ts'],
-}
 
 const clientCode = `
 import type { components, paths, webhooks } from './api'

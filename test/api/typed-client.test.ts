@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
+import { clientConfig } from '../support/client-config.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../support/server.ts'
@@ -37,7 +38,10 @@ test.skipIf(missing)(
     symlinkSync(modules, join(folder, 'node_modules'))
     writeFileSync(join(folder, 'api.ts'), astToString(await openapiTS(new URL(`${url}/v1/openapi.json`))))
     writeFileSync(join(folder, 'whole-job.ts'), wholeJob)
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify(clientConfig({ types: ['bun-types'], typeRoots: [modules], skipLibCheck: true })),
+    )
 
     const tsc = Bun.spawnSync([process.execPath, join(modules, 'typescript/bin/tsc'), '-p', folder])
     expect([tsc.exitCode, tsc.stdout.toString()]).toEqual([0, ''])
@@ -56,20 +60,6 @@ test.skipIf(missing)(
   },
   120_000,
 )
-
-const config = {
-  compilerOptions: {
-    strict: true,
-    noEmit: true,
-    target: 'ESNext',
-    module: 'ESNext',
-    moduleResolution: 'bundler',
-    types: ['bun-types'],
-    typeRoots: [modules],
-    skipLibCheck: true,
-  },
-  include: ['*.ts'],
-}
 
 const wholeJob = `
 import createClient from 'openapi-fetch'
