@@ -9,6 +9,8 @@ import { mergeIndexPiece, needsPurge, purgeIndex, writeIndexPiece } from './sear
 export class Indexer {
   readonly #db: Db
   #running: Promise<void> | null = null
+  /** True if `wake` was called after the current run began. That run may have looked for transcripts before. */
+  #wokenAgain = false
   #closing = false
   #nextPurgeAt = 0
 
@@ -16,9 +18,11 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts the indexer, unless the indexer is already running. */
+  /** Starts a run of the indexer. If a run is in progress, another run follows it. */
   wake(): void {
-    if (this.#closing || this.#running) return
+    if (this.#closing) return
+    this.#wokenAgain = this.#running !== null
+    if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
         // When the database is locked or full, a sweep wakes the indexer again.
@@ -26,17 +30,18 @@ export class Indexer {
       })
       .finally(() => {
         this.#running = null
+        if (this.#wokenAgain) this.wake()
       })
   }
 
   /** Waits until the index is complete, or until the indexer stopped because of an error. */
   async settled(): Promise<void> {
-    await this.#running
+    while (this.#running) await this.#running
   }
 
   async close(): Promise<void> {
     this.#closing = true
-    await this.#running
+    await this.settled()
   }
 
   async #writeAll(): Promise<void> {
