@@ -9,7 +9,7 @@ import { openRuntime } from '../../src/engine/onnx/runtime.ts'
 import { openEncoder } from '../../src/engine/who/encoder.ts'
 import { dot } from '../../src/engine/who/unit.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
-import { readSound } from './support/sound.ts'
+import { readSound } from '../../test/support/read-sound.ts'
 
 export const bench = { name: 'diarization: the voice encoder beside Resemblyzer', run }
 

@@ -10,7 +10,7 @@ import { dot } from '../../src/engine/who/unit.ts'
 import { openVoices } from '../../src/engine/who/voices.ts'
 import { firstOf, runtime } from '../../test/support/engine-room.ts'
 import { seeded } from '../../test/support/random.ts'
-import { readSound } from './support/sound.ts'
+import { readSound } from '../../test/support/read-sound.ts'
 
 export const bench = { name: 'Known voices: readers of LibriSpeech, by the built-in encoder', run }
 

@@ -16,9 +16,9 @@ import { Diarization } from '../../src/engine/who/diarize.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { seeded } from '../../test/support/random.ts'
+import { readSound } from '../../test/support/read-sound.ts'
 import { type Conversation, converse, styles, type Voice } from './support/conversations.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
-import { readSound } from './support/sound.ts'
 import { syntheticVoices } from './support/synthetic.ts'
 
 export const bench = { name: 'diarization: conversations, built-in models', run }

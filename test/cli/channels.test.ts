@@ -1,19 +1,12 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { decode } from '../../src/media/decode.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
+import { readSound } from '../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-
-async function samplesOf(name: string): Promise<Float32Array> {
-  const parts: number[] = []
-  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
-  for await (const part of decode(join(clips ?? '', name), options)) parts.push(...part)
-  return Float32Array.from(parts)
-}
 
 /** Returns a WAV file of 16 kHz with these channels. */
 function wavOf(channels: readonly Float32Array[]): Uint8Array {
@@ -42,7 +35,7 @@ test.skipIf(missing)(
   async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'call.wav')
-    const clip = await samplesOf('doctor.flac')
+    const clip = await readSound(join(clips!, 'doctor.flac'))
     const late = new Float32Array(clip.length + 16_000)
     late.set(clip, 16_000)
     await Bun.write(file, wavOf([clip, late]))

@@ -3,8 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { joinFloats } from '../../src/base/join-floats.ts'
-import { decode } from '../../src/media/decode.ts'
+import { readSound } from './read-sound.ts'
 import { wavFile } from './sound.ts'
 
 const rate = 16000
@@ -47,7 +46,7 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
     let loaded = clips.get(clip)
     if (!loaded) {
       const truth: SpokenTruth = JSON.parse(readFileSync(join(folder, `${clip}.json`), 'utf8'))
-      loaded = { samples: await decodeClip(join(folder, truth.file)), truth }
+      loaded = { samples: await readClip(join(folder, truth.file)), truth }
       clips.set(clip, loaded)
     }
     const first = Math.round(at * rate)
@@ -67,9 +66,9 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
   }
 }
 
-async function decodeClip(path: string): Promise<Int16Array> {
-  const options = { signal: new AbortController().signal, durationMsMax: 600_000 }
-  const sound = joinFloats(await Array.fromAsync(decode(path, options)))
+/** Returns the samples of a clip as they are stored in a WAV file of 16 bits. */
+async function readClip(path: string): Promise<Int16Array> {
+  const sound = await readSound(path)
   return Int16Array.from(sound, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))
 }
 

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readSound } from '../../../test/support/read-sound.ts'
 import { speechOf, type Voice } from './conversations.ts'
-import { readSound } from './sound.ts'
 
 const espeak = 'm5 Andrea edward linda Michael steph3 iven2 grandma f4 m3 max Gene antonio Alicia'.split(' ')
 const flite = ['awb', 'slt']

@@ -6,20 +6,12 @@ import type { EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
 import { openWhisper } from '../../../src/engine/hear/whisper.ts'
-import { decode } from '../../../src/media/decode.ts'
 import { clips, firstOf, pocket, runtime, unless } from '../../support/engine-room.ts'
+import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const names = ['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2']
-
-async function samplesOf(name: string): Promise<Float32Array> {
-  const parts: number[] = []
-  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
-  for await (const part of decode(join(clips!, `${name}.flac`), options))
-    for (const value of part) parts.push(value)
-  return Float32Array.from(parts)
-}
 
 const layouts = [
   { folder: 'models/pocket/whisper-pocket', variant: '' },
@@ -35,7 +27,7 @@ test.skipIf(missing).each(layouts)(
     const windows: EncodedWindow[] = []
     const rows: { frames: number; speechSeconds: number }[] = []
     for (const name of names) {
-      const samples = await samplesOf(name)
+      const samples = await readSound(join(clips!, `${name}.flac`))
       windows.push(whisper.encoder.encode(features.logMel(samples)))
       rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
     }

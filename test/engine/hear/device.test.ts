@@ -11,10 +11,10 @@ import { choose, rulesOf } from '../../../src/engine/hear/rules.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import type { FloatType } from '../../../src/engine/network/float-layers.ts'
 import { openWeights } from '../../../src/engine/network/source.ts'
-import { decode } from '../../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
 import { pocketWeights } from '../../support/float-weights.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { readSound } from '../../support/read-sound.ts'
 import {
   smallFacts as facts,
   referenceScores,
@@ -175,14 +175,6 @@ test('the check at load accepts the decoder, and refuses one that has a wrong ca
   )
 })
 
-async function samplesOf(name: string): Promise<Float32Array> {
-  const parts: number[] = []
-  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
-  for await (const part of decode(join(clips!, `${name}.flac`), options))
-    for (const value of part) parts.push(value)
-  return Float32Array.from(parts)
-}
-
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
@@ -195,7 +187,11 @@ test.skipIf(missing)(
       type: 'float32',
     })
     const features = openFeatures(runtime(), published.facts.mels)
-    const sounds = await Promise.all(['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2'].map(samplesOf))
+    const sounds = await Promise.all(
+      ['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2'].map(name =>
+        readSound(join(clips!, `${name}.flac`)),
+      ),
+    )
     const hear = async (whisper: Whisper, attention: boolean) => {
       const windows = sounds.map(sound => whisper.encoder.encode(features.logMel(sound)))
       const rows = sounds.map(({ length }) => ({ frames: Math.ceil(length / 320), speechSeconds: 0 }))

@@ -1,24 +1,18 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Segment, score } from '../../../scripts/bench/support/der.ts'
-import { joinFloats } from '../../../src/base/join-floats.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { Diarization } from '../../../src/engine/who/diarize.ts'
 import type { Turn } from '../../../src/engine/who/turns.ts'
 import { openVoices, type Voices } from '../../../src/engine/who/voices.ts'
-import { decode } from '../../../src/media/decode.ts'
 import { clips, firstOf, runtime, unless, voices } from '../../support/engine-room.ts'
+import { readSound } from '../../support/read-sound.ts'
 import { noise } from '../../support/sound.ts'
 
 const missing = !voices || !clips
 const skipped = unless(voices && clips, 'pocket models with their clips')
 let opened: Voices | null = null
 const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
-
-async function samplesOf(path: string): Promise<Float32Array> {
-  const sound = decode(path, { signal: new AbortController().signal, durationMsMax: 36_000_000 })
-  return joinFloats(await Array.fromAsync(sound))
-}
 
 /**
  * Returns the turns of a sound that arrives in pieces of `piece` samples. `expected` is the expected number
@@ -42,7 +36,7 @@ type Truth = { file: string; sentences: { start: number; end: number; speaker: s
 async function truthOf(name: string) {
   const truth = (await Bun.file(join(clips!, `${name}.json`)).json()) as Truth
   const spoken = truth.sentences.map(({ start, end, speaker }) => ({ from: start, to: end, speaker }))
-  return { spoken, samples: await samplesOf(join(clips!, truth.file)) }
+  return { spoken, samples: await readSound(join(clips!, truth.file)) }
 }
 
 test.skipIf(missing)(

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openEncoder } from '../../../src/engine/who/encoder.ts'
 import { dot } from '../../../src/engine/who/unit.ts'
-import { decode } from '../../../src/media/decode.ts'
 import { clips, firstOf, runtime, unless } from '../../support/engine-room.ts'
+import { readSound } from '../../support/read-sound.ts'
 import { noise } from '../../support/sound.ts'
 
 const folder = firstOf('models/voice-encoder')
@@ -12,24 +12,16 @@ const skipped = unless(folder && clips, 'voice encoder with the clips')
 const encoder = () => openEncoder(runtime(), folder ?? '', 'cpu', { keepsNoise: true })
 const none = new Float32Array(256)
 
-async function samplesOf(name: string): Promise<Float32Array> {
-  const parts: number[] = []
-  const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
-  for await (const part of decode(join(clips ?? '', name), options))
-    for (const value of part) parts.push(value)
-  return Float32Array.from(parts)
-}
-
 test.skipIf(missing)(`the embedding of a clip is that of Resemblyzer${skipped}`, async () => {
   const { clip, embedding } = await Bun.file('test/fixtures/voice-encoder.json').json()
   const { features, embed } = encoder()
-  const [found] = embed([features(await samplesOf(clip))])
+  const [found] = embed([features(await readSound(join(clips!, clip)))])
   expect(dot(found ?? none, Float32Array.from(embedding))).toBeGreaterThan(0.9999)
 })
 
 test.skipIf(missing)(`a quiet clip has the embedding of a loud one${skipped}`, async () => {
   const { features, embed } = encoder()
-  const quiet = (await samplesOf('en-short.flac')).map(value => value / 100)
+  const quiet = (await readSound(join(clips!, 'en-short.flac'))).map(value => value / 100)
   const quieter = quiet.map(value => value / 10)
   const [one, other] = embed([features(quiet), features(quieter)])
   expect(dot(one ?? none, other ?? none)).toBeGreaterThan(0.9999)
@@ -49,7 +41,7 @@ test.skipIf(missing)(`every embedding is finite, of silence too${skipped}`, () =
 })
 
 test.skipIf(missing)(`steady noise moves an embedding less when it is subtracted${skipped}`, async () => {
-  const clean = await samplesOf('doctor.flac')
+  const clean = await readSound(join(clips!, 'doctor.flac'))
   const hiss = noise(clean.length / 16_000, 0.01, 5)
   const noisy = clean.map((value, at) => value + (hiss[at] ?? 0))
   const likeness = [true, false].map(keepsNoise => {
@@ -62,9 +54,11 @@ test.skipIf(missing)(`steady noise moves an embedding less when it is subtracted
 
 test.skipIf(missing)(`an embedding does not depend on the parts in its batch${skipped}`, async () => {
   const { features, embed } = encoder()
-  const parts = [await samplesOf('en-short.flac'), await samplesOf('doctor.flac'), noise(9, 0.1, 2)].map(
-    features,
-  )
+  const parts = [
+    await readSound(join(clips!, 'en-short.flac')),
+    await readSound(join(clips!, 'doctor.flac')),
+    noise(9, 0.1, 2),
+  ].map(features)
   const alone = parts.flatMap(part => embed([part]))
   for (const [index, vector] of embed(parts).entries())
     expect(dot(vector ?? none, alone[index] ?? none)).toBeGreaterThan(0.99999)

@@ -1,7 +1,7 @@
 // Reads the sound of a media file.
 
-import { joinFloats } from '../../../src/base/join-floats.ts'
-import { decode } from '../../../src/media/decode.ts'
+import { joinFloats } from '../../src/base/join-floats.ts'
+import { decode } from '../../src/media/decode.ts'
 
 /** Returns all samples of a media file at 16 kHz. */
 export async function readSound(path: string): Promise<Float32Array> {
