@@ -90,15 +90,22 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** Gives each job a media file. All files are links to one file. */
+/** The number of links to one file. A file of ext4 has at most 65,000 links. */
+const linksMax = 50_000
+
+/** Gives each job a media file. The files are links to a few files, so that they need no space. */
 function layMedia({ dataDir }: Prepared): void {
   const folder = join(dataDir, 'media')
   mkdirSync(folder, { mode: 0o700 })
   const original = join(dataDir, 'original')
-  writeFileSync(original, 'sound of a file')
-  for (const { id } of readAll<{ id: string }>({ dataDir }, 'select id from jobs'))
+  for (const [index, { id }] of readAll<{ id: string }>({ dataDir }, 'select id from jobs').entries()) {
+    if (index % linksMax === 0) {
+      rmSync(original, { force: true })
+      writeFileSync(original, 'sound of a file')
+    }
     linkSync(original, join(folder, id))
-  rmSync(original)
+  }
+  rmSync(original, { force: true })
 }
 
 /** The processes that hold the workers. */
