@@ -11,6 +11,8 @@ type Attack = {
   name: string
   /** The number of jobs that the attack keeps under way. */
   jobs: number
+  /** The mean interval between two jobs, after the first jobs. Without it, the rate limits set the interval. */
+  everyMs?: number
   /** Submits one job and waits until the job has ended. `count` differs in each call. */
   step(caller: Caller, places: Places, count: number): Promise<void>
 }
@@ -47,6 +49,12 @@ const attacks: Attack[] = [
     step: async caller => untilEnded(caller, { upload_id: await upload(caller, 'a.m4a', undecodable()) }),
   },
   {
+    name: 'files that cannot be decoded, without rate limits',
+    jobs: 16,
+    everyMs: 0,
+    step: async caller => untilEnded(caller, { upload_id: await upload(caller, 'a.m4a', undecodable()) }),
+  },
+  {
     name: 'files with 100,000 tags',
     jobs: 16,
     step: async caller => untilEnded(caller, { upload_id: await upload(caller, 'a.mp3', tagged()) }),
@@ -80,7 +88,8 @@ async function attack({ name, caller, places }: Order): Promise<void> {
   if (!found) throw new Error(`there is no attack with the name ${name}`)
   let count = 0
   const loop = async () => {
-    for (;;) await Promise.all([found.step(caller, places, count++), Bun.sleep(found.jobs * submitEveryMs)])
+    const everyMs = found.jobs * (found.everyMs ?? submitEveryMs)
+    for (;;) await Promise.all([found.step(caller, places, count++), Bun.sleep(everyMs)])
   }
   await Promise.all(Array.from({ length: found.jobs }, loop))
 }
