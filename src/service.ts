@@ -19,6 +19,7 @@ import { joinStandby, type Standby } from './db/standby.ts'
 import { type MakePrint, openPrinter } from './engine/printer.ts'
 import type { Engine } from './engine/protocol.ts'
 import { openEngine } from './engine/supervisor.ts'
+import type { Pause } from './jobs/ingest.ts'
 import { claimJob, findJob, type Job } from './jobs/job.ts'
 import { LiveJobs } from './jobs/live.ts'
 import { makeMediaFolders, removeLeftovers } from './jobs/media-files.ts'
@@ -43,6 +44,7 @@ import type { Fleet } from './workers/open.ts'
 export type Parts = {
   engine: Engine
   media: Media
+  pause: Pause
   /** The wall clock: milliseconds since 1970. */
   clock: Clock
   /** A monotonic clock in milliseconds. Only differences between two readings have a meaning. */
@@ -173,6 +175,7 @@ function openParts(
       live,
       config,
       media: parts.media ?? openMedia(config),
+      ...(parts.pause && { pause: parts.pause }),
       engine,
       webhooks,
       download: (url, path, { accountId, onProgress, ...options }) =>

@@ -7,6 +7,8 @@ export type Semaphore = {
    * with the reason of the signal.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Gives `key` no further slot until `over` resolves. Slots that the key already holds are not affected. */
+  rest(key: string, over: Promise<void>): Promise<void>
 }
 
 /**
@@ -54,17 +56,19 @@ class Queues {
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
+  /** The number of rests of each key that are not over. */
+  const rests = new Map<string, number>()
   const queues = new Queues()
 
   /** Returns true if the key may take a slot now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
-    return free > 0 && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))
+    return free > 0 && !rests.has(key) && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))
   }
 
   function take(key: string): void {
     free -= 1
-    held.set(key, (held.get(key) ?? 0) + 1)
+    add(held, key, 1)
   }
 
   function enter(key: string, signal?: AbortSignal): Promise<void> {
@@ -89,9 +93,12 @@ export function openSemaphore(slots: number): Semaphore {
 
   function exit(key: string): void {
     free += 1
-    const holds = (held.get(key) ?? 0) - 1
-    if (holds > 0) held.set(key, holds)
-    else held.delete(key)
+    add(held, key, -1)
+    serve()
+  }
+
+  /** Gives the free slots to the waiting work that may take them. */
+  function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)
       next.go()
@@ -107,5 +114,18 @@ export function openSemaphore(slots: number): Semaphore {
         exit(key)
       }
     },
+    async rest(key, over) {
+      add(rests, key, 1)
+      await over
+      add(rests, key, -1)
+      serve()
+    },
   }
+}
+
+/** Adds to the count of a key, and removes the key when its count is 0. */
+function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
 }

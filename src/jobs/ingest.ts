@@ -1,5 +1,6 @@
 // Gets the media of a job. A job with a `sourceUrl` downloads the media first. Then the media is inspected.
 
+import { setTimeout } from 'node:timers/promises'
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -21,6 +22,9 @@ export type Download = (
   },
 ) => Promise<{ bytes: number }>
 
+/** Resolves after a time in milliseconds. */
+export type Pause = (ms: number) => Promise<void>
+
 export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>
 
 export function openIngest({
@@ -29,12 +33,14 @@ export function openIngest({
   config,
   media,
   download,
+  pause = pauseFor,
 }: {
   db: Db
   live: LiveJobs
   config: Config
   media: Media
   download: Download
+  pause?: Pause
 }): Ingest {
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
@@ -59,6 +65,21 @@ export function openIngest({
     return true
   }
 
+  /**
+   * Inspects the media of a job. After an inspection without a result, which costs the account nothing, the account
+   * rests for as long as the inspection took.
+   */
+  async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
+    const began = performance.now()
+    try {
+      return await media.inspect(path, { signal })
+    } catch (error) {
+      const restMs = Math.max(limits.inspectionRestMs, performance.now() - began)
+      void inspections.rest(accountId, pause(restMs))
+      throw error
+    }
+  }
+
   return async (job, signal) => {
     const path = mediaPath(config.dataDir, job)
     const { sourceUrl } = job
@@ -67,6 +88,11 @@ export function openIngest({
       !(await downloads.run(job.accountId, () => fetchSource(job, sourceUrl, path, signal), signal))
     )
       return null
-    return await inspections.run(job.accountId, () => media.inspect(path, { signal }), signal)
+    return await inspections.run(job.accountId, () => inspect(job, path, signal), signal)
   }
+}
+
+/** A pause that does not keep the process running. */
+function pauseFor(ms: number): Promise<void> {
+  return setTimeout(ms, undefined, { ref: false })
 }

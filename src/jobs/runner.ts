@@ -10,7 +10,7 @@ import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/protocol.ts'
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
-import { type Download, type Ingest, openIngest } from './ingest.ts'
+import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
 import {
   type Cancelled,
   cancelJob,
@@ -38,6 +38,8 @@ type Parts = {
   engine: Engine
   live: LiveJobs
   download: Download
+  /** The pause of an account after an inspection without a result. The default is a timer. */
+  pause?: Pause
   webhooks: WebhookSender
   /** Called once for each job that ends. */
   onEnd: (job: Job) => void

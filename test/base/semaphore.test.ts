@@ -60,6 +60,24 @@ test('keys that wait for one slot take turns, and the work of a key keeps its or
   expect(room.started.filter(({ key }) => key === 'ana').map(({ number }) => number)).toEqual([0, 1, 2])
 })
 
+test('a key that rests takes no slot until its last rest is over', async () => {
+  const semaphore = openSemaphore(4)
+  const room = openRoom(semaphore)
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  room.add('ana')
+  const rests = [semaphore.rest('ana', first.promise), semaphore.rest('ana', second.promise)]
+  for (const key of ['ana', 'ana', 'ben']) room.add(key)
+  await turn()
+  expect(room.running()).toEqual(['ana', 'ben'])
+  first.resolve()
+  await room.end('ana')
+  expect(room.running()).toEqual(['ben'])
+  second.resolve()
+  await Promise.all(rests)
+  await turn()
+  expect(room.running()).toEqual(['ben', 'ana', 'ana'])
+})
+
 test('work that fails releases its slot', async () => {
   const semaphore = openSemaphore(1)
   const failing = semaphore

@@ -35,6 +35,25 @@ steered('files whose inspection never ends do not hold up the file of another ac
   for (const each of waiting) expect(await mallory.job(each)).toMatchObject({ status: 'created' })
 })
 
+steered('an account whose file cannot be read rests before its next inspection', async () => {
+  const rests: { ms: number; end: () => void }[] = []
+  const pause = (ms: number) => new Promise<void>(end => rests.push({ ms, end }))
+  const service = await startTestService({ settings, parts: { pause } })
+  const [mallory, ana] = [service.account('mallory'), service.account('ana')]
+  await mallory.until(await mallory.transcribe('not media'), 'failed')
+  const next = await mallory.transcribe(speech(2))
+  const id = await ana.transcribe(speech(2))
+  service.engine.finish(await service.engine.given(1))
+  expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
+  expect(await mallory.job(next)).toMatchObject({ status: 'created' })
+
+  expect(rests.map(({ ms }) => ms >= limits.inspectionRestMs)).toEqual([true])
+  rests[0]?.end()
+  service.engine.finish(await service.engine.given(2))
+  expect(await mallory.until(next, 'completed')).toMatchObject({ status: 'completed' })
+  expect(rests).toHaveLength(1)
+})
+
 steered('downloads that never end do not hold up the download of another account', async () => {
   const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(speech(2)) })
   afterAll(() => origin.stop(true))

@@ -207,6 +207,7 @@ class World {
           return statedMedia.inspect(path, options)
         },
       },
+      pause: () => this.#operation().catch(() => {}),
       download: async (_url: string, path: string, { signal }: { signal: AbortSignal }) => {
         writeFileSync(path, 'torn')
         await this.#operation(signal)
