@@ -18,6 +18,7 @@ const table = {
   Run: [9, 'ppppnpnp'],
   CreateSessionOptions: [10, 'p'],
   SetSessionGraphOptimizationLevel: [23, 'pi'],
+  SetIntraOpNumThreads: [24, 'pi'],
   SessionGetInputCount: [30, 'pp'],
   SessionGetOutputCount: [31, 'pp'],
   SessionGetInputTypeInfo: [33, 'pnp'],

@@ -90,6 +90,8 @@ export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes:
 export type SessionOptions = {
   /** If true, CUDA records the kernels of a run once and replays them in later runs of the same kind. */
   cudaGraphs?: boolean
+  /** If true, a run on the CPU uses only the calling thread. */
+  singleThreaded?: boolean
 }
 
 /** Opens a model from the path of its file, or from its bytes. */
@@ -102,13 +104,14 @@ export function openSession(
    * Null when the model has no external constants.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
-  { cudaGraphs = false }: SessionOptions = {},
+  { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},
 ): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
   const weights = typeof constants === 'object' && constants ? weightTensors(runtime, options, constants) : []
   try {
     runtime.SetSessionGraphOptimizationLevel(options, 99)
-    runtime.DisablePerSessionThreads(options)
+    if (singleThreaded) runtime.SetIntraOpNumThreads(options, 1)
+    else runtime.DisablePerSessionThreads(options)
     if (typeof constants === 'string')
       runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
     if (device === 'cuda') useCuda(runtime, options, cudaGraphs)

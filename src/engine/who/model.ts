@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, type Tensor, tensor } from '../onnx/session.ts'
+import { type Device, openSession, type SessionOptions, type Tensor, tensor } from '../onnx/session.ts'
 
 export type VoiceModel = {
   /** The last dimension of the output. It is below 1 if this dimension is variable. */
@@ -18,9 +18,14 @@ export type VoiceModel = {
   ): Result
 }
 
-export function openModel(runtime: Runtime, file: string, device: Device): VoiceModel {
+export function openModel(
+  runtime: Runtime,
+  file: string,
+  device: Device,
+  options: SessionOptions = {},
+): VoiceModel {
   if (!existsSync(file)) throw new Error(`${file} is missing`)
-  const session = openSession(runtime, file, device)
+  const session = openSession(runtime, file, device, null, options)
   const [input] = session.inputs
   const [output] = session.outputs
   if (!input || !output) throw new Error(`${file} has no input or no output`)
