@@ -35,32 +35,30 @@ type Sample = { done: number; rssMb: number; cpuSeconds: number; at: number }
 async function run(): Promise<string[][]> {
   if (!natsProgram) return [['skipped: there is no nats-server here']]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
-  const nats = await startNats(natsProgram, join(folder, 'js'))
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
   const data = prepareData((db, _, secrets) => fill(db, secrets))
+  cleanup.defer(() => data.remove())
   layMedia(data)
+  const nats = await startNats(natsProgram, join(folder, 'js'))
+  cleanup.defer(() => nats.stop())
   const server = await serve(data, {
     STENO_NATS: nats.url,
     STENO_WORKERS: '0',
     STENO_WORKER_LEASE: '10s',
     STENO_LOG_LEVEL: 'error',
   })
+  cleanup.defer(() => server.stop())
   const fleet = new Fleet({ nats: nats.url, server: `http://127.0.0.1:${server.port}`, folder })
-  try {
-    await fleet.start()
-    const { samples, kills } = await watch(data, server, fleet)
-    return [
-      ['what', 'count'],
-      ...speeds(samples),
-      ['processes of workers killed', `${kills}`],
-      ...judge(data),
-    ]
-  } finally {
-    await fleet.stop()
-    await server.stop()
-    await nats.stop()
-    data.remove()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  cleanup.defer(() => fleet.stop())
+  await fleet.start()
+  const { samples, kills } = await watch(data, server, fleet)
+  return [
+    ['what', 'count'],
+    ...speeds(samples),
+    ['processes of workers killed', `${kills}`],
+    ...judge(data),
+  ]
 }
 
 /** Creates accounts, and jobs of one to five minutes that wait for a worker. */
