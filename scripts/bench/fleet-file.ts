@@ -1,107 +1,184 @@
 // Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that does
-// nothing else. STENO_BENCH_HOURS sets the length. The file is a WAV file of 16 kHz.
+// nothing else. Both times are from the first byte to the last byte. The two transfers alternate. The target is the disk,
+// and then the memory, which shows what the wire allows. STENO_BENCH_HOURS and STENO_BENCH_PAIRS set the size.
 
-import { mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Db } from '../../src/db/db.ts'
 import { createJob, queueJob } from '../../src/jobs/job.ts'
 import { Worker } from '../../src/workers/worker.ts'
+import type { TestAccount } from '../../test/support/account.ts'
 import { defaults } from '../../test/support/defaults.ts'
 import { steeredEngine } from '../../test/support/engine.ts'
-import { cpuSeconds, prepareData, serve } from '../../test/support/server.ts'
+import { cpuSeconds, prepareData, type Ready, serve } from '../../test/support/server.ts'
+import { median } from './support/measure.ts'
 import { natsProgram, startNats } from './support/nats.ts'
 
 export const bench = { name: 'Workers: a long file from the server to a worker', run }
 
 const hours = Number(process.env.STENO_BENCH_HOURS ?? 10)
+const pairs = Number(process.env.STENO_BENCH_PAIRS ?? 5)
 const bytesPerHour = 2 * 16_000 * 3600
 const megabyte = 1024 * 1024
+/** The file system in memory of Linux. */
+const memory = '/dev/shm'
+
+type Measured = { bare: number[]; worker: number[]; idleMb: number; mostMb: number; cpuSeconds: number }
 
 async function run(): Promise<string[][]> {
   if (!natsProgram) return [['skipped: there is no nats-server here']]
-  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
-  let jobId = ''
-  const data = prepareData((db, { accountId, keyId }) => {
-    const request = {
-      sourceUrl: 'https://media.invalid/talk.wav',
-      uploadId: null,
-      fileBytes: hours * bytesPerHour,
-      language: 'en',
-    }
-    const options = { diarize: false, speakerCount: null, align: true, prompt: null, vocabulary: [] }
-    jobId = createJob(db, accountId, { ...request, ...options, keyId, webhookUrl: null })
-    const { pricePerHourCents } = defaults
-    queueJob(db, jobId, { durationMs: hours * 3_600_000, channels: 1, pricePerHourCents })
-  })
-  const media = join(data.dataDir, 'media', jobId)
-  const bytes = writeFile(media)
-  const nats = await startNats(natsProgram, join(folder, 'js'))
-  const server = await serve(data, { STENO_NATS: nats.url, STENO_WORKERS: '0', STENO_LOG_LEVEL: 'error' })
-  try {
-    const bare = await fetchBare(media, folder)
-    const idleMb = server.rssMb()
-    let mostMb = idleMb
-    const sampler = setInterval(() => {
-      mostMb = Math.max(mostMb, server.rssMb())
-    }, 50)
-    const before = cpuSeconds(server.pid)
-    const place = { server: `http://127.0.0.1:${server.port}`, folder: join(folder, 'worker') }
-    const seconds = await fetchAsWorker(nats.url, place)
-    clearInterval(sampler)
-    const perSecond = bytes / megabyte / seconds
-    return [
-      ['file', 'MB/s to the worker', 'MB/s of curl', 'ratio', 'CPU s of the server', 'idle MB', 'peak MB'],
-      [
-        `${hours} hours, ${(bytes / megabyte).toFixed(0)} MB`,
-        perSecond.toFixed(0),
-        (bytes / megabyte / bare).toFixed(0),
-        (bare / seconds).toFixed(2),
-        (cpuSeconds(server.pid) - before).toFixed(1),
-        idleMb.toFixed(0),
-        mostMb.toFixed(0),
-      ],
-    ]
-  } finally {
-    await server.stop()
-    await nats.stop()
-    data.remove()
-    rmSync(folder, { recursive: true, force: true })
+  const places = [tmpdir(), memory].filter(existsSync)
+  const rows: string[][] = []
+  for (const place of places) {
+    const measured = await measure(natsProgram, place)
+    rows.push(rowOf(place === memory ? 'memory' : 'disk', measured))
   }
+  return [
+    [
+      'file',
+      'to',
+      'MB/s to the worker',
+      'MB/s of curl',
+      'ratio of each pair',
+      'CPU s of the server',
+      'idle MB',
+      'peak MB',
+    ],
+    ...rows,
+  ]
 }
 
-/** Writes a file without holes, so that the disk must be read. Returns its size. */
-function writeFile(path: string): number {
-  mkdirSync(join(path, '..'), { mode: 0o700 })
-  const block = crypto.getRandomValues(new Uint8Array(65_536))
-  const file = openSync(path, 'w')
-  const blocks = Math.ceil((hours * bytesPerHour) / block.length)
-  for (let count = 0; count < blocks; count++) writeSync(file, block)
-  return blocks * block.length
+function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Measured): string[] {
+  const size = (hours * bytesPerHour) / megabyte
+  const ratios = worker.map((seconds, at) => (bare[at] ?? Number.NaN) / seconds)
+  return [
+    `${hours} hours, ${size.toFixed(0)} MB`,
+    place,
+    (size / median(worker)).toFixed(0),
+    (size / median(bare)).toFixed(0),
+    ratios.map(ratio => ratio.toFixed(2)).join(', '),
+    (cpuSeconds / pairs).toFixed(1),
+    idleMb.toFixed(0),
+    mostMb.toFixed(0),
+  ]
 }
 
-/** Fetches the file with curl from a server that only sends it. Returns the seconds. */
+/** Moves the file to a folder in `place`, by curl and by the worker, in turn. */
+async function measure(program: string, place: string): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  const target = mkdtempSync(join(place, 'steno-bench-'))
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => {
+    for (const path of [folder, target]) rmSync(path, { recursive: true, force: true })
+  })
+  const ids: string[] = []
+  const data = prepareData((db, account) => {
+    for (let count = 0; count < pairs; count++) ids.push(addJob(db, account))
+  })
+  cleanup.defer(() => data.remove())
+  const media = writeMedia(join(data.dataDir, 'media'), ids)
+  const nats = await startNats(program, join(folder, 'js'))
+  cleanup.defer(() => nats.stop())
+  const server = await serve(data, { STENO_NATS: nats.url, STENO_WORKERS: '0', STENO_LOG_LEVEL: 'error' })
+  cleanup.defer(() => server.stop())
+  return await alternate(nats.url, server, { media, target })
+}
+
+async function alternate(
+  address: string,
+  server: Ready,
+  { media, target }: { media: string; target: string },
+): Promise<Measured> {
+  const measured: Measured = { bare: [], worker: [], idleMb: server.rssMb(), mostMb: 0, cpuSeconds: 0 }
+  const before = cpuSeconds(server.pid)
+  const sampler = setInterval(() => {
+    measured.mostMb = Math.max(measured.mostMb, server.rssMb())
+  }, 50)
+  const engine = steeredEngine()
+  const folder = join(target, 'worker')
+  const settings = { address, credentials: null, cluster: 'main', name: 'gpu-1', folder }
+  const place = { server: `http://127.0.0.1:${server.port}` }
+  let worker: Worker | null = null
+  let earlier: string | null = null
+  for (let count = 1; count <= pairs; count++) {
+    measured.bare.push(await fetchBare(media, target))
+    if (worker) engine.finish(await engine.given(count - 1))
+    else worker = await Worker.open({ ...settings, ...place }, engine, new AbortController().signal)
+    await untilBytes(folder, earlier)
+    const beganAt = performance.now()
+    earlier = (await engine.given(count)).input.path
+    measured.worker.push((performance.now() - beganAt) / 1000)
+  }
+  clearInterval(sampler)
+  await worker?.close()
+  return { ...measured, cpuSeconds: cpuSeconds(server.pid) - before }
+}
+
+function addJob(db: Db, { accountId, keyId }: TestAccount): string {
+  const id = createJob(db, accountId, {
+    sourceUrl: 'https://media.invalid/talk.wav',
+    uploadId: null,
+    fileBytes: hours * bytesPerHour,
+    language: 'en',
+    diarize: false,
+    speakerCount: null,
+    align: true,
+    prompt: null,
+    vocabulary: [],
+    keyId,
+    webhookUrl: null,
+  })
+  const { pricePerHourCents } = defaults
+  queueJob(db, id, { durationMs: hours * 3_600_000, channels: 1, pricePerHourCents })
+  return id
+}
+
+/** Writes the media of the jobs as links to one file. Returns the path of the file. The file has no holes. */
+function writeMedia(folder: string, ids: readonly string[]): string {
+  mkdirSync(folder, { mode: 0o700 })
+  const [first = '', ...others] = ids.map(id => join(folder, id))
+  const block = crypto.getRandomValues(new Uint8Array(57_600))
+  const file = openSync(first, 'w')
+  for (let bytes = 0; bytes < hours * bytesPerHour; bytes += block.length) writeSync(file, block)
+  closeSync(file)
+  for (const other of others) linkSync(first, other)
+  return first
+}
+
+/** Fetches the file with curl from a server that only sends it. Returns the seconds from the first to the last byte. */
 async function fetchBare(path: string, folder: string): Promise<number> {
   const source = `const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(${JSON.stringify(path)})) }); console.log(server.port)`
   await using child = Bun.spawn([process.execPath, '-e', source], { stdout: 'pipe' })
   const { value } = await child.stdout.getReader().read()
   const url = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}/`
-  const beganAt = performance.now()
   const target = join(folder, 'bare')
-  await Bun.spawn(['curl', '-sf', '-o', target, url]).exited
+  const curl = Bun.spawn(['curl', '-sf', '-o', target, '-w', '%{time_starttransfer} %{time_total}', url], {
+    stdout: 'pipe',
+  })
+  const [first = Number.NaN, last = Number.NaN] = (await curl.stdout.text()).split(' ').map(Number)
   rmSync(target)
-  return (performance.now() - beganAt) / 1000
+  return last - first
 }
 
-/** Lets a worker take the job. Returns the seconds from the claim until the engine gets the file. */
-async function fetchAsWorker(address: string, place: { server: string; folder: string }): Promise<number> {
-  const engine = steeredEngine()
-  const settings = { address, credentials: null, cluster: 'main', name: 'gpu-1', ...place }
-  const worker = await Worker.open(settings, engine, new AbortController().signal)
-  // The worker makes a folder for the job when it has claimed the job.
-  while (readdirSync(place.folder).length === 0) await Bun.sleep(2)
-  const beganAt = performance.now()
-  await engine.given(1)
-  const seconds = (performance.now() - beganAt) / 1000
-  await worker.close()
-  return seconds
+/** Waits for the first bytes of the media of a job in the folder of the worker. `earlier` is the media of an earlier job. */
+async function untilBytes(folder: string, earlier: string | null): Promise<void> {
+  for (;;) {
+    const paths = readdirSync(folder).map(name => join(folder, name, 'media'))
+    const isBegun = (path: string) =>
+      path !== earlier && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
+    if (paths.some(isBegun)) return
+    await Bun.sleep(1)
+  }
 }

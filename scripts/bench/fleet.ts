@@ -53,12 +53,7 @@ async function run(): Promise<string[][]> {
   cleanup.defer(() => fleet.stop())
   await fleet.start()
   const { samples, kills } = await watch(data, server, fleet)
-  return [
-    ['what', 'count'],
-    ...speeds(samples),
-    ['processes of workers killed', `${kills}`],
-    ...judge(data),
-  ]
+  return [['what', 'count'], ...speeds(samples), ['processes of workers killed', `${kills}`], ...judge(data)]
 }
 
 /** Creates accounts, and jobs of one to five minutes that wait for a worker. */
