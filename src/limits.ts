@@ -18,6 +18,8 @@ export const limits = {
   mediaInspectMs: 25 * minute,
   /** The longest time without a message from the child process that decodes media. */
   mediaStallMs: 2 * minute,
+  /** Interval of the attempts to start the media program while the server has no free file descriptor. */
+  mediaStartRetryMs: second / 4,
   /** The nice value of an inspection. It is the lowest priority: an inspection never delays an engine by much. */
   mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. A file with 100,000 tags would need minutes. */

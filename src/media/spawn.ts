@@ -53,7 +53,7 @@ export async function* runChild(
   signal.throwIfAborted()
   const { stallMs, ...confinement } = { ...defaultBounds, ...bounds }
   const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax, channel }
-  const child = start(mediaProgram, argumentsOf(order), path)
+  const child = await startWhenPossible(mediaProgram, argumentsOf(order), path, { signal, waitMs: stallMs })
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
   let stalled = false
@@ -95,6 +95,37 @@ export async function* runChild(
   }
 }
 
+/** The errors of a system that has no free file descriptor, process or memory at the moment. */
+const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
+
+/** Starts the child. Waits at most `waitMs` while the system has no free file descriptor, process or memory. */
+async function startWhenPossible(
+  mediaProgram: string | null,
+  args: string[],
+  path: string,
+  { signal, waitMs }: { signal: AbortSignal; waitMs: number },
+) {
+  const began = performance.now()
+  for (;;) {
+    try {
+      return start(mediaProgram, args, path)
+    } catch (error) {
+      if (!(error instanceof Exhausted)) throw error
+      if (performance.now() - began > waitMs) throw new JobFailure('INTERNAL_ERROR')
+      log.warn('media program waits', { cause: reasonOf(error.cause) })
+    }
+    await Bun.sleep(limits.mediaStartRetryMs)
+    signal.throwIfAborted()
+  }
+}
+
+class Exhausted extends Error {}
+
+/** Throws `Exhausted` if the error passes when other work ends. */
+function throwIfExhausted(error: unknown): void {
+  if (exhaustedCodes.has(Object(error).code)) throw new Exhausted('exhausted', { cause: error })
+}
+
 /**
  * Starts the child. The child inherits no environment, no working folder and no file descriptor except
  * stdin, which is the file.
@@ -105,6 +136,7 @@ function start(mediaProgram: string | null, args: string[], path: string) {
     const program = findProgram(mediaProgram)
     return Bun.spawn([program, ...args], { stdin: file, stdout: 'pipe', stderr: 'ignore', cwd: '/', env: {} })
   } catch (error) {
+    throwIfExhausted(error)
     log.error('media program cannot start', errorFields(error))
     throw new JobFailure(
       'PROCESSING_ERROR',
@@ -119,6 +151,7 @@ function open(path: string): number {
   try {
     return openSync(path, 'r')
   } catch (error) {
+    throwIfExhausted(error)
     log.error('media file missing', errorFields(error))
     throw new JobFailure('INTERNAL_ERROR')
   }

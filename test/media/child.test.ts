@@ -198,6 +198,28 @@ test('an inspection has a lower CPU priority than an engine and the decoding of 
   expect(readFileSync(path, 'utf8')).toContain('priority=19')
 })
 
+test('an inspection waits while the server has no free file descriptor', async () => {
+  const script = join(temporaryFolder(), 'exhausted.ts')
+  writeFileSync(
+    script,
+    `import { closeSync, openSync } from 'node:fs'
+     import { openMedia } from ${JSON.stringify(join(import.meta.dir, '../../src/media/inspect.ts'))}
+     const media = openMedia({ durationMsMin: 0, durationMsMax: 60_000 })
+     const held = []
+     try { for (;;) held.push(openSync('/dev/null')) } catch {}
+     const inspected = media.inspect(process.argv[2], { signal: new AbortController().signal })
+     setImmediate(() => held.forEach(file => closeSync(file)))
+     console.log((await inspected).codec)`,
+  )
+  const limited = ['sh', '-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, script, wav]
+  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'pipe' })
+  const [out, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  expect([out, errors, await child.exited]).toEqual(['pcm_s16le\n', '', 0])
+})
+
 test('FFmpeg is never loaded in the server process', async () => {
   await media.inspect(wav, { signal: forever })
   expect(readFileSync('/proc/self/maps', 'utf8')).not.toMatch(/steno-media|avcodec/)
