@@ -355,6 +355,8 @@ export const limits = {
    * batch takes half a minute.
    */
   engineStallMs: 5 * minute,
+  /** Interval at which a busy engine is checked for a signal that stopped it. */
+  engineLookMs: 5 * second,
   /** A worker is replaced after this many jobs, because its libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,

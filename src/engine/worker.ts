@@ -1,6 +1,7 @@
 // The server's side of one engine child process. A worker starts the child process, sends one job at a time to it, and
 // kills it after a timeout or an abort.
 
+import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import { nativeEnvironment } from '../base/carried.ts'
 import { log } from '../base/log.ts'
@@ -34,6 +35,8 @@ export type WorkerOptions = {
   loadMs?: number
   /** The maximum time without progress of a job, in milliseconds. */
   stallMs?: number
+  /** The interval at which a busy child process is checked for a signal that stopped it, in milliseconds. */
+  lookMs?: number
   onExit?: (worker: Worker) => void
 }
 
@@ -48,6 +51,7 @@ export class Worker {
   readonly #dataDir: string | null
   readonly #loadMs: number
   readonly #stallMs: number
+  readonly #lookMs: number
   readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
   #exited: WorkerExited | null = null
   #listener: Listener | null = null
@@ -60,6 +64,7 @@ export class Worker {
     this.#dataDir = options.dataDir ?? null
     this.#loadMs = options.loadMs ?? limits.engineLoadMs
     this.#stallMs = options.stallMs ?? limits.engineStallMs
+    this.#lookMs = options.lookMs ?? limits.engineLookMs
     this.#child = Bun.spawn(options.command ?? selfCommand('engine'), {
       stdin: 'ignore',
       stdout: 'ignore',
@@ -173,6 +178,7 @@ export class Worker {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     this.#listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
     this.#restartTimer(timeoutMs)
+    const look = setInterval(() => this.#killIfStopped(), this.#lookMs)
     try {
       this.#child.send(order)
     } catch (error) {
@@ -181,6 +187,7 @@ export class Worker {
     }
     return promise.finally(() => {
       clearTimeout(this.#timer)
+      clearInterval(look)
       this.#listener = null
     })
   }
@@ -193,12 +200,28 @@ export class Worker {
     }, timeoutMs)
   }
 
+  /** Kills the child process if SIGSTOP or SIGTSTP stopped it. The stall time would detect that only after minutes. */
+  #killIfStopped(): void {
+    if (!isStopped(this.pid)) return
+    log.error('engine worker is stopped', { pid: this.pid })
+    this.#child.kill('SIGKILL')
+  }
+
   /**
    * Passes a report to the request that waits for it. Drops a message that is not a report, because a faulty
    * child process may send anything.
    */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
+  }
+}
+
+/** Returns true if a signal stopped the process. The state follows the name of the process, which is in parentheses. */
+function isStopped(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('T') === true
+  } catch {
+    return false
   }
 }
 

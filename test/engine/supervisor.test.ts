@@ -142,6 +142,15 @@ test('a worker that makes no progress is killed, and its job retried', async () 
   expect((await run(open('hangs-once', { stallMs: 400 }))).full_transcript).toStartWith('heard by')
 })
 
+test('a worker that a signal has stopped is killed, and its job retried', async () => {
+  const opened = open('well', { lookMs: 50 })
+  const { full_transcript } = await run(opened)
+  const stopped = Number(full_transcript.split(' ').at(-1))
+  process.kill(stopped, 'SIGSTOP')
+  expect((await run(opened)).full_transcript).not.toBe(full_transcript)
+  expect(isRunning(stopped)).toBe(false)
+})
+
 test('a worker that makes progress may take longer than the stall time', async () => {
   expect((await run(open('slow', { stallMs: 200 }))).full_transcript).toStartWith('heard by')
 })
