@@ -19,6 +19,9 @@ const mayBoot =
   Bun.which('jq') !== null &&
   Bun.spawnSync(['unshare', '--pid', '--fork', '--mount', '--cgroup', '--net', 'true']).exitCode === 0
 
+/** The time after which the machine of the test is ended. The whole test takes half a minute. */
+const boxMs = 240_000
+
 /** The steps in the machine of the test. Each step prints one line. */
 const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
@@ -80,9 +83,17 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
-    const { stderr } = Bun.spawnSync([box, folder])
+    // The machine also ends when this process is killed.
+    const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
+    const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')
-    expect([`${stderr}`, written('out'), written('err')]).toEqual(['', expected, expect.any(String)])
+    const ended = exitedDueToTimeout ? `ended after ${boxMs} ms` : 'by itself'
+    expect([ended, `${stderr}`, written('out'), written('err')]).toEqual([
+      'by itself',
+      '',
+      expected,
+      expect.any(String),
+    ])
   },
   300_000,
 )

@@ -1,13 +1,21 @@
 #!/bin/sh
 # Boots systemd as process 1 in namespaces of its own and runs a script in it as a service.
 # systemd-box.sh FOLDER: runs FOLDER/script; its output is in FOLDER/out. The root is this machine's, and every change of
-# it is lost at the end. The network is loopback alone.
+# it is lost at the end. The network is loopback alone. SIGTERM ends the script and all processes of the box.
 set -eu
 folder=$1
 tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 group=$tree/steno-test-$$
 mkdir "$group"
-trap 'find "$group" -depth -type d -exec rmdir {} \;' EXIT
+unshared=
+close() {
+  # The first process of the namespaces ends with unshare, and all others end with it.
+  [ -z "$unshared" ] || kill -KILL "$unshared" 2>/dev/null || true
+  while grep -q 'populated 1' "$group/cgroup.events"; do sleep 0.1; done
+  find "$group" -depth -type d -exec rmdir {} \;
+}
+trap close EXIT
+trap 'exit 1' TERM
 cat >"$folder/box.service" <<UNIT
 [Unit]
 Requires=basic.target
@@ -51,4 +59,6 @@ exec env -i container=steno-test PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
   /lib/systemd/systemd --unit=box.service --log-target=null
 BOOT
 sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" \
-  unshare --pid --fork --kill-child --mount --uts --ipc --net --cgroup sh "$folder/boot" "$folder" </dev/null
+  unshare --pid --fork --kill-child --mount --uts --ipc --net --cgroup sh "$folder/boot" "$folder" </dev/null &
+unshared=$!
+wait "$unshared"
