@@ -24,7 +24,7 @@ import { operator } from './operator.ts'
 import { ops } from './ops.ts'
 import { ownAccount } from './own-account.ts'
 import { ownKeys } from './own-keys.ts'
-import { page } from './page.ts'
+import { missingPage, page } from './page.ts'
 import { quotaHeaders } from './rate-limit.ts'
 import { methodName, openRequestCounters } from './request-counters.ts'
 import { openRequestLog, type RequestLog } from './request-log.ts'
@@ -102,6 +102,13 @@ export function openApp(service: Service): AnyElysia {
       if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
         service.rateLimiter.take('ip', requestState.network)
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
+      }
+      if (answer.code === 'NOT_FOUND') {
+        const missing = await missingPage(service, request)
+        if (missing) {
+          set.status = 404
+          return missing
+        }
       }
       const { status, headers, body } = shaped(pathOf(request.url), answer, service.baseUrl(request))
       Object.assign(set.headers, headers)

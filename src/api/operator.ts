@@ -9,7 +9,7 @@ import { findAccountSettings } from '../accounts/settings.ts'
 import { ApiError } from '../errors.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
-import { listFailures, listHours, listUse, sumMedia } from '../jobs/usage.ts'
+import { countLostEvents, listFailures, listHours, listUse, sumMedia } from '../jobs/usage.ts'
 import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
@@ -34,7 +34,7 @@ export const operator = (service: Service, log: RequestLog) =>
   )
 
 function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.overview> {
-  const { db, engine, config } = service
+  const { db, engine, config, metrics } = service
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const { bavail, blocks, bsize } = statfsSync(config.dataDir)
   return {
@@ -42,7 +42,14 @@ function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.ove
     workers: engine.capacity,
     started_at: timestamp(db.now() - process.uptime() * 1000),
     memory_bytes: process.memoryUsage.rss(),
-    disk: { free_bytes: bavail * bsize, total_bytes: blocks * bsize, media_bytes: sumMedia(db) },
+    engine_crashes: metrics.counter('steno_engine_crashes_total', {}).value,
+    lost_events: countLostEvents(db),
+    disk: {
+      free_bytes: bavail * bsize,
+      total_bytes: blocks * bsize,
+      media_bytes: sumMedia(db),
+      reserve_bytes: config.diskReserveBytes,
+    },
     queue: Object.fromEntries(
       jobStates.filter(state => !isTerminal(state)).map(state => [state, counts.get(state) ?? 0]),
     ),

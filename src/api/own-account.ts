@@ -69,7 +69,7 @@ export const ownAccount = (service: Service) =>
       '/webhook',
       async ({ caller, body }) => {
         const refused = body.url === null ? null : await service.checkWebhookUrl(body.url, caller.accountId)
-        if (refused !== null) throw new ApiError('INVALID_REQUEST', `url: ${refused}`)
+        if (refused !== null) throw new ApiError('INVALID_REQUEST', forPerson(refused))
         setDefaultWebhook(service.db, caller.accountId, body.url)
         return new Response(null, { status: 204 })
       },
@@ -118,6 +118,12 @@ function statementOf(
     }),
     next_cursor: last ? writeCursor(secrets, list, [last.id, 0]) : null,
   }
+}
+
+/** Rewrites a message about `webhook_url` for a person who knows only the field of the form. */
+function forPerson(message: string): string {
+  const text = message.replace('webhook_url', 'the address')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Changes the password, and ends all sessions of the account. */

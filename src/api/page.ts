@@ -78,31 +78,41 @@ export const page = (service: Service) => {
   )
 }
 
-async function pageAnswer(request: Request): Promise<Response> {
+/**
+ * Returns the web app with the status 404, if a browser asks for an address that does not exist. Returns null for any
+ * other request and for an address of the API. Such a request gets an error in JSON.
+ */
+export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
+  if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null
+  if (/^https?:\/\/[^/]*\/(v1|app|mcp|oauth|assets|\.well-known)(\/|$|\?)/.test(request.url)) return null
+  return pageAnswer(request, 404)
+}
+
+async function pageAnswer(request: Request, status = 200): Promise<Response> {
   const file = (await filesOfPage()).get(pageName)
   if (!file) throw new Error('the bundle of the page has no HTML')
-  return answer(file, request, {
-    ...protections,
-    'Cache-Control': 'no-cache',
-    'Content-Security-Policy': policy,
-  })
+  const headers = { ...protections, 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy }
+  return answer(file, request, headers, status)
 }
 
 /**
  * Answers with a file: in Brotli, in gzip or uncompressed, by the Accept-Encoding header, or with 304 if the client has
  * the file.
  */
-function answer(file: PageFile, request: Request, headers: Record<string, string>): Response {
+function answer(file: PageFile, request: Request, headers: Record<string, string>, status = 200): Response {
   const accepted = request.headers.get('accept-encoding') ?? ''
   const coding = (['br', 'gzip'] as const).find(name => accepts(accepted, name))
   const shared = { ...headers, ETag: file.etag, Vary: 'Accept, Accept-Encoding', 'Content-Type': file.type }
-  if (request.headers.get('if-none-match')?.includes(file.etag)) {
+  if (status === 200 && request.headers.get('if-none-match')?.includes(file.etag)) {
     return new Response(null, { status: 304, headers: shared })
   }
   const bytes = coding
     ? Buffer.from(file[coding], 'base64')
     : Bun.gunzipSync(Buffer.from(file.gzip, 'base64'))
-  return new Response(bytes, { headers: { ...shared, ...(coding ? { 'Content-Encoding': coding } : {}) } })
+  return new Response(bytes, {
+    status,
+    headers: { ...shared, ...(coding ? { 'Content-Encoding': coding } : {}) },
+  })
 }
 
 /** Returns true if an Accept-Encoding header names the coding without a weight of zero. */

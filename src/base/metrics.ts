@@ -41,7 +41,7 @@ type Name = keyof typeof declared
 export const metricNames = Object.keys(declared) as Name[]
 type Labels = Record<string, string>
 
-export type Counter = { add(amount: number): void }
+export type Counter = { add(amount: number): void; readonly value: number }
 export type Histogram = { observe(seconds: number): void }
 
 export type Metrics = {
@@ -87,6 +87,9 @@ export function openMetrics(): Metrics {
       return {
         add: amount => {
           one.value += amount
+        },
+        get value() {
+          return one.value
         },
       }
     },

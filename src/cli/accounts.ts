@@ -9,7 +9,9 @@ import { normalEmail } from '../accounts/email.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { hashPassword } from '../accounts/password.ts'
 import { centsOf, parseDollars } from '../accounts/price.ts'
-import { setOperator } from '../accounts/settings.ts'
+import { endSessions } from '../accounts/session.ts'
+import { setOperator, setPassword } from '../accounts/settings.ts'
+import { newToken } from '../base/id.ts'
 import { formatSize } from '../base/units.ts'
 import type { Db } from '../db/db.ts'
 import { countBelongings, eraseAccount } from '../jobs/erase.ts'
@@ -100,6 +102,28 @@ export const operator = command({
     print({}, null, () => `${email} is ${isOperator ? 'an operator' : 'no operator'}`)
   },
 })
+
+export const password = command({
+  usage: 'steno accounts password EMAIL [--json]',
+  summary: 'Set a new password, and print it. All sessions of the account end.',
+  options: json,
+  async run(positionals, values) {
+    const [email] = need(positionals, 'EMAIL')
+    const made = newToken().slice(0, madePasswordLength)
+    const passwordHash = await hashPassword(made)
+    withData(values, db =>
+      db.tx(() => {
+        const { id } = mustFind(db, email)
+        setPassword(db, id, passwordHash)
+        endSessions(db, id)
+      }),
+    )
+    print(values, { email, password: made }, () => made)
+  },
+})
+
+/** A character of a token has 6 bits, so 20 characters have 120 bits. */
+const madePasswordLength = 20
 
 export const credit = command({
   usage: 'steno accounts credit EMAIL 5.00 [--json]',

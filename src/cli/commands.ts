@@ -15,6 +15,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'accounts show': async () => (await accounts()).show,
   'accounts webhook': async () => (await accounts()).webhook,
   'accounts operator': async () => (await accounts()).operator,
+  'accounts password': async () => (await accounts()).password,
   'accounts credit': async () => (await accounts()).credit,
   'accounts delete': async () => (await accounts()).delete,
   'keys create': async () => (await keys()).create,

@@ -13,6 +13,9 @@ export type HourOfJobs = {
   waitMs: number
 }
 
+/** The condition for a job that failed. A cancelled job has the state failed too. */
+const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
+
 export type UseOfAccount = {
   email: string
   jobs: number
@@ -22,12 +25,15 @@ export type UseOfAccount = {
   lastJobAt: number | null
 }
 
-/** Returns the totals of the jobs that ended in each of the last 24 hours, oldest hour first. */
+/**
+ * Returns the totals of the jobs that ended in each of the last 24 hours, oldest hour first. A cancelled job is not a
+ * failed job.
+ */
 export function listHours(db: Db): HourOfJobs[] {
   const { hourMs, shownHours } = limits
   const first = Math.floor(db.now() / hourMs) - shownHours + 1
   const rows = db.list<HourOfJobs & { hour: number }>(
-    `select completed_at / $hourMs as hour, sum(state = 'completed') as completed, sum(state = 'failed') as failed,
+    `select completed_at / $hourMs as hour, sum(state = 'completed') as completed, sum(${hasFailed}) as failed,
        sum(case state when 'completed' then coalesce(duration_ms, 0) else 0 end) as audioMs,
        max(coalesce(started_at, completed_at) - created_at) as waitMs
      from jobs where completed_at >= $first * $hourMs group by hour`,
@@ -44,19 +50,34 @@ export function listHours(db: Db): HourOfJobs[] {
   }))
 }
 
-/** Counts the failed jobs of the last 24 hours by their error code. */
+/** Counts the failed jobs of the last 24 hours by their error code. Cancelled jobs are left out. */
 export function listFailures(db: Db): { code: string; jobs: number; lastAt: number }[] {
   return db.list(
     `select error_code as code, count(*) as jobs, max(completed_at) as lastAt from jobs
-     where state = 'failed' and completed_at > $after group by error_code order by jobs desc`,
-    { after: db.now() - limits.shownHours * limits.hourMs },
+     where ${hasFailed} and completed_at > $after group by error_code order by jobs desc`,
+    { after: shownSince(db) },
   )
 }
 
-/** Lists the accounts with the most audio in the last 30 days. */
+/** Counts the webhook events of the last 24 hours that were given up. */
+export function countLostEvents(db: Db): number {
+  const row = db.find<{ events: number }>(
+    `select count(*) as events from webhook_events
+     where sent_at > $after and outcome is not null and outcome != 'delivered'`,
+    { after: shownSince(db) },
+  )
+  return row?.events ?? 0
+}
+
+function shownSince(db: Db): number {
+  return db.now() - limits.shownHours * limits.hourMs
+}
+
+/** Lists the accounts with the most transcribed audio in the last 30 days. */
 export function listUse(db: Db): UseOfAccount[] {
   return db.list<UseOfAccount>(
-    `select email, count(jobs.id) as jobs, coalesce(sum(jobs.duration_ms), 0) as audioMs,
+    `select email, count(jobs.id) as jobs, 
+       coalesce(sum(case jobs.state when 'completed' then jobs.duration_ms end), 0) as audioMs,
        (select coalesce(sum(units), 0) from ledger
         where account_id = accounts.id and kind = 'settle' and ledger.created_at > $after) as chargedUnits,
        balance_units as balanceUnits, max(jobs.created_at) as lastJobAt

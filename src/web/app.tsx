@@ -15,6 +15,7 @@ import { JobsPage } from './jobs/jobs.tsx'
 import { SearchPage } from './jobs/search.tsx'
 import { UnsavedUploads } from './jobs/uploading.tsx'
 import { OperatorPage } from './operator/operator.tsx'
+import { Confirmation } from './parts/confirm.tsx'
 import { Header, Offline } from './parts/header.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { JobPage } from './transcript/job.tsx'
@@ -52,6 +53,7 @@ export function App() {
       <Header />
       <Body at={at} />
       <SignInAgain />
+      <Confirmation />
       <UnsavedUploads />
       <Toasts />
     </>

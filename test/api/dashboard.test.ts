@@ -170,6 +170,10 @@ steered('an operator sees queue, hours, errors, accounts and requests; nobody el
   service.engine.finish(await service.engine.given(1))
   await ben.until(id, 'completed')
   await ben.until(broken, 'failed')
+  const cancelled = await ben.transcribe(speech(60))
+  await ben.until(cancelled, 'processing')
+  await ben.post(`/v1/transcribe/${cancelled}/cancel`)
+  await ben.until(cancelled, 'failed')
   const waiting = await ben.transcribe(speech(60))
   await ben.until(waiting, 'processing')
 
@@ -177,8 +181,13 @@ steered('an operator sees queue, hours, errors, accounts and requests; nobody el
   expect(body.hours).toHaveLength(24)
   expect(body.hours.at(-1).completed + body.hours.at(-2).completed).toBe(1)
   expect(body.queue).toEqual({ created: 0, downloading: 0, pending: 0, processing: 1 })
+  // A cancelled job is no failure.
+  expect(body.hours.at(-1).failed + body.hours.at(-2).failed).toBe(1)
   expect(body.errors).toMatchObject([{ code: 'INVALID_MEDIA_FORMAT', jobs: 1 }])
-  expect(body.accounts).toMatchObject([{ email: 'ben@example.org', jobs: 3, charged_cents: 10 }])
+  expect(body.accounts).toMatchObject([
+    { email: 'ben@example.org', jobs: 4, charged_cents: 10, audio_seconds: 1800 },
+  ])
+  expect([body.engine_crashes, body.lost_events]).toEqual([0, 0])
   expect(body.disk.free_bytes).toBeGreaterThan(0)
   expect(body.requests).toContainEqual(
     expect.objectContaining({

@@ -76,6 +76,13 @@ test('the whole page takes at most 60 kB over the wire', async () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000)
 })
 
+test('a browser gets a page for an address that does not exist, and any other caller gets JSON', async () => {
+  const page = await service.fetch('/jbos', html)
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html;charset=utf-8'])
+  expect((await service.fetch('/jbos')).body.error.code).toBe('NOT_FOUND')
+  expect((await service.fetch('/v1/jbos', html)).body.error.code).toBe('NOT_FOUND')
+})
+
 test('STENO_DASHBOARD=off leaves the API alone', async () => {
   const plain = await startTestService({ settings: { STENO_DASHBOARD: 'off' } })
   const { status, headers } = await plain.fetch('/', html)

@@ -57,6 +57,13 @@ test('commands that change accounts and keys take effect at once while the serve
   expect((await run('accounts', 'webhook', email, 'none', '--json')).json().webhook_url).toBeNull()
   expect((await run('accounts', 'operator', email, 'on')).out).toBe(`${email} is an operator\n`)
   expect((await run('accounts', 'operator', email, 'maybe')).code).toBe(2)
+  const { password } = (await run('accounts', 'password', email, '--json')).json()
+  const signIn = { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: server.url } }
+  const entered = await fetch(`${server.url}/app/session`, {
+    ...signIn,
+    body: JSON.stringify({ email, password }),
+  })
+  expect(entered.status).toBe(200)
 
   const [shown, listed] = [
     (await run('accounts', 'show', email, '--json')).json(),

@@ -19,10 +19,10 @@ const service = await startTestService({
   },
 })
 
-/** Clicks a button whose action the browser asks to confirm. */
+/** Clicks a button, and confirms its action in the dialog. */
 async function confirmed(page: Page, name: string): Promise<void> {
-  page.once('dialog', dialog => void dialog.accept())
   await page.getByRole('button', { name }).click()
+  await page.getByRole('dialog').locator('button.main').click()
 }
 
 /** Opens a page by the menu of the account. */
@@ -113,9 +113,10 @@ seen('the balance is explained, and each charge names its job', async () => {
   await signIn(page, service, 'cleo@example.org')
   await openByMenu(page, 'Balance')
   await page.getByText('US$9.80').first().waitFor()
-  await page.getByText('steno accounts credit cleo@example.org 5.00').waitFor()
-  await page.getByRole('row', { name: /Deposit .*US\$10\.00/ }).waitFor()
-  await page.getByRole('row', { name: /مقابلة.*1 h.*-US\$0\.20/ }).waitFor()
+  await page.getByText('The operator of this server makes deposits').waitFor()
+  expect(await page.getByText('steno accounts credit').count()).toBe(0)
+  await page.getByRole('row', { name: /Deposit .*US\$10\.0000/ }).waitFor()
+  await page.getByRole('row', { name: /مقابلة.*1 h.*−US\$0\.2000 US\$9\.8000/ }).waitFor()
   await page.getByRole('link', { name: 'مقابلة.mp3' }).click()
   await page.getByRole('heading', { name: 'مقابلة.mp3' }).waitFor()
 })
@@ -140,7 +141,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await page.getByText('Nothing was delivered yet.').waitFor()
   await page.getByLabel('Default address').fill('http://192.0.2.1/hook')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('alert').waitFor()
+  await page.getByRole('alert').getByText('The address must use https;').waitFor()
   await page.getByLabel('Default address').fill(`http://127.0.0.1:${receiver.port}/hook`)
   await page.getByRole('button', { name: 'Save' }).click()
   const test = page.getByRole('button', { name: 'Send a test' })
@@ -161,10 +162,11 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await failed.getByText('the status 503 instead of 2xx').waitFor()
   await page.getByRole('row', { name: /Talk 1\.mp3 · completed .*delivered/ }).waitFor()
   await failed.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText('It is sent again.').waitFor()
+  await page.getByText('The event is sent again.').waitFor()
   await arrived[1]?.promise
   await page.getByRole('button', { name: 'Refresh' }).click()
   await failed.getByText('delivered', { exact: true }).waitFor()
+  await failed.getByText('Last attempt: this minute.').waitFor()
 })
 
 seen('a connected app is listed with its rights, and loses access when it is disconnected', async () => {

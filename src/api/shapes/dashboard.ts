@@ -70,7 +70,10 @@ export const overview = answer(
       free_bytes: Type.Integer(),
       total_bytes: Type.Integer(),
       media_bytes: Type.Integer(),
+      reserve_bytes: Type.Integer({ description: 'Space that must stay free' }),
     }),
+    engine_crashes: Type.Integer({ description: 'Engine processes that crashed since the start' }),
+    lost_events: Type.Integer({ description: 'Webhook events of the last 24 hours that were given up' }),
     queue: Type.Record(Type.String(), Type.Integer(), { description: 'Unfinished jobs by state' }),
     hours: Type.Array(
       Type.Object({

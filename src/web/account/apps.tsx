@@ -2,6 +2,7 @@
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { isConfirmed } from '../parts/confirm.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { tell, tellFault } from '../parts/toast.tsx'
@@ -20,7 +21,7 @@ const text = words.apps
 export function AppsPage() {
   const grants = useLoaded(() => ask<{ items: Grant[] }>('GET', '/app/grants').then(({ items }) => items))
   const revoke = async ({ id, client_name: name }: Grant) => {
-    if (!confirm(text.confirm(name))) return
+    if (!(await isConfirmed(text.confirm(name), text.revoke))) return
     await ask('DELETE', `/app/grants/${id}`).then(() => tell(text.revoked), tellFault)
     await grants.reload()
   }

@@ -2,13 +2,13 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { showDateTime, showDuration, showMoney, showNumber } from '../base/format.ts'
+import { showAmount, showDateTime, showDuration, showMoney, showNumber } from '../base/format.ts'
 import { ask, messageOf } from '../base/net.ts'
 import { FaultText } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
-import { session } from './session.ts'
+import { details, session } from './session.ts'
 
 type Balance = {
   balance_cents: number
@@ -64,12 +64,18 @@ function Money({ balance }: { balance: Balance }) {
         {hours !== null && (
           <div>
             <dt>{text.hours}</dt>
-            <dd>{showNumber(Math.floor(hours))}</dd>
+            <dd>{text.hoursOfAudio(showNumber(Math.floor(hours)))}</dd>
           </div>
         )}
       </dl>
       <p class="hint">
-        {text.howToDeposit} <code>{text.depositCommand(session.value?.email ?? '')}</code>
+        {text.howToDeposit}
+        {details.value?.operator && (
+          <>
+            {' '}
+            {text.operatorCommand} <code>{text.depositCommand(session.value?.email ?? '')}</code>
+          </>
+        )}
       </p>
     </>
   )
@@ -113,8 +119,8 @@ function EntryTable({ entries }: { entries: Entry[] }) {
     cells: [
       showDateTime(entry.created_at),
       <EntryName entry={entry} />,
-      showMoney(entry.kind === 'deposit' ? entry.cents : -entry.cents),
-      showMoney(entry.balance_cents),
+      showAmount(entry.kind === 'deposit' ? entry.cents : -entry.cents),
+      showAmount(entry.balance_cents),
     ],
   }))
   return <Table columns={text.columns} rows={rows} heading={1} numbers={[2, 3]} />

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { isConfirmed } from '../parts/confirm.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { type Loaded, Shown, useLoaded } from '../parts/load.tsx'
@@ -57,8 +58,9 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
 }
 
 function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
+  const example = `curl ${location.origin}/v1/balance \\\n  -H 'Authorization: Bearer ${secret}'`
   return (
-    <Dialog title={text.madeTitle} onClose={onClose}>
+    <Dialog title={text.madeTitle} onClose={onClose} wide>
       <p>{text.made}</p>
       <p class="secret">
         <code>{secret}</code>
@@ -66,9 +68,13 @@ function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
           {words.selection.copy}
         </button>
       </p>
-      <ScrollBox label={text.example}>
-        {`curl ${location.origin}/v1/balance \\\n  -H 'Authorization: Bearer ${secret}'`}
-      </ScrollBox>
+      <div class="line">
+        <h3>{text.example}</h3>
+        <button type="button" onClick={() => copy(example, text.exampleCopied)}>
+          {words.selection.copy}
+        </button>
+      </div>
+      <ScrollBox label={text.example}>{example}</ScrollBox>
     </Dialog>
   )
 }
@@ -76,7 +82,7 @@ function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
 function KeyList({ keys, reload }: { keys: Key[]; reload: () => Promise<void> }) {
   if (keys.length === 0) return <p class="empty">{text.empty}</p>
   const revoke = async ({ id, name, prefix }: Key) => {
-    if (!confirm(text.confirm(name ?? prefix))) return
+    if (!(await isConfirmed(text.confirm(name ?? prefix), text.revoke))) return
     await ask('DELETE', `/app/keys/${id}`).then(() => tell(text.revoked), tellFault)
     await reload()
   }

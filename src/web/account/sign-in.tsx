@@ -20,7 +20,7 @@ export function SignInPage() {
       <p class="hint">
         {text.noAccount} <a href="/register">{text.register}</a>
       </p>
-      <p class="hint">{text.firstKey}</p>
+      <p class="hint">{text.forgotten}</p>
     </main>
   )
 }
@@ -49,7 +49,8 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     )
   return (
     <>
-      <Form onSend={send} button={text.button} class="stack">
+      {/* Another kind of credential is another form: an error of the first form does not stay. */}
+      <Form key={`${withKey.value}`} onSend={send} button={text.button} class="stack">
         {withKey.value ? (
           <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />
         ) : (

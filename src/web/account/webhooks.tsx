@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { showAgo, showDateTime, showTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { timing } from '../base/timing.ts'
 import { namesOfJobs } from '../jobs/hits.ts'
 import { Field, Form } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
@@ -21,6 +22,7 @@ type Delivery = {
   last_outcome: string | null
   response_status: number | null
   created_at: string
+  last_attempt_at: string | null
   next_attempt_at: string | null
 }
 
@@ -35,6 +37,8 @@ export function WebhooksPage() {
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
+    // The attempt may end after the first look.
+    setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (
     <main id="main" class="page">
@@ -44,7 +48,7 @@ export function WebhooksPage() {
       <section aria-labelledby="deliveries-title">
         <div class="line">
           <h2 id="deliveries-title">{text.deliveries}</h2>
-          <button type="button" class="quiet" onClick={deliveries.reload}>
+          <button type="button" onClick={deliveries.reload}>
             {words.reload}
           </button>
         </div>
@@ -65,6 +69,7 @@ export function WebhooksPage() {
 function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   const url = useSignal(details.value?.webhook_url ?? '')
   const outcome = useSignal('')
+  const isFault = useSignal(false)
   const save = async () => {
     await ask('PUT', '/app/webhook', { body: { url: url.value.trim() || null } })
     await loadDetails()
@@ -72,9 +77,11 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   }
   const test = async () => {
     outcome.value = text.testing
+    isFault.value = false
     try {
       const answer = await ask<{ outcome: string; status: number | null }>('POST', '/app/webhook/test')
       outcome.value = outcomeText(answer.outcome, answer.status)
+      isFault.value = answer.outcome !== 'delivered'
     } catch (fault) {
       outcome.value = ''
       tellFault(fault)
@@ -86,16 +93,15 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
       <Form onSend={save} button={words.save} class="inline">
         <Field label={text.url} hint={text.urlHint} type="url" placeholder="https://" of={url} />
       </Form>
-      {details.value?.webhook_url && (
-        <p class="line">
-          <button type="button" onClick={test}>
-            {text.test}
-          </button>
-          <span class="hint" role="status">
-            {outcome.value}
-          </span>
-        </p>
-      )}
+      <p class="line">
+        <button type="button" onClick={test} disabled={!details.value?.webhook_url}>
+          {text.test}
+        </button>
+        {!details.value?.webhook_url && <span class="hint">{text.testNeedsAddress}</span>}
+        <span class={isFault.value ? 'fault' : 'hint'} role="status">
+          {outcome.value}
+        </span>
+      </p>
     </>
   )
 }
@@ -131,12 +137,19 @@ function DeliveryTable({ items, names, again }: DeliveryTableProps) {
 
 /** The state of a delivery: what the last attempt led to, and the time of the next attempt. */
 function State({ delivery }: { delivery: Delivery }) {
-  const { status, last_outcome: outcome, response_status: answered, next_attempt_at: nextAt } = delivery
+  const { status, last_outcome: outcome, response_status: answered } = delivery
+  const { last_attempt_at: lastAt, next_attempt_at: nextAt } = delivery
   const isGood = status === 'delivered'
   return (
     <>
       <span class={status === 'failed' ? 'fault' : ''}>{text.statuses[status] ?? status}</span>
       {!isGood && outcome && <span class="hint"> {outcomeText(outcome, answered)}</span>}
+      {lastAt && (
+        <span class="hint" title={showDateTime(lastAt)}>
+          {' '}
+          {text.lastAttempt(showAgo(lastAt))}
+        </span>
+      )}
       {nextAt && <span class="hint"> {text.nextAt(showTime(nextAt))}</span>}
     </>
   )

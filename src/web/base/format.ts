@@ -18,6 +18,11 @@ const exactDollars = new Intl.NumberFormat(locale, {
   currency: 'USD',
   maximumFractionDigits: 4,
 })
+const statementDollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 4,
+})
 const languageNames = new Intl.DisplayNames(locale, { type: 'language' })
 
 const minute = 60_000
@@ -85,6 +90,11 @@ export function showPercent(share: number): string {
 /** Formats cents as dollars. An amount below one dollar is shown with its fractions of a cent. */
 export function showMoney(cents: number): string {
   return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
+}
+
+/** Formats an amount of a statement: always four decimals, and a minus sign instead of a hyphen. */
+export function showAmount(cents: number): string {
+  return statementDollars.format(cents / 100).replace('-', '−')
 }
 
 export function showLanguage(code: string): string {

@@ -9,6 +9,8 @@ export const timing = {
   retryMs: 500,
   /** Longest delay between two retries. */
   retryMsMax: 15_000,
+  /** Time after which the attempt of a webhook has usually ended. */
+  attemptMs: 2000,
   /** Time that a message stays on the screen. */
   toastMs: 5000,
   /** Time after a deletion in which the person can undo the deletion. */

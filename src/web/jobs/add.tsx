@@ -3,10 +3,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showBytes } from '../base/format.ts'
-import { messageOf } from '../base/net.ts'
+import { ask, messageOf } from '../base/net.ts'
 import { loadService, service } from '../base/service.ts'
 import { FaultText, Field, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useLoaded } from '../parts/load.tsx'
 import { words } from '../words.ts'
 import { droppedFiles } from './dropped.ts'
 import { nameInUrl, submitJob } from './job.ts'
@@ -15,6 +16,8 @@ import { chosenOptions, Options } from './options.tsx'
 import { addFiles } from './uploads.ts'
 
 const text = words.add
+
+type Balance = { available_cents: number; price_per_hour_cents: number }
 
 export function Add() {
   const isOver = useSignal(false)
@@ -55,8 +58,21 @@ export function Add() {
         <AddressForm />
       </div>
       <Options />
+      <EmptyBalance />
       {fault.value && <FaultText text={fault.value} />}
     </section>
+  )
+}
+
+/** A warning before the person sends a file that the balance cannot pay for. */
+function EmptyBalance() {
+  const balance = useLoaded(() => ask<Balance>('GET', '/v1/balance'))
+  const { available_cents: available = 0, price_per_hour_cents: price = 0 } = balance.value.value ?? {}
+  if (price === 0 || available > 0) return null
+  return (
+    <p class="fault">
+      {text.emptyBalance} <a href="/balance">{words.header.balance}</a>
+    </p>
   )
 }
 
@@ -78,7 +94,7 @@ function FileButton({ label, onFiles }: { label: string; onFiles: (files: File[]
           }}
         />
       </label>
-      <span class="hint">{text.drop}</span>
+      <span class="hint">{matchMedia('(hover: none)').matches ? text.dropOnTouch : text.drop}</span>
     </div>
   )
 }

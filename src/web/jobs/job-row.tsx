@@ -45,11 +45,17 @@ export function JobRow({ job }: { job: Job }) {
 export function Status({ job }: { job: Job }) {
   if (job.status === 'failed') {
     const { code = '', message = '' } = job.error ?? {}
+    if (code === 'CANCELLED') return <p class="status hint">{text.wasCancelled}</p>
+    return <p class="status fault">{message || words.advice[code]}</p>
+  }
+  if (job.status === 'completed') {
     return (
-      <p class="status fault">{code === 'CANCELLED' ? text.wasCancelled : message || words.advice[code]}</p>
+      <p class="status done">
+        <Icon name="check" />
+        {text.statuses.completed}
+      </p>
     )
   }
-  if (job.status === 'completed') return null
   return (
     <div class="status">
       <span>{job.status === 'processing' && job.progress ? job.progress : text.statuses[job.status]}</span>

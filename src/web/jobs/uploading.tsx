@@ -34,18 +34,18 @@ function UploadRow({ upload }: { upload: Upload }) {
       {fault && <p class="fault">{fault}</p>}
       <div class="line">
         {state === 'sending' && (
-          <button type="button" class="quiet" onClick={() => pauseUpload(upload.id)}>
+          <button type="button" onClick={() => pauseUpload(upload.id)}>
             {text.pause}
           </button>
         )}
         {(state === 'paused' || state === 'failed') && (
-          <button type="button" class="quiet" onClick={() => continueUpload(upload.id)}>
+          <button type="button" onClick={() => continueUpload(upload.id)}>
             {text.resume}
           </button>
         )}
         {state === 'lost' && <ChooseAgain upload={upload} />}
         {state !== 'starting' && (
-          <button type="button" class="quiet" onClick={() => dismissUpload(upload.id)}>
+          <button type="button" onClick={() => dismissUpload(upload.id)}>
             {text.stop}
           </button>
         )}

@@ -40,7 +40,9 @@ type Overview = {
   workers: number
   started_at: string
   memory_bytes: number
-  disk: { free_bytes: number; total_bytes: number; media_bytes: number }
+  disk: { free_bytes: number; total_bytes: number; media_bytes: number; reserve_bytes: number }
+  engine_crashes: number
+  lost_events: number
   queue: Record<'created' | 'downloading' | 'pending' | 'processing', number>
   hours: Hour[]
   errors: { code: string; jobs: number; last_at: string }[]
@@ -73,6 +75,7 @@ export function OperatorPage() {
 function OverviewParts({ overview }: { overview: Overview }) {
   return (
     <>
+      <Verdict overview={overview} />
       <Figures overview={overview} />
       <Charts hours={overview.hours} />
       <Errors errors={overview.errors} />
@@ -82,6 +85,31 @@ function OverviewParts({ overview }: { overview: Overview }) {
   )
 }
 
+/** Says whether something is wrong, and what. */
+function Verdict({ overview }: { overview: Overview }) {
+  const { engine, disk, engine_crashes: crashes, lost_events: lost, errors } = overview
+  const ownFaults = errors.filter(({ code }) => faultsOfService.has(code))
+  const failed = ownFaults.reduce((sum, { jobs }) => sum + jobs, 0)
+  const faults = [
+    ...(engine.ready ? [] : [engine.message]),
+    ...(disk.free_bytes < disk.reserve_bytes * 2 ? [text.diskLow(showBytes(disk.reserve_bytes))] : []),
+    ...(failed > 0 ? [text.jobsFailed(failed)] : []),
+    ...(crashes > 0 ? [text.crashed(crashes)] : []),
+    ...(lost > 0 ? [text.eventsLost(lost)] : []),
+  ]
+  if (faults.length === 0) return <p class="done">{text.allWell}</p>
+  return (
+    <ul class="panel fault" aria-label={text.faults}>
+      {faults.map(fault => (
+        <li key={fault}>{fault}</li>
+      ))}
+    </ul>
+  )
+}
+
+/** The errors of jobs that are not caused by the recording or by the account. */
+const faultsOfService = new Set(['INTERNAL_ERROR', 'PROCESSING_ERROR', 'PROCESSING_TIMEOUT', 'BILLING_ERROR'])
+
 function Figures({ overview }: { overview: Overview }) {
   const { engine, queue, disk, workers, started_at: startedAt, memory_bytes: memory } = overview
   const figures = [
@@ -90,30 +118,31 @@ function Figures({ overview }: { overview: Overview }) {
       engine.ready ? text.ready : text.notReady,
       [engine.model, engine.device].filter(Boolean).join(' · '),
     ],
-    [text.workers, showNumber(workers), text.since(showAgo(startedAt))],
+    [text.workers, showNumber(workers), ''],
     [
       text.processing,
       showNumber(queue.processing),
       text.preparing(showNumber(queue.created + queue.downloading)),
     ],
     [text.waiting, showNumber(queue.pending), ''],
-    [text.disk, showBytes(disk.free_bytes), text.media(showBytes(disk.media_bytes))],
-    [text.memory, showBytes(memory), ''],
+    [
+      text.disk,
+      showBytes(disk.free_bytes),
+      text.diskParts(showBytes(disk.total_bytes), showBytes(disk.media_bytes)),
+    ],
+    [text.memory, showBytes(memory), text.since(showAgo(startedAt))],
   ] as const
   return (
-    <>
-      <dl class="figures">
-        {figures.map(([name, value, more]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {value} <small class="hint">{more}</small>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {!engine.ready && <p class="fault">{engine.message}</p>}
-    </>
+    <dl class="figures">
+      {figures.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value} <small class="hint">{more}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
@@ -162,7 +191,13 @@ function Errors({ errors }: { errors: Overview['errors'] }) {
           numbers={[1]}
           rows={errors.map(({ code, jobs, last_at: lastAt }) => ({
             key: code,
-            cells: [<code>{code}</code>, showNumber(jobs), showAgo(lastAt)],
+            cells: [
+              <>
+                <code>{code}</code> {words.advice[code] && <span class="hint">{words.advice[code]}</span>}
+              </>,
+              showNumber(jobs),
+              showAgo(lastAt),
+            ],
           }))}
         />
       )}

@@ -1,6 +1,8 @@
 // Short messages at the lower edge of the page. A message may have a button that undoes an action.
 
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { path } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
 
@@ -43,9 +45,23 @@ export function tellWithUndo(text: string, { act, undo }: { act(): void; undo():
   setTimeout(finish, timing.undoMs)
 }
 
+// A message belongs to its page. Only a message with a button stays on the next page.
+effect(() => {
+  path.value
+  toasts.value = toasts.peek().filter(({ action }) => action !== null)
+})
+
+/** The messages. They are a popover, so that they appear above an open dialog. */
 export function Toasts() {
+  const box = useRef<HTMLDivElement>(null)
+  const isEmpty = toasts.value.length === 0
+  useEffect(() => {
+    // A popover that is shown again moves above a dialog that was opened in the meantime.
+    box.current?.hidePopover()
+    if (!isEmpty) box.current?.showPopover()
+  }, [toasts.value])
   return (
-    <div class="toasts" role="status">
+    <div ref={box} class="toasts" role="status" popover="manual">
       {toasts.value.map(({ id, text, isFault, action }) => (
         <p key={id} class={isFault ? 'toast fault' : 'toast'}>
           <span>{text}</span>

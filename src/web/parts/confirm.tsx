@@ -1,0 +1,38 @@
+// A dialog that asks the person to confirm an action.
+
+import { signal } from '@preact/signals'
+import { words } from '../words.ts'
+import { Dialog } from './dialog.tsx'
+
+type Question = { text: string; action: string; answer: (isConfirmed: boolean) => void }
+
+const question = signal<Question | null>(null)
+
+/** Asks the question. Returns true if the person presses the button with the label `action`. */
+export function isConfirmed(text: string, action: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const answer = (isConfirmed: boolean) => {
+      question.value = null
+      resolve(isConfirmed)
+    }
+    question.value = { text, action, answer }
+  })
+}
+
+export function Confirmation() {
+  if (!question.value) return null
+  const { text, action, answer } = question.value
+  return (
+    <Dialog title={action} onClose={() => answer(false)}>
+      <p>{text}</p>
+      <p class="line end">
+        <button type="button" onClick={() => answer(false)}>
+          {words.cancel}
+        </button>
+        <button type="button" class="main" onClick={() => answer(true)}>
+          {action}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
