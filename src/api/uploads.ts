@@ -2,8 +2,8 @@ import { Elysia } from 'elysia'
 import { requireBalance } from '../accounts/funds.ts'
 import { ApiError } from '../errors.ts'
 import { contentTypeOf } from '../uploads/filename.ts'
-import { isSignedUrl, signedUrl } from '../uploads/signed-url.ts'
-import { createUpload } from '../uploads/upload.ts'
+import { signedUrl, whyRefused } from '../uploads/signed-url.ts'
+import { createUpload, findUpload } from '../uploads/upload.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
@@ -34,9 +34,12 @@ export const uploads = (service: Service) =>
     .put(
       '/upload/:id',
       async ({ request, server, params: { id }, query: { expires = '', signature = '' }, set }) => {
-        const contentType = request.headers.get('content-type') ?? ''
-        const address = { id, expires, signature, contentType }
-        if (!isSignedUrl(service.secrets, address, service.db.now())) throw new ApiError('FORBIDDEN')
+        requireSignedUrl(service, {
+          id,
+          expires,
+          signature,
+          contentType: request.headers.get('content-type') ?? '',
+        })
         requireWholeFile(request.headers)
         // Switches off Bun's timeout, because it would abort an upload slower than 16 KB/s. `UploadStore`
         // aborts an upload when no more bytes arrive.
@@ -70,6 +73,12 @@ export const uploads = (service: Service) =>
         }),
       },
     )
+
+function requireSignedUrl({ db, secrets }: Service, presented: Parameters<typeof whyRefused>[1]): void {
+  const wanted = findUpload(db, presented.id)?.contentType ?? null
+  const refused = whyRefused(secrets, presented, { wanted, now: db.now() })
+  if (refused !== null) throw new ApiError('FORBIDDEN', refused)
+}
 
 /** Refuses a request that sends only a part of the file, or a compressed file. */
 function requireWholeFile(headers: Headers): void {

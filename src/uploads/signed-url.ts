@@ -12,18 +12,24 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
   return `${baseUrl}/v1/upload/${upload.id}?expires=${expires}&signature=${signature}`
 }
 
-/** Returns true if this service signed the address for this Content-Type, and the address has not expired. */
-export function isSignedUrl(
+type Presented = { id: string; expires: string; signature: string; contentType: string }
+
+/**
+ * Returns the reason for which a PUT to the address is refused. Returns null if this service signed the address for
+ * this Content-Type, and the address has not expired. `wanted` is the Content-Type of the upload; it is null if there
+ * is no such upload.
+ */
+export function whyRefused(
   secrets: Secrets,
-  {
-    id,
-    expires,
-    signature,
-    contentType,
-  }: { id: string; expires: string; signature: string; contentType: string },
-  now: number,
-): boolean {
-  return secrets.isSigned(purpose, signed(id, expires, contentType), signature) && Number(expires) > now
+  { id, expires, signature, contentType }: Presented,
+  { wanted, now }: { wanted: string | null; now: number },
+): string | null {
+  if (!secrets.isSigned(purpose, signed(id, expires, wanted ?? contentType), signature))
+    return 'The signature of this address is not valid: use the upload_url unchanged.'
+  if (wanted !== null && contentType !== wanted)
+    return `Send the header Content-Type: ${wanted}, as the answer with this address says.`
+  if (Number(expires) <= now) return 'This address has expired: create a new upload.'
+  return null
 }
 
 function signed(id: string, expires: string, contentType: string): string {

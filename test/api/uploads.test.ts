@@ -105,16 +105,25 @@ steered('a signature is valid only for its address, type and time', async () => 
     changed(each => {
       each.pathname = new URL(other.upload_url).pathname
     }),
-    { ...body, headers: { 'Content-Type': 'audio/mpeg' } },
-    { ...body, headers: {} },
   ]
   for (const each of forged) {
     const answer = await put(each, new TextEncoder().encode('bytes'))
     expect(answer.status).toBe(403)
-    expect(await answer.json()).toMatchObject({ error: { code: 'FORBIDDEN' } })
+    const message = 'The signature of this address is not valid: use the upload_url unchanged.'
+    expect(await answer.json()).toMatchObject({ error: { code: 'FORBIDDEN', message } })
   }
+  const refusal = async (answer: Promise<Response>) => {
+    const { status } = await answer
+    const { error } = (await (await answer).json()) as { error: { message: string } }
+    return [status, error.message]
+  }
+  for (const headers of [{ 'Content-Type': 'audio/mpeg' }, { 'Content-Type': 'text/plain' }, {}])
+    expect(await refusal(put({ ...body, headers }, new TextEncoder().encode('bytes')))).toEqual([
+      403,
+      `Send the header Content-Type: ${body.headers['Content-Type']}, as the answer with this address says.`,
+    ])
   service.later(defaults.uploadTtlMs)
-  expect((await put(body, 'late')).status).toBe(403)
+  expect(await refusal(put(body, 'late'))).toEqual([403, 'This address has expired: create a new upload.'])
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
 
