@@ -16,6 +16,7 @@ export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.
 /** The codes that a caller may send: the codes in `languages`, and the aliases. */
 export const acceptedCodes: readonly string[] = [...languages, ...Object.keys(aliases)]
 const accepted = new Set(acceptedCodes)
+const englishNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
 const knownToWhisper = new Set(whisper.split(' '))
 
 export function isLanguage(code: string): boolean {
@@ -33,16 +34,18 @@ export function isKnownToWhisper(code: string): boolean {
 }
 
 /**
- * Guesses the code that a caller meant: `en` for `EN`, `en-US` and `eng`. Returns null when no code is
- * similar.
+ * Guesses the code that a caller meant: `en` for `EN`, `en-US`, `eng` and `English`. Returns null when no language
+ * has such a code or name.
  */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
-    return isLanguage(language) ? language : null
+    if (isLanguage(language)) return language
   } catch {
-    return null
+    // The text has not the form of a language code. It may still be a name.
   }
+  const wanted = given.toLowerCase()
+  return languages.find(code => englishNames.of(code)?.toLowerCase() === wanted) ?? null
 }
 
 /** Returns true if the language is written without spaces between words. */

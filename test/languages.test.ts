@@ -22,7 +22,11 @@ const meant: [string, string | null][] = [
   ['deu', 'de'],
   ['zh-Hant-TW', 'zh'],
   ['xx', null],
-  ['English', null],
+  ['English', 'en'],
+  ['german', 'de'],
+  ['Haitian Creole', 'ht'],
+  ['Cantonese', 'yue'],
+  ['Martian', null],
   ['__proto__', null],
   ['', null],
 ]
