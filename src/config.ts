@@ -325,7 +325,7 @@ function duration(given: string): number {
 }
 
 function durationOrZero(given: string): number {
-  return given === '0' ? 0 : duration(given)
+  return given === '0' || parseDuration(given) === 0 ? 0 : duration(given)
 }
 
 /** Parses a duration. Returns null for `forever`. */

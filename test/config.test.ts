@@ -34,6 +34,8 @@ test('the defaults are those of the specification', () => {
 
 const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_PORT', '0', 'port', 0],
+  ['STENO_MEDIA_RETENTION', '0', 'mediaRetentionMs', 0],
+  ['STENO_MEDIA_RETENTION', '0s', 'mediaRetentionMs', 0],
   ['STENO_PORT', '65535', 'port', 65_535],
   ['STENO_BASE_URL', 'https://steno.example/', 'baseUrl', 'https://steno.example'],
   ['STENO_BASE_URL', 'HTTPS://Steno.example/a//', 'baseUrl', 'https://steno.example/a'],
