@@ -38,5 +38,10 @@ export function findSimilar(given: string, names: readonly string[]): string | n
   const isStart = given.length > 1 && name.startsWith(given)
   const isClose =
     editDistance(given.toLowerCase(), name.toLowerCase()) <= Math.max(1, Math.floor(given.length / 3))
-  return isStart || isClose ? name : null
+  return isStart || isClose || hasSameLetters(given, name) ? name : null
+}
+
+/** Returns true if the letters differ only in their order: `prot` and `port`. */
+function hasSameLetters(one: string, other: string): boolean {
+  return [...one].sort().join('') === [...other].sort().join('')
 }

@@ -223,6 +223,10 @@ test.skipIf(!clips)(`files that would get one name keep their extensions or fold
       'monday-b.flac.txt',
       'tuesday-b.flac.txt',
     ])
+    for (const name of ['b.flac', 'b.mp3', 'b.mp3.flac']) put(folder, name)
+    const nested = { values: { out: 'nested', overwrite: true } }
+    expect(await run(['b.mp3.flac', 'b.flac', 'b.mp3'], nested)).toMatchObject({ done: 3 })
+    expect(readdirSync('nested').sort()).toEqual(['b.flac.txt', 'b.mp3.flac.txt', 'b.mp3.txt'])
   } finally {
     process.chdir(import.meta.dir)
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
@@ -58,6 +59,20 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
+  `a file behind stdin is read through - and /dev/stdin${skipped}`,
+  () => {
+    for (const place of ['-', '/dev/stdin']) {
+      const { exitCode, stdout } = Bun.spawnSync(selfCommand('transcribe', place, '--quiet'), {
+        stdin: Bun.file(clip('doctor.flac')),
+        env: { ...process.env, STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') },
+      })
+      expect([place, exitCode, `${stdout}`]).toEqual([place, 0, expect.stringContaining('cloudy')])
+    }
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
   `a file without sound is an error of one line${skipped}`,
   async () => {
     const path = join(folder, 'rubbish.mp3')
@@ -73,6 +88,7 @@ test.each([
   [[], 'a file is needed'],
   [['here.mp3'], 'here.mp3: there is no such file'],
   [[import.meta.path, '--language', 'xx'], 'xx is not a language'],
+  [[import.meta.path, '--language', 'English'], 'English is not a language code; use en'],
   [[import.meta.path, '--format', 'doc'], 'doc is not'],
   [[import.meta.path, '--speakers', '2'], 'needs --diarize'],
   [[import.meta.path, '--diarize', '--speakers', '51'], 'from 1 to 50'],

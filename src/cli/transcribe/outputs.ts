@@ -63,23 +63,32 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
   if (file !== null)
     return new Map(sources.map(source => [source, chosen.map(format => ({ format, path: file }))]))
   if (folder === null) return new Map(sources.map(source => [source, []]))
-  const stems = [withoutExtension, ({ name }: Source) => name, ({ place }: Source) => flat(place)]
-  const planned = new Map<Source, string>()
-  let open = sources
-  for (const stem of stems) {
-    const groups = Map.groupBy(open, source => join(folder, stem(source)))
-    for (const [path, [first, ...others]] of groups)
-      if (first && others.length === 0) planned.set(first, path)
-    open = open.filter(source => !planned.has(source))
-  }
-  const [one, other] = open
-  if (one && other) throw new UsageError(`${one.place} and ${other.place} would be written to one file`)
   return new Map(
-    sources.map(source => [
+    [...distinctNames(sources)].map(([source, name]) => [
       source,
-      chosen.map(format => ({ format, path: `${planned.get(source)}.${formats[format].extension}` })),
+      chosen.map(format => ({ format, path: join(folder, `${name}.${formats[format].extension}`) })),
     ]),
   )
+}
+
+/** Returns a name for each source, without the extension of the format. No two sources get the same name. */
+function distinctNames(sources: Source[]): Map<Source, string> {
+  /** The possible names of each source. The shortest one comes first. */
+  const names = new Map(
+    sources.map(source => [source, [withoutExtension(source), source.name, flat(source.place)]]),
+  )
+  const nameOf = (source: Source) => names.get(source)?.[0] ?? source.name
+  for (;;) {
+    const clashing = [...Map.groupBy(sources, nameOf).values()].filter(({ length }) => length > 1).flat()
+    const [one, other] = clashing
+    if (!one || !other) return new Map(sources.map(source => [source, nameOf(source)]))
+    const changeable = clashing.flatMap(source => names.get(source) ?? []).length > clashing.length
+    if (!changeable) throw new UsageError(`${one.place} and ${other.place} would be written to one file`)
+    for (const source of clashing) {
+      const [, ...longer] = names.get(source) ?? []
+      if (longer.length > 0) names.set(source, longer)
+    }
+  }
 }
 
 /**

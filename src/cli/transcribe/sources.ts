@@ -46,7 +46,7 @@ function remote(place: string): Source {
 function addPath(place: string, recursive: boolean, { sources, problems }: Listed): void {
   try {
     const found = statSync(place)
-    if (!found.isDirectory()) sources.push({ kind: kindOf(found), place, name: basename(place) })
+    if (!found.isDirectory()) sources.push({ kind: kindOf(place, found), place, name: basename(place) })
     else {
       const files = mediaIn(place, recursive)
       sources.push(...files)
@@ -87,11 +87,11 @@ function nothingIn(folder: string, recursive: boolean): string {
 }
 
 /**
- * Returns `pipe` for a named pipe and for a device such as /dev/stdin. Such a source can be read only once, so the
- * fetcher copies it to a file.
+ * Returns `pipe` for a source that the fetcher must copy to a file. A named pipe can be read only once. A path such as
+ * /dev/stdin means another file in a child process, even if a file is behind it.
  */
-function kindOf(found: Stats): Source['kind'] {
-  return found.isFile() ? 'file' : 'pipe'
+function kindOf(place: string, found: Stats): Source['kind'] {
+  return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'
 }
 
 function keyOf({ kind, place }: Source): string {
