@@ -10,6 +10,7 @@ import { openRateLimiter } from './api/rate-limit.ts'
 import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
 import { type Metrics, openMetrics } from './base/metrics.ts'
+import { reasonOf } from './base/reason.ts'
 import { openSecrets } from './base/seal.ts'
 import { openUptime } from './base/uptime.ts'
 import { type Config, listeningUrl } from './config.ts'
@@ -82,8 +83,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   if (removed > 0) log.info('leftovers removed', { files: removed })
 
   await standby?.startCopies()
-  const { server } = openApp(service).listen({ hostname: config.host, port })
-  if (!server) throw new Error(`nothing listens on ${listening()}`)
+  const server = listen(service, config)
   opened.defer(() => stopServer(server, service))
   port = server.port ?? port
 
@@ -254,6 +254,26 @@ function countEnd(
   const audioSeconds = (durationMs ?? 0) / 1000
   metrics.add('steno_audio_seconds_total', {}, audioSeconds)
   if (workedSeconds > 0) metrics.histogram('steno_job_speed_ratio', {}).observe(audioSeconds / workedSeconds)
+}
+
+/** Listens on the configured address. Throws an error that names the address and the setting to change. */
+function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
+  try {
+    const { server } = openApp(service).listen({ hostname: host, port })
+    if (!server) throw new Error('the server did not start')
+    return server
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new Error(
+      `${listeningUrl({ host, port })} cannot be used: ${listenProblems[code] ?? reasonOf(error)}`,
+    )
+  }
+}
+
+const listenProblems: Record<string, string> = {
+  EADDRINUSE: 'the port is in use, or the host name is unknown; STENO_PORT names another port',
+  EADDRNOTAVAIL: 'this machine has no such address; STENO_HOST names another one',
+  EACCES: 'only root may use this port; STENO_PORT names another one',
 }
 
 /** Stops accepting connections. Running requests may finish within `stopGraceMs`; then they are aborted. */

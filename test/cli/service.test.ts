@@ -130,6 +130,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'revoke', 'x'], 1, 'no key'],
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command'],
+    [['--fly'], 2, 'no option --fly'],
+    [['serve', '--prot', '1'], 2, 'no option --prot; did you mean --port?'],
   ]
   for (const [args, code, words] of cases) {
     const { code: exit, err, out } = await run(...args)
@@ -194,6 +196,27 @@ test('a second server on the same folder is refused', async () => {
   const second = Bun.spawnSync(selfCommand('serve', '--port', '0'), { env: environment(data) })
   expect(second.exitCode).toBe(1)
   expect(second.stderr.toString()).toContain('already serving')
+})
+
+test('an address that cannot be used is named, with the setting that changes it', () => {
+  using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const taken = `${other.port}`
+  const cases: [string[], string][] = [
+    [
+      ['--port', taken],
+      `http://127.0.0.1:${taken} cannot be used: the port is in use, or the host name is unknown; STENO_PORT names another port`,
+    ],
+    [
+      ['--host', '203.0.113.7', '--port', taken],
+      `http://203.0.113.7:${taken} cannot be used: this machine has no such address; STENO_HOST names another one`,
+    ],
+  ]
+  for (const [flags, message] of cases) {
+    const { exitCode, stderr } = Bun.spawnSync(selfCommand('serve', ...flags), {
+      env: environment(join(folder, 'taken')),
+    })
+    expect([exitCode, `${stderr}`]).toEqual([1, expect.stringContaining(`steno: ${message}\n`)])
+  }
 })
 
 test('all invalid settings are reported together; a flag overrides its variable', async () => {
