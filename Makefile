@@ -1,6 +1,9 @@
 # run, test, check, build, release, bench: nothing else. Bun is fetched here when the machine has none.
 BUN_VERSION := 1.4.5
 BUN := $(shell scripts/bun-path $(BUN_VERSION))
+ifeq ($(BUN),)
+$(error Bun $(BUN_VERSION) is not here and cannot be fetched; see the lines above)
+endif
 export PATH := $(dir $(BUN)):$(PATH)
 export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.

@@ -2,7 +2,7 @@
 // installed.
 
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { metricNames } from '../src/base/metrics.ts'
@@ -114,3 +114,17 @@ test.skipIf(!analyze)(
     expect(Number(level)).toBeLessThanOrEqual(2)
   },
 )
+
+test('make stops with one line when Bun cannot be fetched', () => {
+  const folder = temporaryFolder()
+  copyFileSync(join(root, 'Makefile'), join(folder, 'Makefile'))
+  mkdirSync(join(folder, 'scripts'))
+  writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
+    cwd: folder,
+    // Without the variables of an outer make, which would print the folder.
+    env: { PATH: process.env.PATH, LC_ALL: 'C' },
+  })
+  expect([exitCode, `${stdout}`]).toEqual([2, ''])
+  expect(`${stderr}`).toMatch(/^Makefile:\d+: \*\*\* Bun \S+ is not here and cannot be fetched; .*\n$/)
+})
