@@ -1,0 +1,115 @@
+// Tests what a stolen credential of a worker allows, with the settings of nats-server that docs/workers.md shows.
+
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+import { type NatsConnection, openNats } from '../../src/workers/connection.ts'
+import { bytesOf, protocol, type RequestKind, subjectsOf } from '../../src/workers/messages.ts'
+import { blocksOf, readDocument } from '../support/documents.ts'
+import { transcriptOf } from '../support/engine.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { natsTest, startNats } from '../support/nats.ts'
+import { startWorker } from '../support/workers.ts'
+
+const subjects = subjectsOf('main')
+
+natsTest('a stolen credential reads nothing of others and changes nothing', async () => {
+  const nats = await startNats({ jetstream: false, settings: shownSettings() })
+  const addressOf = (user: string) => {
+    const secret = { server: 'SECRET-1', 'gpu-1': 'SECRET-2', 'gpu-2': 'SECRET-3' }[user]
+    return nats.url.replace('//', `//${user}:${secret}@`)
+  }
+  const { service } = await startFleet(addressOf('server'), { STENO_CLUSTER: 'main' })
+  const ana = service.account('ana')
+  const { engine } = await startWorker({ nats: addressOf('gpu-1'), server: service.url, name: 'gpu-1' })
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+
+  const wire = { address: addressOf('gpu-2'), credentials: null }
+  const thief = await openNats(wire, { name: 'thief', inboxPrefix: subjects.inbox('gpu-2') })
+  const refused = collectRefusals(thief)
+  const heard: string[] = []
+  for (const subject of forbiddenToRead)
+    thief.subscribe(subject, { callback: (_error, message) => void heard.push(message.subject) })
+  for (const subject of forbiddenToSend) thief.publish(subject, '{}')
+  const attempts = [...forbiddenToRead, ...forbiddenToSend]
+  await until(() => refused.length >= attempts.length)
+  expect(refused.toSorted()).toEqual(attempts.toSorted())
+
+  const ask = async (kind: RequestKind, request: object) =>
+    (await thief.request(subjects.request('gpu-2', kind), bytesOf(request))).json()
+  for (let sequence = 1; sequence <= 3; sequence++) {
+    const claim = { protocol, session: 'x', job: id, sequence, delivery: 1 }
+    expect(await ask('claim', claim)).toEqual({ kind: expect.stringMatching(/^(later|over)$/) })
+  }
+  const forged = { session: 'x', job: id, fence: 2, token: 'forged' }
+  expect(await ask('addresses', forged)).toEqual({ kind: 'stop' })
+  expect(await ask('beat', { ...forged, seconds: 1, first: 0, utterances: [] })).toEqual({ kind: 'stop' })
+  const transcript = transcriptOf(task.input, 'Not what was said.')
+  expect(await ask('result', { ...forged, transcript })).toEqual({ kind: 'refused' })
+
+  engine.finish(task, 'What was said.')
+  expect((await ana.until(id, 'completed')).result.full_transcript).toBe('What was said.')
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  expect(heard).toEqual([])
+  await thief.close()
+})
+
+/** Subjects of other programs: jobs, requests, results, answers with signed addresses, and JetStream itself. */
+const forbiddenToRead = [
+  '>',
+  'steno.>',
+  'steno.main.>',
+  subjects.allJobs,
+  subjects.allRequests,
+  subjects.request('gpu-1', 'result'),
+  'steno.main.to.gpu-1.>',
+  'steno.main.to.*.>',
+  `${subjects.serverInbox}.>`,
+  '_INBOX.>',
+  '$JS.>',
+  '$SYS.>',
+]
+
+/** Orders and messages of other programs, and requests that read or change the stream. */
+const forbiddenToSend = [
+  subjects.job('pool', 'first', 'forged'),
+  subjects.request('gpu-1', 'hello'),
+  subjects.request('gpu-1', 'result'),
+  subjects.stop('gpu-1'),
+  `${subjects.inbox('gpu-1')}.forged`,
+  `${subjects.serverInbox}.forged`,
+  '$JS.API.INFO',
+  '$JS.API.STREAM.NAMES',
+  '$JS.API.STREAM.CREATE.OTHER',
+  '$JS.API.STREAM.INFO.STENO_main',
+  '$JS.API.STREAM.UPDATE.STENO_main',
+  '$JS.API.STREAM.PURGE.STENO_main',
+  '$JS.API.STREAM.DELETE.STENO_main',
+  '$JS.API.STREAM.MSG.GET.STENO_main',
+  '$JS.API.STREAM.MSG.DELETE.STENO_main',
+  '$JS.API.STREAM.SNAPSHOT.STENO_main',
+  '$JS.API.DIRECT.GET.STENO_main',
+  '$JS.API.CONSUMER.CREATE.STENO_main',
+  '$JS.API.CONSUMER.DURABLE.CREATE.STENO_main.mine',
+  '$JS.API.CONSUMER.DELETE.STENO_main.mine',
+  '$JS.API.CONSUMER.MSG.NEXT.STENO_other.pool_first',
+]
+
+/** Returns the settings of nats-server in docs/workers.md, with a folder of the test. */
+function shownSettings(): string {
+  const shown = blocksOf(readDocument('docs/workers.md')).find(block => block.startsWith('jetstream {'))
+  if (!shown?.includes('/var/lib/nats')) throw new Error('docs/workers.md shows no settings of nats-server')
+  return shown.replace('/var/lib/nats', join(temporaryFolder(), 'js'))
+}
+
+/** Returns a list that receives the subject of each message and subscription that NATS refuses. */
+function collectRefusals(nats: NatsConnection): string[] {
+  const refused: string[] = []
+  const collect = async () => {
+    for await (const status of nats.status())
+      if (status.type === 'error' && 'subject' in status.error) refused.push(`${status.error.subject}`)
+  }
+  void collect()
+  return refused
+}
