@@ -11,18 +11,22 @@ export type LossyProxy = {
   close(): void
 }
 
-export async function startLossyProxy(target: number): Promise<LossyProxy> {
+/** Called with all bytes before they are passed on. The bytes come from the caller or from the target. */
+type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
+
+export async function startLossyProxy(target: number, onData: OnData = () => {}): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
   let isSwallowing = false
   const server = createServer(near => {
     const far = connect(target, '127.0.0.1')
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
+    for (const [from, one, other] of [
+      ['caller', near, far],
+      ['target', far, near],
     ] as const) {
       sockets.add(one)
       one.on('data', bytes => {
-        if (!isSwallowing) other.write(bytes)
+        if (Buffer.isBuffer(bytes)) onData(from, bytes)
+        if (!isSwallowing && !other.destroyed) other.write(bytes)
       })
       one.on('error', () => {})
       one.on('close', () => {

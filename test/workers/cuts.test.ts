@@ -1,0 +1,99 @@
+// Tests a network that is cut while media goes to a worker, and while a large result goes to the server by HTTP.
+
+import { expect } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { findJob } from '../../src/jobs/job.ts'
+import { mediaPath } from '../../src/jobs/media-files.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { steeredEngine, transcriptOf } from '../support/engine.ts'
+import { charges, startFleet } from '../support/fleet.ts'
+import { startLossyProxy } from '../support/lossy-proxy.ts'
+import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import type { TestService } from '../support/service.ts'
+
+const nats = hasNats ? await startNats() : unstartedNats
+const megabyte = 1024 * 1024
+
+natsTest('a transfer of media that is cut goes on where it stopped', async () => {
+  const { service, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const id = await ana.transcribe()
+  await ana.until(id, 'pending')
+  // The parts of 64 KB are different, so that a part at a wrong place is found.
+  const media = Buffer.concat(Array.from({ length: 128 }, (_, at) => Buffer.alloc(65_536, at)))
+  writeMedia(service, id, media)
+
+  const ranges: string[] = []
+  let sent = 0
+  const proxy = await startLossyProxy(Number(new URL(service.url).port), (from, bytes) => {
+    if (from === 'caller') ranges.push(...(/range: *(bytes=\d+-)/i.exec(`${bytes}`)?.slice(1) ?? []))
+    else sent += bytes.length
+    if (ranges.length === 0 && sent > 4 * megabyte) proxy.cut()
+  })
+  const { engine } = await startOwn('gpu-1', steeredEngine(), `http://127.0.0.1:${proxy.port}`)
+  const task = await engine.given(1)
+  expect(Buffer.from(await Bun.file(task.input.path).bytes()).equals(media)).toBe(true)
+  expect(ranges.length).toBeGreaterThan(0)
+  expect(Number(/\d+/.exec(ranges[0] ?? '')?.[0])).toBeGreaterThan(0)
+  engine.finish(task)
+  await ana.until(id, 'completed')
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  proxy.close()
+})
+
+natsTest('a large result that is cut is sent again, and is stored and charged once', async () => {
+  let sent = 0
+  let puts = 0
+  await deliverThrough((from, bytes, cut) => {
+    if (from !== 'caller') return
+    if (`${bytes.subarray(0, 100)}`.startsWith('PUT ')) puts += 1
+    sent += bytes.length
+    if (puts === 1 && sent > megabyte) cut()
+  })
+  expect(puts).toBe(2)
+})
+
+natsTest('a large result whose answer is lost is sent again, and is stored and charged once', async () => {
+  let puts = 0
+  await deliverThrough((from, bytes, cut) => {
+    if (from === 'caller' && `${bytes.subarray(0, 100)}`.startsWith('PUT ')) puts += 1
+    if (from === 'target' && puts === 1) cut()
+  })
+  expect(puts).toBe(2)
+})
+
+type Watch = (from: 'caller' | 'target', bytes: Uint8Array, cut: () => void) => void
+
+/** Lets a worker deliver a transcript of 3 MB through a proxy. Checks what the server has at the end. */
+async function deliverThrough(watch: Watch): Promise<void> {
+  const { service, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const proxy = await startLossyProxy(Number(new URL(service.url).port), (from, bytes) =>
+    watch(from, bytes, () => proxy.cut()),
+  )
+  const { engine, worker } = await startOwn('gpu-1', steeredEngine(), `http://127.0.0.1:${proxy.port}`)
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+  task.resolve(longTranscript(transcriptOf(task.input, 'A word.')))
+  const { result } = await ana.until(id, 'completed')
+  expect(result.utterances.length).toBe(1000)
+  // The drain ends when the worker has no job in hand.
+  await worker.drain()
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  expect(service.db.list('select 1 from transcripts where job_id = $id', { id }).length).toBe(1)
+  proxy.close()
+}
+
+/** Returns a transcript of about 3 MB. */
+function longTranscript({ utterances, ...transcript }: Transcript): Transcript {
+  const [first] = utterances
+  if (!first) throw new Error('the transcript has no utterance')
+  const spoken = Array.from({ length: 1000 }, () => ({ ...first, text: 'A word. '.repeat(375) }))
+  return { ...transcript, utterances: spoken }
+}
+
+function writeMedia({ db, dataDir }: TestService, jobId: string, content: Uint8Array): void {
+  const job = findJob(db, jobId)
+  if (!job) throw new Error('there is no job')
+  writeFileSync(mediaPath(dataDir, job), content)
+}
