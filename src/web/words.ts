@@ -212,7 +212,8 @@ export const words = {
     playFrom: (time: string) => `Play from ${time}`,
     linkCopied: (time: string) => `The link to ${time} is copied.`,
     textCopied: 'The text is copied.',
-    noClipboard: 'The browser lets only https pages copy. Select the text and copy it yourself.',
+    noClipboard:
+      'The browser did not allow the copy; it lets only https pages copy. Select the text and copy it yourself.',
   },
 
   player: {

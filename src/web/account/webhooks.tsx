@@ -41,7 +41,7 @@ export function WebhooksPage() {
     setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (
-    <main id="main" class="page">
+    <main id="main" class="page wide">
       <h1 tabIndex={-1}>{text.title}</h1>
       <p class="lead">{text.lead}</p>
       {details.value && <DefaultWebhook onTested={deliveries.reload} />}

@@ -181,8 +181,10 @@ export class Studio {
 }
 
 export function copy(value: string, message: string): void {
-  // `navigator.clipboard` is undefined on a page without https, except on localhost.
-  const copied =
-    navigator.clipboard?.writeText(value) ?? Promise.reject(new Error(words.transcript.noClipboard))
-  copied.then(() => tell(message), tellFault)
+  // `navigator.clipboard` is undefined on a page without https, except on localhost. A browser can also refuse to copy.
+  const copied = navigator.clipboard?.writeText(value) ?? Promise.reject()
+  copied.then(
+    () => tell(message),
+    () => tellFault(words.transcript.noClipboard),
+  )
 }
