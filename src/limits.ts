@@ -334,6 +334,11 @@ export const limits = {
   searchPageSizeDefault: 20,
   /** Maximum number of words of a query. A longer query finds nothing, because no utterance has so many words. */
   searchWordsMax: 200,
+  /**
+   * Number of utterances after which an account gets another part of the search index. A merge of the index then
+   * blocks the event loop for 6 ms at most.
+   */
+  searchPartUtterances: 65_536,
   /** Number of the newest hits that the order `best` ranks. Ranking 1000 hits takes about 30 ms. */
   searchRankedMax: 1000,
 

@@ -23,6 +23,7 @@ import channels from './migrations/018_channels.sql' with { type: 'text' }
 import workers from './migrations/019_workers.sql' with { type: 'text' }
 import fleet from './migrations/020_fleet.sql' with { type: 'text' }
 import voices from './migrations/021_voices.sql' with { type: 'text' }
+import searchParts from './migrations/022_search_parts.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -49,6 +50,7 @@ const shipped: Migration[] = [
   { name: '019_workers', sql: workers },
   { name: '020_fleet', sql: fleet },
   { name: '021_voices', sql: voices },
+  { name: '022_search_parts', sql: searchParts },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

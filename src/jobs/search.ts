@@ -2,7 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { accountWord } from '../transcripts/search-index.ts'
+import { partsUpTo, wordInPart } from '../transcripts/search-parts.ts'
 import {
   countPhrases,
   findPhrases,
@@ -41,8 +41,8 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { rowId: number; body: string }
 
-/** The input of `newest` and `best`. `match` is the query in the query language of FTS5. */
-type Query = { match: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
+/** The input of `newest` and `best`. */
+type Query = { accountId: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
 
 /** Returns one page of the utterances that contain all phrases of `query`. */
 export function searchUtterances(
@@ -58,9 +58,7 @@ export function searchUtterances(
   const phrases = phrasesOf(query)
   const words = phrases.reduce((sum, phrase) => sum + phrase.length, 0)
   if (words === 0 || words > limits.searchWordsMax) return { hits: [], next: null }
-  const quoted = phrases.map(phrase => `"${phrase.join(' ')}"`).join(' ')
-  const match = `account : "${accountWord(accountId)}" AND text : (${quoted})`
-  const { rows, next } = (order === 'best' ? best : newest)(db, { match, phrases, limit, after })
+  const { rows, next } = (order === 'best' ? best : newest)(db, { accountId, phrases, limit, after })
   return { hits: rows.map(row => hitOf(row, phrases)), next }
 }
 
@@ -78,10 +76,35 @@ const found = `from search cross join utterances on utterances.id = search.rowid
 
 const newestTop = Number.MAX_SAFE_INTEGER
 
-function newest(db: Db, { match, limit, after }: Query): Page {
+/**
+ * Returns the newest utterances with row ids below `top` that contain all phrases. Reads the parts of the index from the
+ * newest to the oldest, until it has `limit` rows.
+ */
+function findRows<Row>(
+  db: Db,
+  columns: string,
+  { accountId, phrases }: Query,
+  { top, limit }: { top: number; limit: number },
+): Row[] {
+  const rows: Row[] = []
+  for (const part of partsUpTo(db, accountId, placeOfUtterance(top).seq)) {
+    const match = matchIn(part, phrases)
+    rows.push(...db.list<Row>(`select ${columns} ${found}`, { match, top, limit: limit - rows.length }))
+    if (rows.length === limit) break
+  }
+  return rows
+}
+
+/** Returns the phrases in the query language of FTS5. */
+function matchIn(part: number, phrases: readonly Phrase[]): string {
+  return phrases.map(phrase => `"${phrase.map(word => wordInPart(part, word)).join(' ')}"`).join(' ')
+}
+
+function newest(db: Db, query: Query): Page {
+  const { limit, after } = query
   const top = after?.top ?? newestTop
   // One row more than the limit is read. If that row exists, there is a next page.
-  const rows = db.list<HitRow>(`select ${details} ${found}`, { match, top, limit: limit + 1 })
+  const rows = findRows<HitRow>(db, details, query, { top, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
   return { rows: shown, next: last ? { top: last.rowId, skip: 0 } : null }
@@ -91,11 +114,14 @@ function newest(db: Db, { match, limit, after }: Query): Page {
  * Ranks the newest `searchRankedMax` hits. The rank of FTS5 is not used, because it takes 0.2 s for 30 million words.
  * For each word, FTS5 counts all utterances of the account, and all utterances that contain the word.
  */
-function best(db: Db, { match, phrases, limit, after }: Query): Page {
+function best(db: Db, query: Query): Page {
+  const { phrases, limit, after } = query
   const { top, skip } = after ?? { top: newestTop, skip: 0 }
-  const candidates = db.list<{ rowId: number; text: string }>(
-    `select search.rowid as rowId, utterances.body ->> '$.text' as text ${found}`,
-    { match, top, limit: limits.searchRankedMax },
+  const candidates = findRows<{ rowId: number; text: string }>(
+    db,
+    "search.rowid as rowId, utterances.body ->> '$.text' as text",
+    query,
+    { top, limit: limits.searchRankedMax },
   )
   const ranked = candidates
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))

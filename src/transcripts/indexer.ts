@@ -13,6 +13,7 @@ export class Indexer {
   #wokenAgain = false
   #closing = false
   #nextPurgeAt = 0
+  #turns = 0
 
   constructor(db: Db) {
     this.#db = db
@@ -45,15 +46,13 @@ export class Indexer {
   }
 
   async #writeAll(): Promise<void> {
-    let turns = 0
     for (let work = true; work; ) {
       work = false
       for (const step of [writeIndexPiece, mergeIndexPiece]) {
         if (!(await this.#pause())) return
         if (step(this.#db)) work = true
       }
-      turns += 1
-      if (turns % limits.indexTurnsPerDrain === 0) await this.#db.drainLog()
+      await this.#endTurn()
     }
     await this.#purge()
   }
@@ -62,9 +61,18 @@ export class Indexer {
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
     if (beganAt < this.#nextPurgeAt || !needsPurge(this.#db)) return
-    for (const _ of purgeIndex(this.#db)) if (!(await this.#pause())) return
+    for (const _ of purgeIndex(this.#db)) {
+      if (!(await this.#pause())) return
+      await this.#endTurn()
+    }
     const endedAt = this.#db.uptime()
     this.#nextPurgeAt = endedAt + limits.purgePauseRatio * (endedAt - beganAt)
+  }
+
+  /** Moves the write-ahead log into the database file after every few turns. */
+  async #endTurn(): Promise<void> {
+    this.#turns += 1
+    if (this.#turns % limits.indexTurnsPerDrain === 0) await this.#db.drainLog()
   }
 
   /** Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false when the indexer must stop. */

@@ -1,24 +1,23 @@
-// Keeps the search index up to date with the utterances. The index has one row for each utterance: the account and
-// the text. Each transaction writes only a small piece of the index, because a write blocks the event loop.
+// Keeps the search index up to date with the utterances. The index has one row for each utterance. Each transaction
+// writes only a small piece of the index, because a write blocks the event loop.
 //
 // FTS5 only marks a deleted row. The words of the row stay in the file until a merge rewrites their segment. A purge
 // therefore merges all segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { indexedText } from './search-words.ts'
+import { leavePart, wordInPart } from './search-parts.ts'
+import { indexedWords } from './search-words.ts'
 import { utteranceId, utterancesMax } from './store.ts'
 import type { Utterance } from './transcript.ts'
 
 /** The fields of a job that the index needs. */
-export type IndexedJob = { id: string; seq: number; accountId: string }
+export type IndexedJob = { id: string; seq: number }
 
-type DueJob = IndexedJob & { unindexed: number }
+type DueJob = IndexedJob & { part: number; unindexed: number }
 
-/** Returns the account id as one word, for the account column of the index. */
-export function accountWord(accountId: string): string {
-  return accountId.replaceAll('-', '')
-}
+/** `part` is null for the transcript of a job that did not complete. */
+type DeletedJob = IndexedJob & { part: number | null }
 
 /**
  * Removes one piece of a deleted transcript from the index. If there is no deleted transcript, adds one piece of the
@@ -76,24 +75,20 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /** Replaces the text of one utterance in the index. */
-export function replaceInIndex(
-  db: Db,
-  { id: jobId, seq, accountId }: IndexedJob,
-  index: number,
-  text: string,
-): void {
-  const row = db.find<{ unindexed: number }>('select unindexed from transcripts where job_id = $jobId', {
-    jobId,
-  })
+export function replaceInIndex(db: Db, { id: jobId, seq }: IndexedJob, index: number, text: string): void {
+  const row = db.find<{ part: number; unindexed: number }>(
+    'select part, unindexed from transcripts where job_id = $jobId',
+    { jobId },
+  )
   if (!row || index < row.unindexed) return
   const id = utteranceId(seq, index)
   db.run('delete from search where rowid = $id', { id })
-  addRow(db, accountId, id, text)
+  addRow(db, row.part, id, text)
 }
 
 function findDue(db: Db): DueJob | null {
   return db.find<DueJob>(
-    `select jobs.id, seq, account_id as accountId, unindexed from transcripts join jobs on jobs.id = job_id
+    `select jobs.id, seq, part, unindexed from transcripts join jobs on jobs.id = job_id
      where unindexed > 0 and head is not null order by job_id desc limit 1`,
   )
 }
@@ -102,9 +97,9 @@ function findDue(db: Db): DueJob | null {
  * Finds a deleted transcript that still has utterances in the database. The transcript of an unfinished job also has
  * no head while it is being stored, but it is not deleted.
  */
-function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: number } | null {
-  return db.find<{ id: string; seq: number }>(
-    `select jobs.id, seq from transcripts join jobs on jobs.id = job_id
+function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
+  return db.find<DeletedJob>(
+    `select jobs.id, seq, part from transcripts join jobs on jobs.id = job_id
      where head is null and completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },
   )
@@ -114,13 +109,13 @@ function findDeleted(db: Db, jobId: string | null = null): { id: string; seq: nu
  * Adds a piece of a transcript to the index, from the last utterance towards the first. The row ids increase in this
  * order, and FTS5 is fast when row ids increase.
  */
-function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): void {
+function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0
   let left = unindexed
   while (left > 0 && words < limits.indexedWordsPerPiece) {
     left -= 1
     const id = utteranceId(seq, left)
-    words += addRow(db, accountId, id, textOf(db, id))
+    words += addRow(db, part, id, textOf(db, id))
   }
   db.run('update transcripts set unindexed = $left where job_id = $jobId', { jobId, left })
 }
@@ -129,7 +124,7 @@ function addPiece(db: Db, { id: jobId, seq, accountId, unindexed }: DueJob): voi
  * Removes a piece of a deleted transcript from the index and from the database, from the last utterance towards the
  * first. The last piece also removes the row of the transcript.
  */
-export function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: number }): void {
+export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(
     `delete from utterances where id in (
        select id from utterances where id >= $first and id < $end order by id limit $limit
@@ -141,6 +136,7 @@ export function removePiece(db: Db, { id: jobId, seq }: { id: string; seq: numbe
     },
   )
   for (const { id } of ids) db.run('delete from search where rowid = $id', { id })
+  if (part !== null) leavePart(db, part, ids.length)
   if (ids.length === limits.removedUtterancesPerPiece) return
   db.run('delete from transcripts where job_id = $jobId', { jobId })
   db.run('insert into unpurged (seq) values ($seq) on conflict do nothing', { seq })
@@ -151,15 +147,14 @@ function textOf(db: Db, id: number): string {
   return row ? (JSON.parse(row.body) as Utterance).text : ''
 }
 
-/** Adds an utterance to the index. Returns the number of indexed words, including the word of the account. */
-function addRow(db: Db, accountId: string, id: number, text: string): number {
-  const words = indexedText(text)
-  db.run('insert into search (rowid, account, text) values ($id, $account, $words)', {
+/** Adds an utterance to the index. Returns the number of indexed words, and one more for the row. */
+function addRow(db: Db, part: number, id: number, text: string): number {
+  const words = indexedWords(text)
+  db.run('insert into search (rowid, text) values ($id, $text)', {
     id,
-    account: accountWord(accountId),
-    words,
+    text: words.map(word => wordInPart(part, word)).join(' '),
   })
-  return words.split(' ').length + 1
+  return words.length + 1
 }
 
 function merge(db: Db, pages: number): boolean {

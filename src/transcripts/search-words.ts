@@ -42,11 +42,9 @@ function folded(word: string): string {
     .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
 }
 
-/** Returns the text that the search index stores for an utterance. */
-export function indexedText(text: string): string {
-  return searchWords(text)
-    .map(({ word }) => word)
-    .join(' ')
+/** Returns the words of an utterance for the search index. */
+export function indexedWords(text: string): string[] {
+  return searchWords(text).map(({ word }) => word)
 }
 
 /** A phrase of a query: words that must directly follow each other in the text. */

@@ -29,7 +29,7 @@ export async function storeAhead(
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null
     if (stored === 0 && hasRow(db, job)) {
-      removePiece(db, job)
+      removePiece(db, { ...job, part: null })
       return 0
     }
     if (stored === 0)

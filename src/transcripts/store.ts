@@ -2,6 +2,7 @@
 // search or an edit therefore reads and writes single utterances, even in a long transcript.
 
 import type { Db } from '../db/db.ts'
+import { joinPart } from './search-parts.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
 /** The version of a transcript: `original` is the output of the engine, and `current` includes all edits. */
@@ -37,9 +38,14 @@ export function storeTranscript(
 ): void {
   if (utterances.length > utterancesMax) throw new Error(`${utterances.length} utterances are too many`)
   db.run(
-    `insert into transcripts (job_id, head, unindexed) values ($id, $head, $unindexed)
-     on conflict (job_id) do update set head = excluded.head, unindexed = excluded.unindexed`,
-    { id, head: JSON.stringify(head), unindexed: utterances.length },
+    `insert into transcripts (job_id, head, unindexed, part) values ($id, $head, $unindexed, $part)
+     on conflict (job_id) do update set head = excluded.head, unindexed = excluded.unindexed, part = excluded.part`,
+    {
+      id,
+      head: JSON.stringify(head),
+      unindexed: utterances.length,
+      part: joinPart(db, id, utterances.length),
+    },
   )
   storeUtterances(db, seq, utterances, { from: stored, to: utterances.length })
 }

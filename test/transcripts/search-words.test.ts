@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findPhrases, indexedText, phrasesOf } from '../../src/transcripts/search-words.ts'
+import { findPhrases, indexedWords, phrasesOf } from '../../src/transcripts/search-words.ts'
 
 /** Returns the parts of `text` that match the query. */
 function found(text: string, query: string): string[] {
@@ -51,7 +51,7 @@ test('the operators of FTS5 are words like any other', () => {
 })
 
 test('the index stores folded words, with a space between the characters of unspaced scripts', () => {
-  expect(indexedText('Die Straßenbahn fährt um 8:30, 東京で。')).toBe(
+  expect(indexedWords('Die Straßenbahn fährt um 8:30, 東京で。').join(' ')).toBe(
     'die strassenbahn fahrt um 8 30 東 京 て\u3099'.normalize('NFC'),
   )
 })
