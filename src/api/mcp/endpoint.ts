@@ -10,6 +10,7 @@ import { openToAnyOrigin, preflightAnswer } from '../oauth/answers.ts'
 import { refuseForeignOrigin } from '../own-origin.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
+import { tools } from './tools.ts'
 
 const hidden = { detail: about({ hide: true }) }
 
@@ -59,11 +60,14 @@ function unreadable(): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
 }
 
-/** Returns true if a message calls a tool that needs the scope `write`. A message may be a list of messages. */
+/** Returns true if a message calls a tool that changes something. A message may be a list of messages. */
 function changesSomething(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(changesSomething)
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
-  return method === 'tools/call' && params?.name === 'transcribe_url'
+  return (
+    method === 'tools/call' &&
+    Object.entries(tools).some(([name, tool]) => name === params?.name && tool.changes)
+  )
 }
 
 type Asked = { request: Request; caller: Caller; message: unknown }
