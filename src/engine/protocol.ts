@@ -10,10 +10,8 @@ import type { VoiceChoice, VoiceFiles } from './models/voices.ts'
 import type { Device } from './onnx/session.ts'
 import type { KnownVoice } from './who/prints.ts'
 
-export type TranscribeInput = {
-  /** The path of the media file as it was received. The engine decodes this file. */
-  path: string
-  durationMs: number
+/** The choices of a caller for a transcription. */
+export type TranscribeChoices = {
   /** A language code, or null for language detection. */
   language: string | null
   diarize: boolean
@@ -28,6 +26,12 @@ export type TranscribeInput = {
   vocabulary: readonly string[]
   /** If true, the text is an English translation of the speech. Missing means false. */
   translate?: boolean
+}
+
+export type TranscribeInput = TranscribeChoices & {
+  /** The path of the media file as it was received. The engine decodes this file. */
+  path: string
+  durationMs: number
   /**
    * The number of channels of the file, if each channel is transcribed separately as one speaker. Missing or null means
    * that the mix of all channels is transcribed.

@@ -6,6 +6,7 @@ import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import { newId } from '../base/id.ts'
 import type { Db, Params } from '../db/db.ts'
+import type { TranscribeChoices } from '../engine/protocol.ts'
 import { ApiError, type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import { deleteTranscript } from '../transcripts/search-index.ts'
 import { storeTranscript } from '../transcripts/store.ts'
@@ -18,7 +19,7 @@ import { before, isTerminal, type JobState } from './states.ts'
 /** Texts that the caller stores with a job, so that the caller can find the job again. */
 export type Metadata = Record<string, string>
 
-export type Job = {
+export type Job = Required<TranscribeChoices> & {
   seq: number
   id: string
   accountId: string
@@ -29,14 +30,6 @@ export type Job = {
   uploadId: string | null
   /** The name of the uploaded file. Null for a job whose source is an address. */
   filename: string | null
-  language: string | null
-  diarize: boolean
-  speakerCount: number | null
-  align: boolean
-  prompt: string | null
-  vocabulary: string[]
-  /** True if the transcript is an English translation. */
-  translate: boolean
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
@@ -66,18 +59,11 @@ export type Job = {
   deletedAt: number | null
 }
 
-type JobRequest = {
+type JobRequest = TranscribeChoices & {
   keyId: string | null
   sourceUrl: string | null
   uploadId: string | null
   fileBytes: number | null
-  language: string | null
-  diarize: boolean
-  speakerCount: number | null
-  align: boolean
-  prompt: string | null
-  vocabulary: readonly string[]
-  translate?: boolean
   metadata?: Metadata
   splitChannels?: boolean
   nameSpeakers?: boolean
@@ -98,20 +84,24 @@ type JobRow = Omit<
 }
 
 const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
-  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename, language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata,
-  split_channels as splitChannels, name_speakers as nameSpeakers, channel_count as channelCount, webhook_url as webhookUrl,
-  file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits, progress,
-  progress_percent as progressPercent,  error_code as errorCode, error_message as errorMessage, created_at as createdAt, started_at as startedAt,
-  completed_at as completedAt, fence, attempts, worker, edited_at as editedAt, deleted_at as deletedAt`
+  upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename,
+  language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata,
+  split_channels as splitChannels, name_speakers as nameSpeakers, channel_count as channelCount,
+  webhook_url as webhookUrl, file_bytes as fileBytes, duration_ms as durationMs, cost_units as costUnits,
+  progress, progress_percent as progressPercent, error_code as errorCode, error_message as errorMessage,
+  created_at as createdAt, started_at as startedAt, completed_at as completedAt, fence, attempts, worker,
+  edited_at as editedAt, deleted_at as deletedAt`
 
 /** Creates a job in the state `created`. Returns its id. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
   const id = newId()
   db.run(
     `insert into jobs (id, account_id, key_id, state, state_at, source_url, upload_id, language, diarize,
-       speaker_count, align, prompt, vocabulary, translate, metadata, split_channels, name_speakers, webhook_url, file_bytes, progress, created_at)
+       speaker_count, align, prompt, vocabulary, translate, metadata, split_channels, name_speakers,
+       webhook_url, file_bytes, progress, created_at)
      values ($id, $accountId, $keyId, 'created', $uptime, $sourceUrl, $uploadId, $language, $diarize,
-       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $splitChannels, $nameSpeakers, $webhookUrl, $fileBytes, $progress, $now)`,
+       $speakerCount, $align, $prompt, $vocabulary, $translate, $metadata, $splitChannels, $nameSpeakers,
+       $webhookUrl, $fileBytes, $progress, $now)`,
     {
       ...request,
       id,

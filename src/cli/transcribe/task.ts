@@ -1,6 +1,6 @@
 // The options of the commands `transcribe` and `watch`, and the task that the options describe.
 
-import type { TranscribeInput } from '../../engine/protocol.ts'
+import type { TranscribeChoices } from '../../engine/protocol.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/exporters.ts'
@@ -78,7 +78,7 @@ export type TaskValues = ValuesOf<typeof taskOptions>
 export type Section = { fromMs: number; toMs: number | null }
 
 export type Task = {
-  input: Pick<TranscribeInput, 'language' | 'diarize' | 'speakerCount' | 'align' | 'prompt' | 'vocabulary'>
+  input: TranscribeChoices
   /** True if each channel is transcribed separately, as one speaker. */
   splitChannels: boolean
   section: Section
