@@ -1,37 +1,21 @@
 // Tests the names of enrolled voices from the request to the transcript, with real voice models. The server runs from
 // source, or is the built program.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join, resolve } from 'node:path'
-import { clips, unless, voices } from '../support/engine-room.ts'
-import { type Prepared, prepareData, type Ready, serve } from '../support/server.ts'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { clips } from '../support/engine-room.ts'
+import { pocketServer } from '../support/pocket-server.ts'
 
-const program = process.env.STENO_TEST_PROGRAM
-const missing = !voices || !clips
-const skipped = unless(missing ? null : 'all', 'pocket model with its clips')
-
-let prepared: Prepared
-let server: Ready
-
-beforeAll(async () => {
-  if (missing) return
-  prepared = prepareData()
-  const environment = { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }
-  server = await serve(prepared, environment, ...(program ? [[resolve(program)]] : []))
-}, 120_000)
-
-afterAll(async () => {
-  await server?.stop()
-  prepared?.remove()
-})
+const server = pocketServer({ withVoices: true })
+const { missing, skipped } = server
 
 // biome-ignore lint/suspicious/noExplicitAny: each answer has another shape
 type Answer = { status: number; body: any }
 
 async function ask(method: string, path: string, body?: object): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${server.port}/v1${path}`, {
+  const response = await fetch(`${server.url}/v1${path}`, {
     method,
-    headers: { Authorization: `Bearer ${prepared.key}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${server.key}`, 'Content-Type': 'application/json' },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
   const text = await response.text()

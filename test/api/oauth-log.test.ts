@@ -1,15 +1,12 @@
 // Tests that the log of the service shows no token, code, verifier, password or key.
 
 import { expect, test } from 'bun:test'
-import { resolve } from 'node:path'
-import { selfCommand } from '../../src/base/self.ts'
 import { challenge, flow, registerClient, signIn, verifier } from '../support/oauth.ts'
-import { prepareData } from '../support/server.ts'
+import { prepareData, testedProgram } from '../support/server.ts'
 
 test('no secret of a sign-in is in the log', async () => {
   const data = prepareData()
-  const program = process.env.STENO_TEST_PROGRAM
-  const command = [...(program ? [resolve(program)] : selfCommand()), 'serve', '--port', '0']
+  const command = [...testedProgram, 'serve', '--port', '0']
   const server = Bun.spawn(command, {
     env: {
       PATH: process.env.PATH ?? '',

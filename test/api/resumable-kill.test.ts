@@ -2,16 +2,12 @@
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { sha256 } from '../../src/base/hash.ts'
-import { selfCommand } from '../../src/base/self.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { seeded } from '../support/random.ts'
-import { prepareData, type Ready, start } from '../support/server.ts'
+import { prepareData, type Ready, start, testedProgram } from '../support/server.ts'
 
-const named = process.env.STENO_TEST_PROGRAM
-const program = named ? [resolve(named)] : selfCommand()
 const bytes = 48 * 1024 ** 2
 const kills = 2
 
@@ -20,7 +16,7 @@ test('after two kills in the middle tus-js-client leaves an identical file', asy
   afterAll(() => prepared.remove())
   mkdirSync(`${prepared.dataDir}/uploads`, { recursive: true })
   const run = (port: number) =>
-    start([...program, 'serve', '--port', `${port}`], {
+    start([...testedProgram, 'serve', '--port', `${port}`], {
       STENO_DATA_DIR: prepared.dataDir,
       // This folder contains no model.
       STENO_MODEL: prepared.dataDir,

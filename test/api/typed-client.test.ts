@@ -1,39 +1,24 @@
 // Tests a typed client that openapi-typescript and openapi-fetch make of the API's document: the code of a caller
 // compiles without type assertions, and runs one whole job. The server runs from source, or is the built program.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { clientConfig } from '../support/client-config.ts'
-import { clips, pocket, unless } from '../support/engine-room.ts'
+import { clips } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { type Prepared, prepareData, type Ready, serve } from '../support/server.ts'
+import { pocketServer } from '../support/pocket-server.ts'
 import { projectRoot } from '../support/source.ts'
 
-const program = process.env.STENO_TEST_PROGRAM
-const missing = !pocket || !clips
+const server = pocketServer()
+const { missing, skipped } = server
 const modules = join(projectRoot, 'node_modules')
 
-let prepared: Prepared
-let server: Ready
-
-beforeAll(async () => {
-  if (missing) return
-  prepared = prepareData()
-  const environment = { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }
-  server = await serve(prepared, environment, ...(program ? [[resolve(program)]] : []))
-}, 120_000)
-
-afterAll(async () => {
-  await server?.stop()
-  prepared?.remove()
-})
-
 test.skipIf(missing)(
-  `a typed client compiles and runs a whole job${unless(missing ? null : 'all', 'pocket model with its clips')}`,
+  `a typed client compiles and runs a whole job${skipped}`,
   async () => {
-    const url = `http://127.0.0.1:${server.port}`
+    const { url, key } = server
     const folder = temporaryFolder()
     symlinkSync(modules, join(folder, 'node_modules'))
     writeFileSync(join(folder, 'api.ts'), astToString(await openapiTS(new URL(`${url}/v1/openapi.json`))))
@@ -47,7 +32,7 @@ test.skipIf(missing)(
     expect([tsc.exitCode, tsc.stdout.toString()]).toEqual([0, ''])
 
     const clip = join(clips ?? '', 'en-short.flac')
-    const command = [process.execPath, join(folder, 'whole-job.ts'), url, prepared.key, clip]
+    const command = [process.execPath, join(folder, 'whole-job.ts'), url, key, clip]
     const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
     expect(await new Response(child.stdout).json()).toEqual({
       status: 'completed',

@@ -2,13 +2,10 @@
 // and a shell. Placeholders such as UPLOAD_ID get the values that earlier commands printed.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { selfCommand } from '../../src/base/self.ts'
+import { join } from 'node:path'
 import { clips } from './engine-room.ts'
+import { testedProgram } from './server.ts'
 import { openShell, type Shell } from './shell.ts'
-
-const named = process.env.STENO_TEST_PROGRAM
-const program = named ? [resolve(named)] : selfCommand()
 
 /** A conversation of two voices in four sentences, as FLAC. The program detects the format by the content. */
 export const recording = join(clips ?? '', 'en-two-voices.flac')
@@ -19,11 +16,11 @@ export type Home = { url: string; key: string; folder: string; close(): Promise<
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
   mkdirSync(bin)
-  const call = program.map(word => `'${word}'`).join(' ')
+  const call = testedProgram.map(word => `'${word}'`).join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
   // The server does not run under systemd, so its log is a file.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
-  const server = Bun.spawn([...program, 'serve', '--port', '0', '--data-dir', 'data'], {
+  const server = Bun.spawn([...testedProgram, 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',

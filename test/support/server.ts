@@ -3,11 +3,16 @@
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openSecrets, type Secrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { type Db, openDb } from '../../src/db/db.ts'
 import { makeAccount, type TestAccount } from './account.ts'
+
+const named = process.env.STENO_TEST_PROGRAM
+
+/** The command of the tested program: the built program that STENO_TEST_PROGRAM names, or else the source. */
+export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 

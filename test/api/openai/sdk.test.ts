@@ -1,37 +1,25 @@
 // Tests OpenAI's client libraries for JavaScript and Python against a server with the pocket model. The server runs
 // from source, or is the built program.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join, resolve } from 'node:path'
-import { clips, pocket, unless } from '../../support/engine-room.ts'
+import { beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { clips, unless } from '../../support/engine-room.ts'
 import { walk } from '../../support/openai-walk.ts'
-import { type Prepared, prepareData, type Ready, serve } from '../../support/server.ts'
+import { pocketServer } from '../../support/pocket-server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each method of a client returns another shape
 type Results = Record<string, any>
 
-const program = process.env.STENO_TEST_PROGRAM
 const python = findPython()
-const missing = !pocket || !clips
-const skipped = unless(missing ? null : 'all', 'pocket model with its clips')
+const server = pocketServer()
+const { missing, skipped } = server
 const clip = join(clips ?? '', 'en-short.flac')
 
-let prepared: Prepared
-let server: Ready
 let results: Results = {}
 
 beforeAll(async () => {
-  if (missing) return
-  prepared = prepareData()
-  const environment = { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }
-  server = await serve(prepared, environment, ...(program ? [[resolve(program)]] : []))
-  results = await walk(`http://127.0.0.1:${server.port}/v1`, prepared.key, clip)
+  if (!missing) results = await walk(`${server.url}/v1`, server.key, clip)
 }, 120_000)
-
-afterAll(async () => {
-  await server?.stop()
-  prepared?.remove()
-})
 
 test.skipIf(missing)(`the npm client gets every format${skipped}`, () => {
   const { json, text, srt, vtt, verbose_json, diarized_json, granularities, options } = results
@@ -81,9 +69,8 @@ test.skipIf(missing)(`the npm client throws the errors of OpenAI${skipped}`, () 
 test.skipIf(missing || !python)(
   `the Python client gets the same results${skipped}${unless(python, 'Python with the package openai; STENO_TEST_PYTHON may name one')}`,
   async () => {
-    const url = `http://127.0.0.1:${server.port}/v1`
     const script = join(import.meta.dir, '../../support/openai-walk.py')
-    const child = Bun.spawn([python ?? '', '-W', 'ignore', script, url, prepared.key, clip], {
+    const child = Bun.spawn([python ?? '', '-W', 'ignore', script, `${server.url}/v1`, server.key, clip], {
       stdout: 'pipe',
       stderr: 'inherit',
     })
