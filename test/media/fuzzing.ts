@@ -5,10 +5,18 @@ import { join } from 'node:path'
 import { type JobErrorCode, JobFailure } from '../../src/errors.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
+import { failureOf } from '../../src/media/refusals.ts'
 import { defaults } from '../support/defaults.ts'
 import { mutant } from './mutations.ts'
 
-export type Outcome = { name: string; ended: JobErrorCode | 'decoded'; durationMs: number; decodedMs: number }
+export type Outcome = {
+  name: string
+  ended: JobErrorCode | 'decoded'
+  /** True if the child reached its limit of CPU time. */
+  isTooSlow: boolean
+  durationMs: number
+  decodedMs: number
+}
 
 const signal = new AbortController().signal
 /**
@@ -27,7 +35,7 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
   const { name, bytes } = mutant(number)
   const path = join(folder, `${number}`)
   writeFileSync(path, bytes)
-  const outcome: Outcome = { name, ended: 'decoded', durationMs: 0, decodedMs: 0 }
+  const outcome: Outcome = { name, ended: 'decoded', isTooSlow: false, durationMs: 0, decodedMs: 0 }
   try {
     outcome.durationMs = (await media.inspect(path, { signal })).durationMs
     for await (const part of decode(path, { signal, durationMsMax, bounds }))
@@ -35,6 +43,7 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
   } catch (error) {
     if (!(error instanceof JobFailure)) throw error
     outcome.ended = error.code
+    outcome.isTooSlow = error.message === failureOf('too-slow').message
   }
   return outcome
 }
