@@ -8,13 +8,13 @@ table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem } th, td { 
 h2 { margin-top: 2.5rem; border-bottom: 2px solid #222 } h3 { margin-top: 2rem }
 label { display: block; margin: .6rem 0; max-width: 24rem } input { display: block; width: 100%; box-sizing: border-box }
 input, button { font: inherit; padding: .5em .7em; border: 1px solid #767676; border-radius: 4px; color: inherit; background: #fff }
-button { margin: .6rem .3rem .6rem 0; cursor: pointer; border-color: #1a56c4; color: #fff; background: #1a56c4 } button.quiet { border-color: #767676; color: inherit; background: none }
+button { margin: .6rem .3rem .6rem 0; cursor: pointer; border-color: #15594c; color: #fff; background: #15594c } button.quiet { border-color: #767676; color: inherit; background: none }
 :focus-visible { outline: 3px solid #8ab4f8; outline-offset: 1px } [role=alert] { color: #b00020 }
 .wide { overflow-x: auto } pre code { padding: 0; background: none } h3 a, nav a { color: inherit; text-decoration: none } h3 a:hover, nav a:hover { text-decoration: underline }
 .columns { columns: 12rem; padding-left: 1rem } .codes code { font-size: 12px } nav ul { list-style: none; padding-left: 0 } nav ul ul { padding-left: .8rem; font-size: 14px }
 @media (min-width: 60rem) { body:has(.reference) { max-width: 84rem } .reference { display: grid; grid-template-columns: 19rem minmax(0, 1fr); gap: 2rem } nav { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; font-size: 15px } nav .method { min-width: 3.2rem; font-size: 12px } }
-details { margin: .3rem 0 } summary { cursor: pointer } .method { font-weight: 700; display: inline-block; min-width: 4.5rem }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } code, pre { background: #262626 } th, td { border-color: #333 } h2 { border-color: #ddd } a { color: #8ab4f8 } input { background: #262626 } [role=alert] { color: #ff9aa2 } }
+details { margin: .3rem 0 } summary { cursor: pointer } .method { font-weight: 700; display: inline-block; min-width: 4.5rem; margin-right: .4rem } a { color: #15594c }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } code, pre { background: #262626 } th, td { border-color: #333 } h2 { border-color: #ddd } a { color: #82cdb8 } input { background: #262626 } [role=alert] { color: #ff9aa2 } }
 `
 
 const headers = {

@@ -52,7 +52,7 @@ function contents(groups: [string, Endpoint[]][]): string {
   const links = groups.map(([tag, endpoints]) => {
     const items = endpoints.map(
       ({ method, path, operation }) =>
-        `<li><a href="#${operation.operationId}"><span class="method">${method}</span> ${escapeHtml(path.replace('/v1', ''))}</a></li>`,
+        `<li><a href="#${operation.operationId}"><span class="method">${method}</span> ${escapeHtml(path.replace(/^\/v1(?=\/)/, ''))}</a></li>`,
     )
     return `<li><a href="#${slug(tag)}">${escapeHtml(tag)}</a><ul>${items.join('')}</ul></li>`
   })
@@ -60,7 +60,7 @@ function contents(groups: [string, Endpoint[]][]): string {
     id =>
       `<li><a href="#${id}">${id === 'deposits' ? 'Adding funds' : `${id[0]?.toUpperCase()}${id.slice(1)}`}</a></li>`,
   )
-  return `<nav aria-label="Contents"><ul><li><a href="#start">Quick start</a></li>${links.join('')}${others.join('')}</ul></nav>`
+  return `<nav aria-label="Contents"><ul><li><a href="/">steno</a></li><li><a href="#start">Quick start</a></li>${links.join('')}${others.join('')}</ul></nav>`
 }
 
 function quickStart(url: string): string {
@@ -79,7 +79,7 @@ curl -s -X POST ${url}/v1/transcribe -H "Authorization: Bearer $KEY" \\
 curl -s '${url}/v1/transcribe/ID?wait=60' -H "Authorization: Bearer $KEY"`
   return [
     '<h2 id="start">Quick start</h2>',
-    `<p>Each request has an API key, as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>. The operator creates it with <code>steno keys create EMAIL</code>.</p>`,
+    `<p>Each request has an API key, as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>. You make keys in the web app, on the page API keys. The operator of the server makes them with <code>steno keys create EMAIL</code>.</p>`,
     pre(code),
     '<p>Clients of OpenAI work too: set their base address to ',
     `<code>${escapeHtml(url)}/v1</code> and their key to yours.</p>`,
@@ -93,7 +93,10 @@ function endpointHtml(document: Document, endpoint: Endpoint): string {
   const needsKey = (operation.security ?? []).length > 0
   return [
     `<section><h3 id="${operationId}"><a href="#${operationId}"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></a></h3>`,
-    `<p>${escapeHtml(summary)}${description ? `. ${escapeHtml(description)}` : ''}${needsKey ? '' : '. It needs no key'}.</p>`,
+    `<p>${[summary, description ?? '', needsKey ? '' : 'It needs no key']
+      .filter(text => text !== '')
+      .map(sentence)
+      .join(' ')}</p>`,
     parameters.length > 0 ? '<h4>Parameters</h4>' : '',
     fieldTable(
       document,
@@ -111,6 +114,11 @@ function endpointHtml(document: Document, endpoint: Endpoint): string {
     answerHtml(document, endpoint),
     '</section>',
   ].join('')
+}
+
+/** Returns the text as one sentence of HTML: with one full stop at its end. */
+function sentence(text: string): string {
+  return escapeHtml(/[.!?]$/.test(text) ? text : `${text}.`)
 }
 
 function examplesHtml(examples: Example[]): string {
