@@ -1,7 +1,7 @@
 // Decodes one batch of windows with a network in the compact form. For each kind of tensor, one memory area holds the
 // tensors of all windows. When a row is done, it is removed, and the last row moves to its place.
 
-import { windowFrames } from '../audio.ts'
+import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import {
@@ -17,15 +17,15 @@ import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
 /**
- * The tensors of an encoded window, in the order of the encoder's outputs. Each tensor is layers × 1 × heads
- * × `length` × 64.
+ * The first tensors of an encoded window, in the order of the encoder's outputs. The last one is `mass`. Each of these
+ * tensors is layers × 1 × heads × length × 64. The length is 1, or the number of encoded frames if `byFrame` is true.
  */
 const kinds = [
-  { name: 'keys', type: 'uint8', bytes: 1, length: windowFrames },
-  { name: 'values', type: 'int8', bytes: 1, length: windowFrames },
-  { name: 'key_scales', type: 'float32', bytes: 4, length: 1 },
-  { name: 'value_scales', type: 'float32', bytes: 4, length: 1 },
-] as const satisfies { name: string; type: ElementType; bytes: number; length: number }[]
+  { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
+  { name: 'values', type: 'int8', bytes: 1, byFrame: true },
+  { name: 'key_scales', type: 'float32', bytes: 4, byFrame: false },
+  { name: 'value_scales', type: 'float32', bytes: 4, byFrame: false },
+] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
  * Makes a decoder. `heads` is the number of heads in the attention output of the graph. It is 0 if attention
@@ -38,6 +38,7 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
     'tokens',
     'starts',
     'wanted',
+    'mass',
     ...own.map(name => `past.${name}`),
     ...kinds.flatMap(({ name }) => layers.map(layer => `${name}.${layer}`)),
   ]
@@ -52,7 +53,7 @@ type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; 
  * The tensors of one kind for all windows of the batch: layers × rows × heads × length × 64. `rowBytes` is the size of
  * one row in one layer.
  */
-type Cross = { kind: (typeof kinds)[number]; memory: Uint8Array; rowBytes: number }
+type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
 class RunningBatch implements Batch {
   rows: number
@@ -68,6 +69,10 @@ class RunningBatch implements Batch {
   /** The views of the memory of the last outputs. They must be freed with these outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
+  /** The number of frames per row: that of the window with the most encoded frames. */
+  private readonly frames: number
+  /** The mass of the frames of each row. Frames that a window does not have are excluded. */
+  private readonly mass: Float32Array
   private crossViews: Tensor[]
 
   constructor(
@@ -77,7 +82,14 @@ class RunningBatch implements Batch {
   ) {
     const { runtime, facts } = parts
     this.rows = windows.length
-    this.cross = kinds.map((kind, index) => gather(windows, kind, index, facts))
+    const counts = windows.map(framesIn)
+    this.frames = Math.max(...counts)
+    this.cross = kinds.map((_, index) => gather(windows, index, this.frames, facts))
+    this.mass = new Float32Array(this.rows * this.frames).fill(forbidden)
+    for (const [row, { tensors }] of windows.entries()) {
+      const mass = tensors[kinds.length]?.floats(counts[row] ?? 0)
+      if (mass) this.mass.set(mass, row * this.frames)
+    }
     this.crossViews = this.viewCross()
     this.self = Array.from({ length: 2 * facts.layers }, () =>
       tensor(runtime, 'float32', new Float32Array(0), [this.rows, facts.heads, 0, headSize]),
@@ -99,7 +111,7 @@ class RunningBatch implements Batch {
     const { heads } = this.parts
     const copied = new Float32Array(heads * frames)
     for (let head = 0; head < heads; head++) {
-      const from = ((row * heads + head) * this.positions + this.positions - 1) * windowFrames
+      const from = ((row * heads + head) * this.positions + this.positions - 1) * this.frames
       copied.set(this.seen.subarray(from, from + frames), head * frames)
     }
     return copied
@@ -119,6 +131,7 @@ class RunningBatch implements Batch {
         for (let at = 0; at < memory.length; at += memory.length / facts.layers)
           memory.copyWithin(at + row * rowBytes, at + last * rowBytes, at + (last + 1) * rowBytes)
       }
+      this.mass.copyWithin(row * this.frames, last * this.frames, (last + 1) * this.frames)
     }
     this.rows = last
     if (last === 0) return
@@ -147,6 +160,7 @@ class RunningBatch implements Batch {
       integers(tokens, [this.rows, count]),
       integers(starts, [this.rows]),
       integers(wanted, [count]),
+      tensor(runtime, 'float32', this.mass, [this.rows, 1, 1, this.frames]),
     ]
     const results = run([...given, ...this.self, ...this.crossViews])
     for (const used of [...given, ...this.outputs, ...this.held]) used.free()
@@ -157,14 +171,14 @@ class RunningBatch implements Batch {
     const [scores, ...others] = results
     this.scores = scores.floats(this.rows * count * facts.vocabulary)
     const attention = heads > 0 ? others.shift() : undefined
-    if (attention) this.seen = attention.floats(this.rows * heads * count * windowFrames)
+    if (attention) this.seen = attention.floats(this.rows * heads * count * this.frames)
     this.self = others
   }
 
   /** Makes views of the rows that remain in the batch, for each kind and layer. */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
-    return this.cross.flatMap(({ kind: { type, bytes, length }, memory }) =>
+    return this.cross.flatMap(({ kind: { type, bytes }, length, memory }) =>
       Array.from({ length: facts.layers }, (_, layer) => {
         const from = (layer * memory.length) / facts.layers / bytes
         return tensor(runtime, type, memory, [this.rows, facts.heads, length, headSize], from)
@@ -173,16 +187,29 @@ class RunningBatch implements Batch {
   }
 }
 
-function gather(windows: readonly EncodedWindow[], kind: Cross['kind'], index: number, facts: Facts): Cross {
-  const rowBytes = kind.length * facts.width * kind.bytes
+/** Returns the number of encoded frames of a window. */
+function framesIn({ tensors }: EncodedWindow): number {
+  const frames = tensors[0]?.dims[3]
+  if (frames === undefined || tensors.length !== kinds.length + 1)
+    throw new TypeError('the window was encoded by another network')
+  return frames
+}
+
+/** Copies the tensors of one kind of all windows into one memory area. Rows of shorter windows end with unused bytes. */
+function gather(windows: readonly EncodedWindow[], index: number, frames: number, facts: Facts): Cross {
+  const kind = kinds[index]!
+  const length = kind.byFrame ? frames : 1
+  const headBytes = length * headSize * kind.bytes
+  const rowBytes = facts.heads * headBytes
   const memory = new Uint8Array(facts.layers * windows.length * rowBytes)
-  for (const [row, { tensors }] of windows.entries()) {
-    const encoded = tensors[index]?.bytes(facts.layers * rowBytes)
-    if (!encoded) throw new TypeError('the window was encoded by another network')
-    for (let layer = 0; layer < facts.layers; layer++) {
-      const from = layer * rowBytes
-      memory.set(encoded.subarray(from, from + rowBytes), (layer * windows.length + row) * rowBytes)
+  for (const [row, window] of windows.entries()) {
+    const filled = kind.byFrame ? (headBytes / length) * framesIn(window) : headBytes
+    const encoded = window.tensors[index]!.bytes(facts.layers * facts.heads * filled)
+    for (let head = 0; head < facts.layers * facts.heads; head++) {
+      const layer = Math.floor(head / facts.heads)
+      const to = (layer * windows.length + row) * rowBytes + (head % facts.heads) * headBytes
+      memory.set(encoded.subarray(head * filled, (head + 1) * filled), to)
     }
   }
-  return { kind, memory, rowBytes }
+  return { kind, length, memory, rowBytes }
 }

@@ -2,7 +2,7 @@
 // network is loaded. The operations of these graphs run only on a CPU.
 
 import { join } from 'node:path'
-import { windowFrames, windowMelFrames } from '../audio.ts'
+import { windowFrames } from '../audio.ts'
 import { compactFile } from '../network/compact.ts'
 import { decoderModel } from '../network/decoder.ts'
 import { encoderModel } from '../network/encoder.ts'
@@ -11,6 +11,7 @@ import { readTensorFile } from '../network/tensor-file.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, type Session, tensor } from '../onnx/session.ts'
 import { makeDecoder } from './compact-decoder.ts'
+import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
 import { EncodedWindow, type Encoder, type Network } from './network.ts'
 
@@ -44,12 +45,19 @@ function checkSize({ decoderLayers, ...size }: Size, facts: Facts): void {
 }
 
 function makeEncoder(runtime: Runtime, encoder: Session, facts: Facts): Encoder {
-  const run = encoder.run(['mel'], ['keys', 'values', 'key_scales', 'value_scales'])
+  const outputs = ['keys', 'values', 'key_scales', 'value_scales', 'mass']
+  const run = encoder.run(['mel', 'places', 'counts'], outputs)
   return {
-    encode(picture) {
-      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
-      const encoded = new EncodedWindow(run([mel]))
-      mel.free()
+    encode(picture, soundFrames = windowFrames) {
+      const { places, counts } = encodedFrames(soundFrames)
+      const mel = pictureOfFrames(picture, facts.mels, places)
+      const inputs = [
+        tensor(runtime, 'float32', mel, [1, facts.mels, 2 * places.length]),
+        tensor(runtime, 'int64', BigInt64Array.from(places, BigInt), [places.length]),
+        tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
+      ]
+      const encoded = new EncodedWindow(run(inputs))
+      for (const input of inputs) input.free()
       return encoded
     },
   }

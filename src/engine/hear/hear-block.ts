@@ -1,7 +1,7 @@
 // Recognises the speech in a block of windows. The windows are encoded one by one and decoded together.
 // Speech for which the model returned no text is decoded again in separate windows.
 
-import { samplesPerFrame, seconds, windowFrames } from '../audio.ts'
+import { seconds } from '../audio.ts'
 import type { Features } from './features.ts'
 import { detect } from './language.ts'
 import { missedSpeech, restOf } from './missed.ts'
@@ -12,7 +12,15 @@ import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
 import type { Heard, HearOptions, Listener } from './speech-model.ts'
 import type { SpeechSpan } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
-import { type Recording, sampleOf, soundOf, type Window, windowUntil, withSpeechAfter } from './windows.ts'
+import {
+  framesOf,
+  type Recording,
+  sampleOf,
+  soundOf,
+  type Window,
+  windowUntil,
+  withSpeechAfter,
+} from './windows.ts'
 
 /** A Whisper network with its configuration, its tokenizer and the computation of its spectrograms. */
 export type WhisperModels = {
@@ -92,7 +100,7 @@ async function withEncoded<Result>(
   const encoded: EncodedWindow[] = []
   try {
     for (const window of windows) {
-      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording))))
+      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording)), framesOf(window)))
       await onShare(encoded.length / windows.length)
     }
     return await use(encoded)
@@ -158,9 +166,10 @@ async function decodeWindows(
   })
 }
 
-function rowOf({ samples, speech }: Window): Row {
+function rowOf(window: Window): Row {
+  const { speech } = window
   return {
-    frames: Math.min(windowFrames, Math.ceil(samples / samplesPerFrame)),
+    frames: framesOf(window),
     speechSeconds: seconds(speech.reduce((sum, { from, to }) => sum + to - from, 0)),
   }
 }

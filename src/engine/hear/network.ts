@@ -16,9 +16,9 @@ export class EncodedWindow {
 export type Encoder = {
   /**
    * Encodes the spectrogram of one window. Windows are not batched, because a batch needs more memory and saves no time
-   * on a CPU.
+   * on a CPU. The sound is in the first `soundFrames` model frames. By default, it fills the window.
    */
-  encode(picture: Float32Array): EncodedWindow
+  encode(picture: Float32Array, soundFrames?: number): EncodedWindow
 }
 
 /** What a decoder needs to choose tokens itself: the rules, and the number of model frames of sound in each window. */

@@ -8,7 +8,7 @@ import { detect } from './language.ts'
 import { contextTokens } from './prompt.ts'
 import type { SpeechModel } from './speech-model.ts'
 import { languagesOf, type Whisper } from './whisper.ts'
-import { soundOf } from './windows.ts'
+import { framesOf, soundOf } from './windows.ts'
 
 export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): SpeechModel {
   const features = openFeatures(runtime, whisper.facts.mels)
@@ -28,7 +28,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
     detect(windows, recording) {
       const voters = windows.toSorted((one, other) => other.samples - one.samples).slice(0, votersMax)
       const encoded = voters.map(window =>
-        whisper.encoder.encode(features.logMel(soundOf(window, recording))),
+        whisper.encoder.encode(features.logMel(soundOf(window, recording)), framesOf(window)),
       )
       try {
         return detect(whisper, encoded, voters)

@@ -2,7 +2,7 @@
 // its last third. Between two spans, a pause of up to two seconds is kept, and a longer pause is shortened. So a window
 // consists of pieces of the recording. The window stores the place of each piece in the recording.
 
-import { sampleRate, samplesPerFrame, windowSamples } from '../audio.ts'
+import { sampleRate, samplesPerFrame, windowFrames, windowSamples } from '../audio.ts'
 import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 
 /** A piece of a window: a span of the recording whose sound begins at sample `at` of the window. */
@@ -124,6 +124,11 @@ export function windowUntil(window: Window, end: number): Window {
 
 function lengthOf(spans: readonly SpeechSpan[]): number {
   return windowOf(spans).samples
+}
+
+/** Returns the number of model frames with sound. */
+export function framesOf({ samples }: Window): number {
+  return Math.min(windowFrames, Math.ceil(samples / samplesPerFrame))
 }
 
 /**

@@ -7,12 +7,13 @@ import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
 /** The value of the attention mask that excludes a position. */
-const forbidden = -1e9
+export const forbidden = -1e9
 
 /**
- * Builds the model. It has five inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache
- * at which each row begins; `wanted`, the positions of `tokens` whose scores are returned; the cache of
- * earlier tokens; the keys and values of the windows.
+ * Builds the model. It has six inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache
+ * at which each row begins; `wanted`, the positions of `tokens` whose scores are returned; `mass`, the
+ * logarithm of the number of frames for which each frame of the windows stands; the cache of earlier tokens; the
+ * keys and values of the windows.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -25,6 +26,7 @@ export function decoderModel(
   graph.input('tokens', 'int64', ['rows', 'length'])
   graph.input('starts', 'int64', ['rows'])
   graph.input('wanted', 'int64', ['wanted'])
+  graph.input('mass', 'float32', ['rows', 1, 1, 'frames'])
   for (let layer = 0; layer < size.decoderLayers; layer++) {
     for (const part of ['key', 'value'])
       graph.input(`past.${layer}.${part}`, 'float32', ['rows', heads, 'past', headSize])
@@ -166,9 +168,8 @@ function crossAttention(
     graph.add('Cast', [products], { to: 1 }),
     graph.add('Mul', [unit, layers.float(headSize ** -0.5)]),
   ])
-  const shares = graph.add('Softmax', [graph.add('Transpose', [likeness], { perm: [0, 1, 3, 2] })], {
-    axis: -1,
-  })
+  const byFrame = graph.add('Transpose', [likeness], { perm: [0, 1, 3, 2] })
+  const shares = graph.add('Softmax', [graph.add('Add', [byFrame, 'mass'])], { axis: -1 })
   const step = graph.add('Mul', [
     graph.add('ReduceMax', [shares], { axes: [3], keepdims: 1 }),
     layers.float(1 / 255),

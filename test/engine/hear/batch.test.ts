@@ -28,8 +28,9 @@ test.skipIf(missing).each(layouts)(
     const rows: { frames: number; speechSeconds: number }[] = []
     for (const name of names) {
       const samples = await readSound(join(clips!, `${name}.flac`))
-      windows.push(whisper.encoder.encode(features.logMel(samples)))
-      rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: 0 })
+      const frames = Math.ceil(samples.length / 320)
+      windows.push(whisper.encoder.encode(features.logMel(samples), frames))
+      rows.push({ frames, speechSeconds: 0 })
     }
     const prompt = [facts.start, facts.languages.get('en')!, facts.transcribe!]
     const decodeRows = (from: number, to: number) =>

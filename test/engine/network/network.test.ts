@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
-import { decoderModel } from '../../../src/engine/network/decoder.ts'
+import { decoderModel, forbidden } from '../../../src/engine/network/decoder.ts'
 import { encoderModel } from '../../../src/engine/network/encoder.ts'
 import { sizeOf } from '../../../src/engine/network/size.ts'
 import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
@@ -57,14 +57,24 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
  * Runs the encoder on one window. Returns the names and values of its output in the layout of the decoder's
  * inputs.
  */
-function crossOf(): { names: string[]; values: Tensor[] } {
+function crossOf(
+  sound = mel,
+  counts: readonly number[] = everyFrame,
+  places = [...everyFrame.keys()],
+): Cross {
+  const frames = counts.length
   const outputs = ['keys', 'values', 'key_scales', 'value_scales']
-  const input = tensor(runtime(), 'float32', mel, [1, mels, 2 * frames])
-  const results = encoder.run(['mel'], ['keys', 'values', 'key_scales', 'value_scales'])([input])
+  const inputs = [
+    tensor(runtime(), 'float32', sound, [1, mels, 2 * frames]),
+    integers(places, [frames]),
+    tensor(runtime(), 'float32', Float32Array.from(counts), [frames]),
+  ]
+  const [mass, ...results] = encoder.run(['mel', 'places', 'counts'], ['mass', ...outputs])(inputs)
   const kinds = ['uint8', 'int8', 'float32', 'float32'] as const
   const lengths = [frames, frames, 1, 1]
   const bytes = [1, 1, 4, 4]
   return {
+    mass: [...mass!.floats(frames)],
     names: outputs.flatMap(name => numbers.map(layer => `${name}.${layer}`)),
     values: results.flatMap((result, index) =>
       numbers.map(layer => {
@@ -78,26 +88,30 @@ function crossOf(): { names: string[]; values: Tensor[] } {
   }
 }
 
+const everyFrame = Array.from({ length: frames }, () => 1)
+
+type Cross = { mass: number[]; names: string[]; values: Tensor[] }
+
 type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
 
 /**
  * Runs the decoder on the tokens `given`. `cache` holds the keys and values of earlier positions. The first
  * `start` positions in `cache` are padding.
  */
-function feed(
-  cross: ReturnType<typeof crossOf>,
-  given: readonly number[],
-  cache: Tensor[],
-  start: number,
-): Fed {
-  const inputs = ['tokens', 'starts', 'wanted', ...parts.map(part => `past.${part}`), ...cross.names]
+function feed({ mass, names, values }: Cross, given: readonly number[], cache: Tensor[], start: number): Fed {
+  const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
   const run = decoder.run(inputs, ['scores', 'attention', ...parts.map(part => `present.${part}`)])
   const wanted = given.map((_, at) => at)
-  const head = [integers(given, [1, given.length]), integers([start], [1]), integers(wanted, [wanted.length])]
-  const [scores, attention, ...present] = run([...head, ...cache, ...cross.values])
+  const head = [
+    integers(given, [1, given.length]),
+    integers([start], [1]),
+    integers(wanted, [wanted.length]),
+    tensor(runtime(), 'float32', Float32Array.from(mass), [1, 1, 1, mass.length]),
+  ]
+  const [scores, attention, ...present] = run([...head, ...cache, ...values])
   return {
     scores: scores.floats(given.length * vocabulary),
-    attention: attention!.floats(attentionHeads.length * given.length * frames),
+    attention: attention!.floats(attentionHeads.length * given.length * mass.length),
     cache: present,
   }
 }
@@ -135,6 +149,54 @@ test('padding before the start of a row changes nothing', () => {
   const plain = feed(cross, tokens, emptyCache(0), 0)
   const padded = feed(cross, tokens, emptyCache(3), 3)
   expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
+})
+
+/** Returns the spectrogram of the frames at `places`. All frames from `soundFrames` on are silence. */
+function melAt(places: readonly number[], soundFrames: number): typeof mel {
+  const chosen = Array.from({ length: mels }, (_, band) =>
+    places.flatMap(place =>
+      [0, 1].map(half => (place < soundFrames ? mel[band * 2 * frames + 2 * place + half]! : -0.5)),
+    ),
+  )
+  return Float32Array.from(chosen.flat())
+}
+
+test('one frame of silence that stands for four frames has the effect of four frames', () => {
+  const soundFrames = 10
+  const silence = soundFrames + 2
+  const before = Array.from({ length: silence }, (_, at) => at)
+  const end = frames - 1
+  const scoresOf = (places: number[], counts: number[]) =>
+    feed(crossOf(melAt(places, soundFrames), counts, places), tokens, emptyCache(0), 0).scores
+  const ones = before.map(() => 1)
+  const four = scoresOf([...before, silence, silence, silence, silence, end], [...ones, 1, 1, 1, 1, 1])
+  const asFour = scoresOf([...before, silence, end], [...ones, 4, 1])
+  const asOne = scoresOf([...before, silence, end], [...ones, 1, 1])
+  expect(relativeError(asFour, [...four])).toBeLessThan(0.02)
+  expect(relativeError(asOne, [...four])).toBeGreaterThan(0.1)
+})
+
+test('frames that are excluded by their mass change nothing', () => {
+  const cross = crossOf()
+  const added = 8
+  const size = width / heads
+  /** Returns the keys or values with further frames of arbitrary bytes. */
+  const longer = (value: Tensor) => {
+    const bytes = value.bytes(width * frames)
+    const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)
+    for (let head = 0; head < heads; head++) {
+      const own = bytes.subarray(head * frames * size, (head + 1) * frames * size)
+      memory.set(own, head * (frames + added) * size)
+    }
+    return tensor(runtime(), value.type, memory, [1, heads, frames + added, size])
+  }
+  const values = cross.values.map((value, index) =>
+    cross.names[index]!.includes('scales') ? value : longer(value),
+  )
+  const mass = [...cross.mass, ...Array.from({ length: added }, () => forbidden)]
+  const plain = feed(cross, tokens, emptyCache(0), 0)
+  const padded = feed({ ...cross, mass, values }, tokens, emptyCache(0), 0)
+  expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(1e-5)
 })
 
 test('the attention of each requested head sums to 1 over the frames', () => {
