@@ -44,8 +44,13 @@ export function cacheDir(): string {
  * child process inherits no environment and no working folder.
  */
 export function nativeEnvironment(): Record<string, string> {
-  if (carried !== null) unpackedFolder(carried)
+  unpackCarried()
   return { [folderVariable]: nativeHome() }
+}
+
+/** Unpacks the files of the binary. Throws an error that names the folder if the folder cannot be written. */
+export function unpackCarried(): void {
+  if (carried !== null) unpackedFolder(carried)
 }
 
 /**

@@ -1,5 +1,9 @@
-/** Returns the message of an error. Converts any other thrown value to text. */
+/**
+ * Returns the message of an error. Converts any other thrown value to text. When a resource of a `using` declaration
+ * cannot be released after an error, the message is that of the first error.
+ */
 export function reasonOf(error: unknown): string {
+  if (error instanceof SuppressedError) return reasonOf(error.suppressed)
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,3 +1,4 @@
+import { unpackCarried } from '../base/carried.ts'
 import { editDistance } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
@@ -19,6 +20,7 @@ type Checkup = Host & { engine: OneShotEngine | null }
 const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   ...hostChecks,
   decoder: async ({ config }) => {
+    unpackCarried()
     const { path } = await doctorClip()
     const { codec, durationMs } = await openMedia(config).inspect(path, {
       signal: new AbortController().signal,

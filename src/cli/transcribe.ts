@@ -1,3 +1,4 @@
+import { unpackCarried } from '../base/carried.ts'
 import type { Config } from '../config.ts'
 import { whyUnknown } from '../engine/models/choose.ts'
 import { command, Reported, UsageError } from './command.ts'
@@ -46,13 +47,15 @@ export const transcribe = command({
 })
 
 /**
- * Reads the settings of the commands `transcribe` and `watch`. The flag --max-duration is not passed on: in these
+ * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that they need. The flag --max-duration is not passed on: in these
  * commands it limits the duration of a subtitle, and the setting of the same name limits the duration of a recording.
  */
 export function configOf({ model, device, threads, ...values }: TaskValues): Config {
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)
-  return localConfig({ model, device, threads, 'data-dir': values['data-dir'] })
+  const config = localConfig({ model, device, threads, 'data-dir': values['data-dir'] })
+  unpackCarried()
+  return config
 }
 
 /** Prints the summary of a run. Prints nothing for a run with one source. */

@@ -81,6 +81,15 @@ test.skipIf(strace === null)(
   180_000,
 )
 
+test('a cache folder that cannot be written is an error of one line that names it', () => {
+  const env = { HOME: '/dev/null' }
+  const { exitCode, stdout, stderr } = Bun.spawnSync([binary, 'transcribe', clip, '--quiet'], { env })
+  expect([exitCode, `${stdout}`]).toEqual([1, ''])
+  expect(`${stderr}`).toMatch(
+    /^steno: nothing can be unpacked below \/dev\/null\/\.cache\/steno\/native: .*STENO_CACHE_DIR names another place\n$/,
+  )
+})
+
 test('install keeps the settings of an operator when it runs again', () => {
   const place = emptyFolder('image')
   const install = () => Bun.spawnSync([binary, 'install', '--root', '.'], { cwd: place, env: {} }).exitCode
