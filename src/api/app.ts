@@ -36,6 +36,7 @@ import { transcribe } from './transcribe.ts'
 import { transcriptions } from './transcriptions.ts'
 import { uploads } from './uploads.ts'
 import { voices } from './voices.ts'
+import { workerModels } from './worker-models.ts'
 import { workers } from './workers.ts'
 
 export function openApp(service: Service): AnyElysia {
@@ -154,6 +155,7 @@ export function openApp(service: Service): AnyElysia {
     .use(models(service))
     .use(ops(service))
     .use(service.fleet ? workers(service, service.fleet) : new Elysia())
+    .use(service.fleet ? workerModels(service, service.fleet) : new Elysia())
     .use(oauth(service))
     .use(mcp(service))
     .use(page(service))

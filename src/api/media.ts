@@ -7,9 +7,9 @@ import { findPeaks } from '../jobs/peaks.ts'
 import { isTerminal } from '../jobs/states.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 import { findUpload } from '../uploads/upload.ts'
-import { readRange } from './byte-range.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
+import { sendFile } from './send-file.ts'
 import type { Service } from './service.ts'
 import * as requests from './shapes/requests.ts'
 
@@ -70,27 +70,13 @@ export async function sendSource({ db, config }: Service, job: Job, request: Req
   const file = Bun.file(mediaPath(config.dataDir, job))
   if (job.fileBytes === null || !(await file.exists()))
     throw new ApiError('GONE', 'The media file was removed.')
-  const { size } = file
-  const tag = `"${job.id}"`
-  const headers = {
+  return sendFile(file, request, {
     'Content-Type': contentTypeOf(db, job),
-    'Accept-Ranges': 'bytes',
-    ETag: tag,
+    ETag: `"${job.id}"`,
     'Cache-Control': 'private, no-cache',
     // The file comes from a caller. With these headers, no browser shows the file as an HTML page.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
-  }
-  // If-Range has the ETag of the part that the client already has. With another ETag, the whole file is sent.
-  const isSame = [null, tag].includes(request.headers.get('if-range'))
-  const range = isSame ? readRange(request.headers.get('range'), size) : 'whole'
-  if (range === 'whole') return new Response(file, { headers })
-  if (range === 'unsatisfiable')
-    throw new ApiError('RANGE_NOT_SATISFIABLE', undefined, { 'Content-Range': `bytes */${size}` })
-  const { start, end } = range
-  return new Response(file.slice(start, end), {
-    status: 206,
-    headers: { ...headers, 'Content-Range': `bytes ${start}-${end - 1}/${size}` },
   })
 }
 

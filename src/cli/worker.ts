@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { log, setLogFormat } from '../base/log.ts'
-import { requireModelName } from '../engine/models/choose.ts'
+import { type OpenMirror, prepareModel, requireModelName } from '../engine/models/choose.ts'
 import { openEngine } from '../engine/supervisor.ts'
 import { command, need, say, UsageError } from './command.ts'
 import { localConfig } from './settings.ts'
@@ -62,10 +62,15 @@ export const worker = command({
       server: config.server,
       folder: join(mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-')), 'media'),
     }
-    const engine = openEngine(config)
+    const { promise: mirror, resolve: setMirror } = Promise.withResolvers<OpenMirror>()
+    const engine = openEngine(config, {
+      prepare: (modelSettings, onProgress) =>
+        prepareModel(modelSettings, onProgress, async () => (await mirror)()),
+    })
     try {
       await untilInterrupted(async signal => {
         const opened = await Worker.open(settings, engine, signal)
+        setMirror(() => opened.modelHub())
         say(`steno worker ${settings.name} takes jobs of ${config.server}`)
         await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
         log.info('draining')

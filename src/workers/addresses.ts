@@ -1,4 +1,5 @@
 // Signed addresses on the server, for a worker that holds a job: the media of the job, and the place for a large result.
+// Also tokens for the claims and the models of workers.
 // The clock of the worker does not matter, because only the server reads the expiry time.
 
 import { randomUUID } from 'node:crypto'
@@ -33,6 +34,18 @@ export function tokenFor(secrets: Secrets, jobId: string, fence: number): string
 
 export function isToken(secrets: Secrets, jobId: string, fence: number, token: string): boolean {
   return secrets.isSigned('worker claim', textOf(jobId, `${fence}`, ''), token)
+}
+
+/** Returns the token with which a worker downloads models from the server. */
+export function modelTokenFor(secrets: Secrets, now: number): string {
+  const expires = `${now + limits.workerAddressMs}`
+  return `${expires}.${secrets.sign('worker models', expires)}`
+}
+
+/** Returns true if this server signed the token, and the token has not expired. */
+export function isModelToken(secrets: Secrets, token: string, now: number): boolean {
+  const [expires = '', signature = ''] = token.split('.')
+  return secrets.isSigned('worker models', expires, signature) && Number(expires) > now
 }
 
 /** Returns the name of one start of a worker. A worker that starts again does not hold its earlier jobs. */

@@ -13,7 +13,7 @@ import type {
   TranscribeOptions,
 } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import { isSignedAddress, type Purpose, type Signed } from './addresses.ts'
+import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
 import type { NatsSettings } from './connection.ts'
 import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
@@ -159,6 +159,11 @@ export class Fleet implements Engine {
     )
   }
 
+  /** Returns true if the token of a worker allows the download of models. */
+  allowsModels(token: string): boolean {
+    return isModelToken(this.#parts.secrets, token, this.#parts.wall())
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -251,6 +256,7 @@ export class Fleet implements Engine {
       beat: beat => this.#handOvers.beat(beat),
       result: result => this.#handOvers.result(result),
       addresses: held => this.#handOvers.addresses(held),
+      models: () => ({ kind: 'models', token: modelTokenFor(this.#parts.secrets, this.#parts.wall()) }),
     }
     return this.#isClosed ? null : await answers[kind](request)
   }

@@ -15,7 +15,7 @@ export const protocol = 1
 export const priorities = ['again', 'first'] as const
 export type Priority = (typeof priorities)[number]
 
-export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses'
+export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses' | 'models'
 
 /** The subjects of one cluster. Names of clusters, workers and pools contain only letters, digits, `_` and `-`. */
 export function subjectsOf(cluster: string) {
@@ -97,6 +97,8 @@ const beat = Type.Object({
 
 const addresses = Type.Object(held)
 
+const modelsRequest = Type.Object({ protocol: Type.Integer() })
+
 const resultMessage = Type.Object({
   ...held,
   /** Either a transcript with its peaks in base64, or the failure. */
@@ -114,6 +116,7 @@ export type Hello = Static<typeof hello>
 export type Claim = Static<typeof claim>
 export type Beat = Static<typeof beat>
 export type Held = Static<typeof addresses>
+export type ModelsRequest = Static<typeof modelsRequest>
 export type ResultMessage = Static<typeof resultMessage>
 
 /** The input of the engine without the path of the file, which each machine chooses itself. */
@@ -145,15 +148,26 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
+/** The token lets a worker download the models of the server for a short time. */
+export type ModelsAnswer = { kind: 'models'; token: string }
+
 export type Answers = {
   hello: HelloAnswer
   claim: ClaimAnswer
   beat: BeatAnswer
   result: ResultAnswer
   addresses: AddressesAnswer
+  models: ModelsAnswer
 }
 
-export type Requests = { hello: Hello; claim: Claim; beat: Beat; result: ResultMessage; addresses: Held }
+export type Requests = {
+  hello: Hello
+  claim: Claim
+  beat: Beat
+  result: ResultMessage
+  addresses: Held
+  models: ModelsRequest
+}
 
 const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
   hello: TypeCompiler.Compile(hello),
@@ -161,6 +175,7 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
   beat: TypeCompiler.Compile(beat),
   result: TypeCompiler.Compile(resultMessage),
   addresses: TypeCompiler.Compile(addresses),
+  models: TypeCompiler.Compile(modelsRequest),
 }
 
 /** Parses a request. Returns null when the bytes are not a valid request of this kind. */

@@ -2,10 +2,12 @@
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
+import type { Hub } from '../net/hub.ts'
 import { putJson } from '../net/source.ts'
 import {
   type Answers,
   bytesOf,
+  protocol,
   type RequestKind,
   type Requests,
   type ResultAnswer,
@@ -43,6 +45,12 @@ export class Server {
     if (answer.kind === 'stop') return { kind: 'refused' }
     if (answer.kind === 'later') return answer
     return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
+  }
+
+  /** Returns the models of the server as a mirror of the hub. */
+  async modelHub(): Promise<Hub> {
+    const { token } = await this.ask('models', { protocol })
+    return { endpoint: this.addressOf('/v1/workers/models'), token }
   }
 
   addressOf(path: string): string {

@@ -7,6 +7,7 @@ import { log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Engine } from '../engine/protocol.ts'
 import { limits } from '../limits.ts'
+import type { Hub } from '../net/hub.ts'
 import { newSession } from './addresses.ts'
 import { Assignment } from './assignment.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
@@ -31,6 +32,8 @@ export class Worker {
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
   readonly #draining = new AbortController()
+  /** Resolves when the server has answered a hello. */
+  readonly #greeted = Promise.withResolvers<void>()
   readonly #loops: Promise<unknown>
   #pool: string | null = null
   #leaseMs = limits.workerHelloMs
@@ -79,6 +82,12 @@ export class Worker {
     }
   }
 
+  /** Returns the models of the server as a mirror of the hub. Waits for the first answer of the server. */
+  async modelHub(): Promise<Hub> {
+    await this.#greeted.promise
+    return await this.#server.modelHub()
+  }
+
   /** Takes no further job, waits for the jobs in hand, and closes the connection. */
   async drain(): Promise<void> {
     this.#draining.abort()
@@ -115,6 +124,7 @@ export class Worker {
   }
 
   #welcome = (answer: HelloAnswer): void => {
+    this.#greeted.resolve()
     if (answer.kind === 'welcome') {
       this.#refusal = null
       this.#pool = answer.pool

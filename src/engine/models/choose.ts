@@ -5,9 +5,10 @@
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
 import { errorFields, log } from '../../base/log.ts'
+import { reasonOf } from '../../base/reason.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
-import { hubFrom } from '../../net/hub.ts'
+import { type Hub, hubFrom } from '../../net/hub.ts'
 import { hasCuda } from '../onnx/library.ts'
 import {
   automaticFast,
@@ -35,6 +36,9 @@ export type ChosenModel = InstalledModel & {
   notice: string | null
 }
 
+/** Opens a copy of the hub that is asked before the hub: for a worker, the models of its server. */
+export type OpenMirror = () => Promise<Hub>
+
 /** Returns the name of the default model: large-v3-turbo for a GPU, the built-in model for a CPU. */
 export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeof builtInSpeech {
   return hasGpu(device) ? 'large-v3-turbo' : builtInSpeech
@@ -51,10 +55,11 @@ export function hasGpu(device: Config['device']): boolean {
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
+  openMirror: OpenMirror | null = null,
 ): Promise<ChosenModel> {
   const wanted = settings.model === automaticFast ? fastSpeech : settings.model
   if (wanted !== null && findPublished(wanted) && findInstalled(wanted, settings) === null)
-    await download(wanted, settings, onProgress)
+    await download(wanted, settings, { onProgress, openMirror })
   return findServing(settings)
 }
 
@@ -127,23 +132,38 @@ export function whyUnknown(model: string): string | null {
   return `${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`
 }
 
+type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
+
 /** Downloads a model. Downloads the voice models too if they are not installed. */
-async function download(
-  model: string,
-  settings: ModelSettings,
-  onProgress: (message: string) => void,
-): Promise<void> {
+async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
-    const done = downloadWithProgress(id, settings, onProgress)
+    const done = downloadFromEither(id, settings, source)
     if (id === model) await done
     // A failed download of a voice model is only logged, because only jobs with diarization need that model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }
 
+/** Downloads a model from the mirror, or from the hub if the mirror does not have the model. */
+async function downloadFromEither(
+  id: string,
+  settings: ModelSettings,
+  { onProgress, openMirror }: Source,
+): Promise<void> {
+  if (openMirror) {
+    try {
+      return await downloadWithProgress(id, { ...settings, offline: false }, await openMirror(), onProgress)
+    } catch (error) {
+      log.warn('model not on the server', { model: id, reason: reasonOf(error) })
+    }
+  }
+  await downloadWithProgress(id, settings, hubFrom(process.env), onProgress)
+}
+
 async function downloadWithProgress(
   id: string,
   settings: ModelSettings,
+  hub: Hub,
   onProgress: (message: string) => void,
 ): Promise<void> {
   let logged = -1
@@ -151,7 +171,7 @@ async function downloadWithProgress(
     dir: modelsDir(settings),
     gpu: hasGpu(settings.device),
     offline: settings.offline,
-    hub: hubFrom(process.env),
+    hub,
     signal: new AbortController().signal,
     onProgress: (bytes, total) => {
       const percent = Math.floor((100 * bytes) / total)

@@ -96,7 +96,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
 }
 
 /** Returns the lock file of an installed model, or null if there is none. */
-async function installedLock(folder: string): Promise<ModelLock | null> {
+export async function installedLock(folder: string): Promise<ModelLock | null> {
   const lock = Bun.file(join(folder, lockName))
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
 }

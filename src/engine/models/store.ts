@@ -17,7 +17,7 @@ import {
   type PublishedModel,
 } from './catalogue.ts'
 import { faultOf, isModel } from './layout.ts'
-import { downloadModel, lockName, lockPath, type ModelLock, matches } from './pull.ts'
+import { downloadModel, installedLock, lockName, lockPath, type ModelLock, matches } from './pull.ts'
 import { isInstalledVoice, missingVoiceModels } from './voices.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
@@ -155,6 +155,20 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
     files.map(async file => ((await matches(join(dir, id, file.path), file)) ? [] : [file.path])),
   )
   return checked.flat()
+}
+
+/**
+ * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or was installed by
+ * hand and has no lock file.
+ */
+export async function findDownloaded(
+  dir: string,
+  repository: string,
+): Promise<{ folder: string; lock: ModelLock } | null> {
+  const id = Object.keys(models).find(id => findPublished(id)?.repository === repository)
+  const folder = join(dir, id ?? '')
+  const lock = id === undefined ? null : await installedLock(folder)
+  return lock && { folder, lock }
 }
 
 /** Removes a known model and the drafts of its downloads. Returns false if neither the model nor a draft exists. */

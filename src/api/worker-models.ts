@@ -1,0 +1,61 @@
+// The routes with which a worker downloads the models in the store of the server. They have the form of the hub's API, so
+// the worker uses its client of the hub. A token that the server gave the worker over NATS allows the requests.
+
+import { join } from 'node:path'
+import { Elysia } from 'elysia'
+import { findDownloaded, modelsDir } from '../engine/models/store.ts'
+import { ApiError } from '../errors.ts'
+import { emptyState } from './gate.ts'
+import { about } from './route.ts'
+import { sendFile } from './send-file.ts'
+import type { Service } from './service.ts'
+
+type Fleet = NonNullable<Service['fleet']>
+
+export const workerModels = ({ config }: Service, fleet: Fleet) => {
+  /** Returns a downloaded model of the store. Models that were installed by hand have no hashes and are not served. */
+  async function find(request: Request, { owner, name }: { owner: string; name: string }) {
+    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+    if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
+    const found = await findDownloaded(modelsDir(config), `${owner}/${name}`)
+    if (!found) throw new ApiError('MODEL_NOT_FOUND')
+    return found
+  }
+
+  return (
+    new Elysia({ prefix: '/v1/workers/models' })
+      .decorate('requestState', emptyState)
+
+      // The revision in the request is that of the worker's catalogue. The answer names the revision of the store.
+      .get(
+        '/api/models/:owner/:name/revision/:revision',
+        async ({ request, params }) => ({ sha: (await find(request, params)).lock.revision }),
+        { detail: about({ hide: true }) },
+      )
+
+      .get(
+        '/api/models/:owner/:name/tree/:revision',
+        async ({ request, params }) => {
+          const { lock } = await find(request, params)
+          return lock.files.map(({ path, size, hash: { kind, value } }) => ({
+            type: 'file',
+            path,
+            size,
+            ...(kind === 'git' ? { oid: value } : { oid: '', lfs: { oid: value, size } }),
+          }))
+        },
+        { detail: about({ hide: true }) },
+      )
+
+      .get(
+        '/:owner/:name/resolve/:revision/*',
+        async ({ request, params }) => {
+          const { folder, lock } = await find(request, params)
+          const file = lock.files.find(({ path }) => path === params['*'])
+          if (!file || params.revision !== lock.revision) throw new ApiError('NOT_FOUND')
+          return sendFile(Bun.file(join(folder, file.path)), request, { ETag: `"${file.hash.value}"` })
+        },
+        { detail: about({ hide: true }) },
+      )
+  )
+}
