@@ -188,6 +188,10 @@ export const words = {
     staysSafe: 'You can close this page; the work goes on.',
     cancel: 'Cancel',
     soFar: 'Recognised so far',
+    soon: 'The text appears here in groups of a few minutes.',
+    speakersLater: 'The speakers are added when the whole recording has been heard.',
+    chooseAgain: 'Choose the recording again',
+    remove: 'Delete',
   },
 
   transcript: {
@@ -195,15 +199,16 @@ export const words = {
     aside: 'Recording and speakers',
     tools: 'Tools',
     edit: 'Edit',
-    stopEditing: 'Done',
     find: 'Find',
     export: 'Export',
     copy: 'Copy',
     copyWithTimes: 'Copy with times',
     copyMoment: 'Copy link',
-    doubtful: 'Doubtful',
+    doubtful: 'Unsure words',
     print: 'Print',
     remove: 'Delete',
+    moreTools: 'More',
+    fewerTools: 'Less',
     fullScreen: 'Full screen',
     hideSubtitles: 'Hide subtitles',
     follow: 'Back to the spoken word',
@@ -246,6 +251,7 @@ export const words = {
   },
 
   editing: {
+    done: 'Done',
     undo: 'Undo',
     redo: 'Redo',
     keys: 'Enter: next sentence · Ctrl+Enter: play it · Ctrl+Space: pause · Esc: done',
@@ -265,13 +271,28 @@ export const words = {
     keepTheirs: 'Take theirs',
   },
 
+  /** The way through several places of a text. */
+  steps: {
+    count: (at: number, all: number) => `${at} of ${all}`,
+    previous: 'Previous',
+    next: 'Next',
+  },
+
+  doubt: {
+    title: 'Unsure words',
+    sample: 'Underlined:',
+    legend: (count: number) => {
+      if (count === 0) return 'No word of this transcript is unsure.'
+      return count === 1 ? 'one word that may be wrong.' : `${count} words that may be wrong.`
+    },
+  },
+
   find: {
     title: 'Find and replace',
     field: 'Find in this transcript',
-    count: (at: number, all: number) => (all === 0 ? 'not found' : `${at} of ${all}`),
-    previous: 'Previous',
-    next: 'Next',
-    exact: 'Whole words, same case',
+    none: 'not found',
+    whole: 'Whole words',
+    cased: 'Same case',
     replacement: 'Replace with',
     replace: 'Replace',
     replaceAll: 'Replace all',
@@ -283,6 +304,7 @@ export const words = {
     nameOf: (name: string) => `Name of ${name}`,
     renameHere: 'Change the name',
     rename: 'Type a name; it changes in the whole transcript',
+    renamed: (name: string) => `The name ${name} is saved.`,
     share: (share: string, time: string) => `${share} · ${time}`,
     showAll: (count: number) => `Show all ${count}`,
   },
@@ -315,6 +337,7 @@ export const words = {
     save: 'Save file',
     onVideo: 'Show on the video',
     part: 'Only a part? Close this and select the part in the text.',
+    onlySelected: (from: string, to: string) => `Only the selection, ${from} – ${to}`,
   },
 
   search: {

@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { password, reader, seen, setPassword, useBrowser } from '../support/browser-page.ts'
+import { password, reader, seen, setPassword, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -105,6 +105,66 @@ seen('words are found and replaced in one step', async () => {
   expect(await textsOf(cleo)).toEqual(before)
 })
 
+seen('the search bar stays where it is, and finds whole words or the same case', async () => {
+  const lea = await reader(service, 'lea', conversation({ words: 600, speakers: 2 }))
+  const { page } = await browser.enter(service, lea)
+  await page.goto(`/jobs/${lea.jobId}`)
+  await page.getByRole('button', { name: 'Find' }).click()
+  const field = page.getByLabel('Find in this transcript')
+  const place = async () => (await field.boundingBox())?.y
+  const before = await place()
+  await field.fill('lisbon')
+  await page.getByText(/^1 of \d+$/).waitFor()
+  for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Next' }).click()
+  expect(await page.evaluate('scrollY')).toBeGreaterThan(100)
+  expect(await place()).toBe(before)
+  await page.getByLabel('Same case').check()
+  await page.getByText('not found').waitFor()
+  await field.fill('Lisb')
+  await page.getByText(/^1 of \d+$/).waitFor()
+  await page.getByLabel('Whole words').check()
+  await page.getByText('not found').waitFor()
+  await page.getByLabel('Same case').uncheck()
+  await field.fill('lisbon')
+  await page.getByText(/^1 of \d+$/).waitFor()
+})
+
+seen('Escape ends editing at once, and the button Done ends it anywhere on the page', async () => {
+  const mia = await reader(service, 'mia', conversation({ words: 600, speakers: 2 }))
+  const { page } = await browser.enter(service, mia)
+  await edit(page, mia)
+  await page.keyboard.press('Escape')
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.evaluate('scrollTo(0, 1500)')
+  await until(page, 'scrollY > 1000')
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+})
+
+seen('the new name of a speaker replaces the old one, is confirmed, and can be undone', async () => {
+  const noa = await reader(service, 'noa', conversation({ words: 120, speakers: 2 }))
+  const { page } = await browser.enter(service, noa)
+  await page.goto(`/jobs/${noa.jobId}`)
+  const speakers = async () => (await noa.job(noa.jobId)).result.speakers
+  const shown = (name: string) => page.locator('.turn .name', { hasText: name }).first().waitFor()
+  // A click near the end of the field is where the picture of the pencil is.
+  const field = page.getByLabel('Name of Speaker 1')
+  const width = (await field.boundingBox())?.width ?? 0
+  await field.click({ position: { x: width - 12, y: 10 } })
+  await page.keyboard.type('Ms Weber\n')
+  await page.getByText('The name Ms Weber is saved.').waitFor()
+  await shown('Ms Weber')
+  expect(await speakers()).toEqual(['Ms Weber', 'SPEAKER 2'])
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+  await shown('Speaker 1')
+  expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+  // The button of the editing bar undoes names too. It undoes the last step, which gave the old name back.
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
+  await shown('Ms Weber')
+})
+
 seen('a speaker is renamed in one place, also in Arabic', async () => {
   const dora = await reader(service, 'dora', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, dora)
@@ -116,7 +176,7 @@ seen('a speaker is renamed in one place, also in Arabic', async () => {
     await page.locator('.turn .name', { hasText: name }).first().waitFor()
   }
   // A click on the name beside the text leads to the field of this name.
-  await page.locator('.turn .name', { hasText: 'SPEAKER 2' }).first().click()
+  await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   await page.keyboard.type('Ben\n')
   await page.locator('.turn .name', { hasText: 'Ben' }).first().waitFor()

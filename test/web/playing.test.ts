@@ -83,8 +83,14 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
   await page.evaluate(jumpToEnd)
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
+  // A reader who scrolls a little still sees the spoken sentence, so the page does not offer the way back to it.
+  await page.mouse.wheel(0, -20)
+  await page.locator('.turn[aria-current]').waitFor()
+  const back = page.getByRole('button', { name: 'Back to the spoken word' })
+  expect(await back.count()).toBe(0)
   await page.mouse.wheel(0, -100_000)
   await until(page, 'scrollY === 0')
+  await back.waitFor()
   await page.getByRole('button', { name: 'Back to the spoken word' }).click()
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
 })

@@ -2,8 +2,10 @@
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { setOperator } from '../../src/accounts/settings.ts'
 import { litWord, reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
+import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 import { transcriptWith } from '../support/transcripts.ts'
 
@@ -17,7 +19,7 @@ seen('a person signs in, opens a transcript from the list, and reads it by speak
   await page.getByRole('link', { name: /Recording of|talk/ }).click()
   await page.getByRole('heading', { name: '3 speakers' }).waitFor()
   expect(await page.locator('.turn').count()).toBeGreaterThan(3)
-  expect(await page.locator('.turn .name').first().textContent()).toBe('SPEAKER 1')
+  expect(await page.locator('.turn .name').first().textContent()).toBe('Speaker 1')
 })
 
 seen('a wrong password is told, and a key signs in too', async () => {
@@ -51,6 +53,55 @@ const mixed = {
   ar: ['أهلا وسهلا بكم في برنامجنا اليوم.', 'شكرا جزيلا على الدعوة إلى steno.'],
   ja: ['では、会議を始めましょう。', '今日の議題は予算についてです。'],
 }
+
+seen('an operator reads how to get better models, and other readers do not', async () => {
+  const warnings = ['The models are small: run steno models pull x for better ones.', 'No speech at 12 s.']
+  const lars = await reader(service, 'lars', { ...conversation({ words: 40, speakers: 2 }), warnings })
+  const { page } = await browser.enter(service, lars)
+  await page.goto(`/jobs/${lars.jobId}`)
+  const shown = page.locator('.warnings li')
+  await page.getByText('No speech at 12 s.').waitFor()
+  expect(await shown.allTextContents()).toEqual(warnings.slice(1))
+  setOperator(service.db, lars.id, true)
+  await page.reload()
+  await page.getByText('for better ones').waitFor()
+  expect(await shown.allTextContents()).toEqual(warnings)
+  await page.emulateMedia({ media: 'print' })
+  expect(await shown.first().isVisible()).toBe(false)
+})
+
+seen('an address without a transcript leads back to the list', async () => {
+  const mara = service.account('mara')
+  const { page } = await browser.enter(service, mara)
+  await page.goto('/jobs/01a2022e-e23a-728c-8b2b-6392469baccb')
+  await page.getByText('There is no such transcript.').waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'To your transcripts' }).click()
+  await page.getByRole('heading', { name: 'New transcript' }).waitFor()
+})
+
+seen('a cancelled job leads to a new one and can be deleted', async () => {
+  const nils = service.account('nils')
+  const id = await nils.transcribe(speech(5))
+  await nils.post(`/v1/transcribe/${id}/cancel`)
+  const { page } = await browser.enter(service, nils)
+  await page.goto(`/jobs/${id}`)
+  expect(await page.getByRole('link', { name: 'Choose the recording again' }).getAttribute('href')).toBe(
+    '/jobs',
+  )
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('talk.mp3 was deleted.').waitFor()
+  await page.getByRole('heading', { name: 'New transcript' }).waitFor()
+})
+
+seen('Arabic text is shown from right to left when another language was detected', async () => {
+  const olga = await reader(service, 'olga', transcriptWith(mixed.ar, ['ليلى']))
+  const { page } = await browser.enter(service, olga)
+  await page.goto(`/jobs/${olga.jobId}`)
+  const margin = await page.locator('.turn .margin').first().boundingBox()
+  const text = await page.locator('.turn p').first().boundingBox()
+  expect(margin?.x).toBeGreaterThan((text?.x ?? 0) + (text?.width ?? 0))
+})
 
 seen('texts from right to left and texts without spaces are shown as they are written', async () => {
   const arabic = { ...transcriptWith(mixed.ar, ['ليلى عبد الرحمن']), language: 'ar' }
@@ -99,12 +150,12 @@ seen('the text is copied with and without times, and a link leads to the moment'
     return (await page.evaluate('navigator.clipboard.readText()')) as string
   }
   expect(await copied('Copy', 'The text is copied.')).toStartWith(
-    'SPEAKER 1: We should talk about the budget',
+    'Speaker 1: We should talk about the budget',
   )
   const withTimes = await copied('Copy with times', 'The text is copied.')
   expect(withTimes.split('\n\n').map(line => line.slice(0, 17))).toEqual([
-    '[0:00] SPEAKER 1:',
-    '[0:11] SPEAKER 2:',
+    '[0:00] Speaker 1:',
+    '[0:11] Speaker 2:',
   ])
   expect(await copied('Copy link', 'The link to 0:12 is copied.')).toBe(
     `${service.url}/jobs/${gus.jobId}#t=12.5`,
@@ -131,6 +182,49 @@ seen('a selected passage is saved as subtitles with the times of its words', asy
   const [first, second] = [transcript.utterances[6], transcript.utterances[7]]
   expect(cues.map(cue => cue.split('\n').slice(2).join(' '))).toEqual([first?.text ?? '', second?.text ?? ''])
   expect(cues[0]).toContain(`00:00:${first?.start.toFixed(3).replace('.', ',')} --> `)
+})
+
+seen('a selected passage is exported in the formats of the dialog', async () => {
+  const transcript = conversation({ words: 120, speakers: 2 })
+  const pia = await reader(service, 'pia', transcript)
+  const { page } = await browser.enter(service, pia)
+  await page.goto(`/jobs/${pia.jobId}`)
+  await page.locator('[data-at="7"]').waitFor()
+  await page.evaluate(`(() => {
+    const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]').firstChild)
+    getSelection().setBaseAndExtent(from, 0, to, to.data.length)
+  })()`)
+  await page.getByRole('button', { name: 'Export' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByLabel(/^Only the selection, 0:18 – 0:\d\d$/).isChecked()).toBe(true)
+  const preview = dialog.getByRole('region', { name: 'Preview' })
+  const [first, second] = transcript.utterances.slice(6, 8).map(({ text }) => text)
+  expect((await preview.textContent())?.trim()).toBe(`Speaker 1: ${first} ${second}`)
+  await dialog.getByLabel('Format').selectOption('vtt')
+  const download = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Save file' }).click()
+  const file = await download
+  expect(file.suggestedFilename()).toBe('talk 0-18.vtt')
+  const cues = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split('\n\n')
+  expect(cues[0]).toBe('WEBVTT')
+  const said = cues.slice(1).map(cue => cue.split('\n').slice(1).join(' '))
+  expect(said.every(line => line.startsWith('<v Speaker 1>'))).toBe(true)
+  expect(said.map(line => line.replace('<v Speaker 1>', '')).join(' ')).toBe(`${first} ${second}`)
+  await dialog.getByLabel(/^Only the selection/).uncheck()
+  await preview.getByText('We should talk', { exact: false }).first().waitFor()
+})
+
+seen('a single speaker is named in an export when the reader wants it', async () => {
+  const quin = await reader(service, 'quin', conversation({ words: 40, speakers: 1 }))
+  const { page } = await browser.enter(service, quin)
+  await page.goto(`/jobs/${quin.jobId}`)
+  await page.getByRole('button', { name: 'Export' }).click()
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText(/^We should/).waitFor()
+  await page.getByLabel('Name the speakers').check()
+  await preview.getByText(/^Speaker 1: We should/).waitFor()
 })
 
 seen('each format is shown and saved as the API gives it', async () => {
@@ -172,17 +266,24 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
   const { page } = await browser.enter(service, jan)
   await page.goto(`/jobs/${jan.jobId}`)
   const marked = "[...(CSS.highlights.get('doubt') ?? [])].length"
-  const button = page.getByRole('button', { name: 'Doubtful' })
+  const button = page.getByRole('button', { name: 'Unsure words' })
   await button.click()
   const doubtful = transcript.utterances
     .flatMap(({ words }) => words)
     .filter(word => (word.confidence ?? 1) < 0.5)
   expect(await page.evaluate(marked)).toBe(doubtful.length)
+  await page.getByText(`${doubtful.length} words that may be wrong.`).waitFor()
+  const current = litWord.replace('spoken', 'current')
+  for (const word of doubtful.slice(0, 2)) {
+    await page.getByRole('button', { name: 'Next' }).click()
+    expect(await page.evaluate(current)).toBe(word.word)
+  }
+  await page.getByText(`2 of ${doubtful.length}`).waitFor()
   await button.click()
   expect(await page.evaluate(marked)).toBe(0)
   await page.emulateMedia({ media: 'print' })
-  for (const hidden of ['.top', '.tools', '.player'])
-    expect(await page.locator(hidden).isVisible()).toBe(false)
+  for (const hidden of ['.top', '.tools', '.player', '.speakers .icon', '.unprinted'])
+    expect(await page.locator(hidden).first().isVisible()).toBe(false)
   for (const shown of ['h1', '.turn .name', '[data-at="0"]'])
     expect(await page.locator(shown).first().isVisible()).toBe(true)
 })

@@ -58,9 +58,14 @@ export function showClock(seconds: number): string {
   return `${start}:${String(rest).padStart(2, '0')}`
 }
 
-/** Returns a length of time in words, such as "1 h 20 min". */
+/** Returns a length of time in words, such as "1 h 20 min". A length below ten minutes is exact to the second. */
 export function showDuration(seconds: number): string {
-  if (seconds < 60) return words.units.seconds(plain.format(Math.max(0, Math.round(seconds))))
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 60) return words.units.seconds(plain.format(whole))
+  if (whole < 600 && whole % 60 !== 0) {
+    const minutes = words.units.minutes(plain.format(Math.floor(whole / 60)))
+    return `${minutes} ${words.units.seconds(plain.format(whole % 60))}`
+  }
   const minutes = Math.round(seconds / 60)
   if (minutes < 60) return words.units.minutes(plain.format(minutes))
   const rest = minutes % 60
@@ -95,6 +100,11 @@ export function showMoney(cents: number): string {
 /** Formats an amount of a statement: always four decimals, and a minus sign instead of a hyphen. */
 export function showAmount(cents: number): string {
   return statementDollars.format(cents / 100).replace('-', '−')
+}
+
+/** Returns the name to show for a speaker's label. As in exported files, `SPEAKER 1` becomes `Speaker 1`. */
+export function showSpeaker(label: string): string {
+  return label.replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
 
 export function showLanguage(code: string): string {

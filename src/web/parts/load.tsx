@@ -4,12 +4,14 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { messageOf } from '../base/net.ts'
+import { Fault, messageOf } from '../base/net.ts'
 import { words } from '../words.ts'
 
 export type Loaded<Value> = {
   value: Signal<Value | null>
   fault: Signal<string>
+  /** True if the server has nothing at the address, so that another try has no sense. */
+  isMissing: Signal<boolean>
   reload: () => Promise<void>
 }
 
@@ -17,29 +19,37 @@ export type Loaded<Value> = {
 export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly unknown[] = []): Loaded<Value> {
   const value = useSignal<Value | null>(null)
   const fault = useSignal('')
+  const isMissing = useSignal(false)
   const reload = async () => {
     try {
       value.value = await load()
       fault.value = ''
     } catch (error) {
       fault.value = messageOf(error)
+      isMissing.value = error instanceof Fault && error.status === 404
     }
   }
   useEffect(() => void reload(), inputs)
-  return { value, fault, reload }
+  return { value, fault, isMissing, reload }
 }
 
 type ShownProps<Value> = { of: Loaded<Value>; children: (value: Value) => ComponentChildren }
 
-export function Shown<Value>({ of: { value, fault, reload }, children }: ShownProps<Value>) {
+export function Shown<Value>({ of: { value, fault, isMissing, reload }, children }: ShownProps<Value>) {
   if (value.value !== null) return <>{children(value.value)}</>
   if (fault.value === '') return <p class="hint loading">{words.loading}</p>
   return (
     <div class="empty" role="alert">
       <p>{fault.value}</p>
-      <button type="button" onClick={reload}>
-        {words.tryAgain}
-      </button>
+      {isMissing.value ? (
+        <a class="button" href="/jobs">
+          {words.notFound.back}
+        </a>
+      ) : (
+        <button type="button" onClick={reload}>
+          {words.tryAgain}
+        </button>
+      )}
     </div>
   )
 }

@@ -151,9 +151,18 @@ export function talkTimes(utterances: readonly Utterance[]): { speaker: string; 
     .toSorted((a, b) => b.seconds - a.seconds)
 }
 
-/** Returns the direction of writing: right to left for Arabic, Hebrew and the languages with their letters. */
-export function directionOf(language: string): 'ltr' | 'rtl' {
-  return /^(ar|fa|he|ps|sd|ur|yi)\b/.test(language) ? 'rtl' : 'ltr'
+/**
+ * Returns the direction of writing: right to left if most letters at the beginning are Hebrew, Arabic or of a related
+ * script. The letters decide, because the detected language may be wrong.
+ */
+export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
+  const start = utterances
+    .slice(0, 50)
+    .map(({ text }) => text)
+    .join(' ')
+  const letters = start.match(/\p{L}/gu)?.length ?? 0
+  const fromRight = start.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0
+  return fromRight * 2 > letters ? 'rtl' : 'ltr'
 }
 
 /** Returns the text between two sentences: a space, or nothing in a language that is written without spaces. */

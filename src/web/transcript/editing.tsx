@@ -41,6 +41,9 @@ export function Editing({ studio }: { studio: Studio }) {
             {text.states[edits.state.value]}
           </span>
           <span class="hint keys-only">{text.keys}</span>
+          <button type="button" class="main done" onClick={() => edits.setEditing(false)}>
+            {text.done}
+          </button>
         </div>
       )}
       {edits.fault.value && (

@@ -5,10 +5,13 @@ import { signal } from '@preact/signals'
 import { askTagged, Fault, messageOf } from '../base/net.ts'
 import { forget, store, stored } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
+import { tellFault } from '../parts/toast.tsx'
 import type { Result, Utterance } from './document.ts'
 
 type Change = { utterance: number; before: string; after: string }
-type Step = { changes: Change[]; at: number; isTyped: boolean }
+type Rename = { speaker: string; before: string; after: string }
+/** What one undo reverts: changes of text, or the change of a speaker's name. */
+type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 
 /** An utterance that was changed on this page (`mine`) and also on the server by another person (`theirs`). */
 export type Conflict = { utterance: number; mine: string; theirs: string }
@@ -83,6 +86,7 @@ export class Edits {
     this.isEditing.value = isEditing
   }
 
+  /** Returns the name of a speaker as the server has it. */
   nameOf(speaker: string): string {
     return this.names.value[speaker] ?? speaker
   }
@@ -119,6 +123,7 @@ export class Edits {
     if (!step) return
     this.#redo.push(step)
     for (const { utterance, before } of step.changes.toReversed()) this.#show(utterance, before)
+    if (step.rename) this.#setName(step.rename.speaker, step.rename.before).catch(tellFault)
     this.#tellSteps()
   }
 
@@ -127,11 +132,18 @@ export class Edits {
     if (!step) return
     this.#undo.push(step)
     for (const { utterance, after } of step.changes) this.#show(utterance, after)
+    if (step.rename) this.#setName(step.rename.speaker, step.rename.after).catch(tellFault)
     this.#tellSteps()
   }
 
   /** Changes the name of a speaker in the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
+    const before = this.nameOf(speaker)
+    await this.#setName(speaker, name)
+    this.#push({ changes: [], rename: { speaker, before, after: name }, at: Date.now(), isTyped: false })
+  }
+
+  async #setName(speaker: string, name: string): Promise<void> {
     await this.#saving
     const body = { speakers: { [this.nameOf(speaker)]: name } }
     const send = () => askTagged('PATCH', this.#address, { body, ifMatch: this.#tag })

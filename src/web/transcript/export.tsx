@@ -1,7 +1,8 @@
 // The dialog that exports a transcript in a format of the API, with a preview of the file.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
 import { askText, messageOf, withQuery } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { baseNameOf } from '../jobs/job.ts'
@@ -9,7 +10,9 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Check, Choice, FaultText, Field } from '../parts/form.tsx'
 import { ScrollBox } from '../parts/scroll.tsx'
 import { words } from '../words.ts'
-import { copy, type Studio } from './studio.ts'
+import { type Passage, writePassage } from './passage.ts'
+import { passageName, timesOf } from './selection.tsx'
+import { copy, type Studio, saveFile } from './studio.ts'
 
 const text = words.exports
 
@@ -20,10 +23,11 @@ const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt'
 const previewLength = 3000
 
 /** The chosen options, as signals that the fields of the dialog change. */
-function useOptions() {
+function useOptions(studio: Studio) {
   return {
     format: useSignal<Format>('text'),
-    speakers: useSignal(true),
+    isPart: useSignal(studio.passage.value !== null),
+    speakers: useSignal(studio.speakerCount > 1),
     times: useSignal(false),
     maxWords: useSignal('14'),
     maxChars: useSignal('80'),
@@ -35,37 +39,27 @@ function useOptions() {
 type Options = ReturnType<typeof useOptions>
 
 export function ExportDialog({ studio }: { studio: Studio }) {
-  const options = useOptions()
-  const preview = useSignal('')
-  const fault = useSignal('')
+  const options = useOptions(studio)
+  // A click into a field of the dialog ends the selection in the text. The dialog keeps the passage.
+  const selected = useRef(studio.passage.value).current
   const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'
   const address = `/v1/transcribe/${studio.job.id}`
   const query = queryOf(options)
-  const fileName = `${baseNameOf(studio.job)}.${extensions[format]}`
-
-  useEffect(() => {
-    const timer = setTimeout(async () => {
-      try {
-        await studio.edits.save()
-        preview.value = await askText(address, query)
-        fault.value = ''
-      } catch (error) {
-        fault.value = messageOf(error)
-      }
-    }, timing.typingMs)
-    return () => clearTimeout(timer)
-  }, [withQuery(address, query)])
+  const part = selected && options.isPart.value ? partOf(studio, selected, options) : null
+  const { preview, fault } = usePreview(studio, { address, query, part })
 
   return (
     <Dialog title={text.title} wide onClose={() => (studio.dialog.value = null)}>
       <div class="export">
         <div class="stack">
           <Choice label={text.format} of={options.format} options={text.formats} />
-          {format !== 'json' && <Check label={text.speakers} of={options.speakers} />}
+          <PartChoice studio={studio} selected={selected} options={options} />
+          {format !== 'json' && studio.speakerCount > 0 && (
+            <Check label={text.speakers} of={options.speakers} />
+          )}
           {format === 'text' && <Check label={text.times} of={options.times} />}
-          {isCues && <CueOptions options={options} />}
-          <p class="hint">{text.part}</p>
+          {isCues && <CueOptions options={options} isPart={part !== null} />}
         </div>
         <div class="stack">
           <ScrollBox label={text.preview}>
@@ -74,9 +68,25 @@ export function ExportDialog({ studio }: { studio: Studio }) {
           </ScrollBox>
           {fault.value && <FaultText text={fault.value} />}
           <div class="line">
-            <a class="button main" href={withQuery(address, query)} download={fileName}>
-              {text.save}
-            </a>
+            {part === null ? (
+              <a
+                class="button main"
+                href={withQuery(address, query)}
+                download={`${baseNameOf(studio.job)}.${extensions[format]}`}
+              >
+                {text.save}
+              </a>
+            ) : (
+              <button
+                type="button"
+                class="main"
+                onClick={() =>
+                  selected && saveFile(`${passageName(studio, selected)}.${extensions[format]}`, part)
+                }
+              >
+                {text.save}
+              </button>
+            )}
             <button type="button" onClick={() => copy(preview.value, words.transcript.textCopied)}>
               {words.selection.copy}
             </button>
@@ -98,19 +108,69 @@ export function ExportDialog({ studio }: { studio: Studio }) {
   )
 }
 
-function CueOptions({ options }: { options: Options }) {
+type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
+
+/** The content of the file, and the message when the server refuses to write it. The server writes whole files. */
+function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
+  const preview = useSignal('')
+  const fault = useSignal('')
+  useEffect(() => {
+    if (part !== null) {
+      preview.value = part
+      fault.value = ''
+      return
+    }
+    const timer = setTimeout(async () => {
+      try {
+        await studio.edits.save()
+        preview.value = await askText(address, query)
+        fault.value = ''
+      } catch (error) {
+        fault.value = messageOf(error)
+      }
+    }, timing.typingMs)
+    return () => clearTimeout(timer)
+  }, [part ?? withQuery(address, query)])
+  return { preview, fault }
+}
+
+type PartChoiceProps = { studio: Studio; selected: Passage | null; options: Options }
+
+function PartChoice({ studio, selected, options }: PartChoiceProps) {
+  if (options.format.value === 'json') return null
+  if (!selected) return <p class="hint">{text.part}</p>
+  const { start, end } = timesOf(studio, selected)
+  return <Check label={text.onlySelected(showClock(start), showClock(end))} of={options.isPart} />
+}
+
+/** Returns the file with the selected passage, or null for a format that has only whole transcripts. */
+function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
+  const format = options.format.value
+  if (!view || format === 'json') return null
+  return writePassage(view, selected, {
+    format,
+    withSpeakers: options.speakers.value,
+    withTimes: options.times.value,
+    maxWords: Number(options.maxWords.value) || 1,
+    maxChars: Number(options.maxChars.value) || 1,
+    maxSeconds: Number(options.maxSeconds.value) || 1,
+  })
+}
+
+function CueOptions({ options, isPart }: { options: Options; isPart: boolean }) {
   return (
     <>
       <Field label={text.maxWords} type="number" min={1} max={50} of={options.maxWords} />
       <Field label={text.maxChars} type="number" min={10} max={500} of={options.maxChars} />
       <Field label={text.maxSeconds} type="number" min={1} max={60} of={options.maxSeconds} />
-      <Check label={text.sentences} of={options.sentences} />
+      {!isPart && <Check label={text.sentences} of={options.sentences} />}
     </>
   )
 }
 
-function queryOf({ format, speakers, times, maxWords, maxChars, maxSeconds, sentences }: Options) {
-  const include = speakers.value ? 'auto' : 'false'
+function queryOf(options: Options): Record<string, string> {
+  const { format, speakers, times, maxWords, maxChars, maxSeconds, sentences } = options
+  const include = String(speakers.value)
   if (format.value === 'json') return { format: 'json' }
   if (format.value === 'text')
     return { format: 'text', include_speakers: include, include_timestamps: String(times.value) }

@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import type { Utterance } from './document.ts'
+import { Steps } from './steps.tsx'
 import type { Studio } from './studio.ts'
 import type { Place } from './view.ts'
 
@@ -21,10 +22,11 @@ function OpenFindBar({ studio }: { studio: Studio }) {
   const field = useRef<HTMLInputElement>(null)
   const asked = useSignal('')
   const replacement = useSignal('')
-  const isExact = useSignal(false)
+  const isWhole = useSignal(false)
+  const isCased = useSignal(false)
   const places = useSignal<Place[]>([])
   const at = useSignal(0)
-  const pattern = patternOf(asked.value, isExact.value)
+  const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
 
   const find = () => {
     places.value = pattern ? placesOf(studio.result.utterances, pattern) : []
@@ -33,12 +35,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
   }
   const show = (next: number) => {
     at.value = next
-    const place = places.value[next]
-    view?.light('current', place ? [place] : [])
-    if (!place || !view) return
-    view.follows = false
-    studio.isFollowing.value = false
-    view.reveal(place.utterance)
+    studio.showPlace(places.value[next])
   }
   const step = (by: number) => {
     const count = places.value.length
@@ -60,7 +57,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
   useEffect(() => {
     at.value = 0
     find()
-  }, [asked.value, isExact.value])
+  }, [asked.value, isWhole.value, isCased.value])
   useEffect(
     () => () => {
       view?.unlight('found')
@@ -74,7 +71,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
       <form
         onSubmit={event => event.preventDefault()}
         onKeyDown={event => {
-          if (event.key === 'Escape') studio.isFinding.value = false
+          if (event.key === 'Escape') studio.setFinding(false)
         }}
       >
         <div class="line">
@@ -92,23 +89,15 @@ function OpenFindBar({ studio }: { studio: Studio }) {
           <span class="hint count" role="status">
             {asked.value === ''
               ? ''
-              : text.count(places.value.length === 0 ? 0 : at.value + 1, places.value.length)}
+              : places.value.length === 0
+                ? text.none
+                : words.steps.count(at.value + 1, places.value.length)}
           </span>
-          <button type="button" class="quiet icon" aria-label={text.previous} onClick={() => step(-1)}>
-            <Icon name="up" />
-          </button>
-          <button type="button" class="quiet icon" aria-label={text.next} onClick={() => step(1)}>
-            <Icon name="down" />
-          </button>
-          <Check label={text.exact} of={isExact} />
-          <button
-            type="button"
-            class="quiet icon"
-            aria-label={words.close}
-            onClick={() => (studio.isFinding.value = false)}
-          >
-            <Icon name="close" />
-          </button>
+          <Steps count={places.value.length} onStep={step} />
+        </div>
+        <div class="line">
+          <Check label={text.whole} of={isWhole} />
+          <Check label={text.cased} of={isCased} />
         </div>
         <div class="line">
           <input
@@ -128,21 +117,30 @@ function OpenFindBar({ studio }: { studio: Studio }) {
             {text.replaceAll}
           </button>
         </div>
+        <button
+          type="button"
+          class="quiet icon"
+          aria-label={words.close}
+          onClick={() => studio.setFinding(false)}
+        >
+          <Icon name="close" />
+        </button>
       </form>
     </search>
   )
 }
 
+type Exactness = { isWhole: boolean; isCased: boolean }
+
 /**
- * Returns a pattern that matches the text `asked`, or null when the text is empty. An exact pattern matches
- * only whole words and distinguishes upper and lower case.
+ * Returns a pattern that matches the text `asked`, or null when the text is empty. With `isWhole`, the pattern
+ * matches only whole words. With `isCased`, the pattern distinguishes upper and lower case.
  */
-function patternOf(asked: string, isExact: boolean): RegExp | null {
+function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
   const escaped = asked.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-  return isExact
-    ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'gu')
-    : new RegExp(escaped, 'giu')
+  const pattern = isWhole ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped
+  return new RegExp(pattern, isCased ? 'gu' : 'giu')
 }
 
 export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Place[] {

@@ -1,6 +1,6 @@
 // The head of a job's page: the name of the job and a line of facts.
 
-import { showDateTime, showDuration, showLanguage, showMoney } from '../base/format.ts'
+import { showClock, showDateTime, showLanguage, showMoney } from '../base/format.ts'
 import { askTagged } from '../base/net.ts'
 import { type Job, nameOf } from '../jobs/job.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -44,7 +44,10 @@ export function JobTitle({ job }: { job: Job }) {
       <h1 tabIndex={-1}>
         <bdi>{nameOf(job)}</bdi>
       </h1>
-      <p class="hint">{factsOf(job).join(' · ')}</p>
+      <p class="hint">
+        {factsOf(job).join(' · ')}
+        {job.cost_cents ? <span class="unprinted"> · {showMoney(job.cost_cents)}</span> : null}
+      </p>
     </>
   )
 }
@@ -53,8 +56,7 @@ export function JobTitle({ job }: { job: Job }) {
 function factsOf(job: Job): string[] {
   return [
     showDateTime(job.created_at),
-    ...(job.audio_duration_seconds === null ? [] : [showDuration(job.audio_duration_seconds)]),
+    ...(job.audio_duration_seconds === null ? [] : [showClock(job.audio_duration_seconds)]),
     ...(job.language === null ? [] : [showLanguage(job.language)]),
-    ...(job.cost_cents ? [showMoney(job.cost_cents)] : []),
   ]
 }

@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { go } from '../base/route.ts'
 import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
+import { deleteJob } from '../jobs/job-list.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
@@ -58,11 +59,26 @@ function Failed({ job }: { job: WholeJob }) {
         {code !== 'CANCELLED' && <p>{message}</p>}
         {words.advice[code] && <p>{words.advice[code]}</p>}
         <p class="hint">{text.costsNothing}</p>
-        {url && (
-          <button type="button" class="main" disabled={isBusy.value} onClick={again}>
-            {words.tryAgain}
+        <div class="line">
+          {url ? (
+            <button type="button" class="main" disabled={isBusy.value} onClick={again}>
+              {words.tryAgain}
+            </button>
+          ) : (
+            <a class="button main" href="/jobs">
+              {text.chooseAgain}
+            </a>
+          )}
+          <button
+            type="button"
+            onClick={() => {
+              deleteJob(job)
+              go('/jobs')
+            }}
+          >
+            {text.remove}
           </button>
-        )}
+        </div>
       </div>
     </>
   )

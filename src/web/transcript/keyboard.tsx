@@ -24,7 +24,7 @@ const actions: Record<string, (studio: Studio) => void> = {
   ',': studio => studio.player.changeSpeed(-1),
   '.': studio => studio.player.changeSpeed(1),
   e: studio => studio.toggleEditing(),
-  f: studio => (studio.isFinding.value = true),
+  f: studio => studio.setFinding(true),
   x: studio => (studio.dialog.value = 'export'),
 }
 
@@ -33,6 +33,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
+      if (event.key === 'Escape') studio.leave()
       if (event.key === '?') isHelpOpen.value = true
       const action = isOn.value ? actions[event.key.length === 1 ? event.key.toLowerCase() : event.key] : null
       if (!action) return

@@ -1,60 +1,127 @@
-// Writes a selected passage as subtitles in the SubRip format. A long sentence is divided into cues of similar length.
+// Writes a selected passage as text or subtitles. A long sentence is divided into cues of similar length.
 
+import { showClock } from '../base/format.ts'
+import { separatorOf } from './document.ts'
 import type { TranscriptView } from './view.ts'
 
 /** The indexes of the first and the last word of a passage. The last word is part of the passage. */
 export type Passage = { first: number; last: number }
 
+export type PassageOptions = {
+  format: 'text' | 'srt' | 'vtt'
+  withSpeakers: boolean
+  /** Only for text: each sentence is a paragraph with its time. */
+  withTimes: boolean
+  /** The limits of a cue. */
+  maxWords: number
+  maxChars: number
+  maxSeconds: number
+}
+
 /** Two lines of 42 characters, as is usual for subtitles. */
-const longestCue = 84
-const longestSeconds = 6
+export const usualSubtitles: PassageOptions = {
+  format: 'srt',
+  withSpeakers: false,
+  withTimes: false,
+  maxWords: 50,
+  maxChars: 84,
+  maxSeconds: 6,
+}
 
 /** A word or a cue. `text` has the punctuation behind the last word. */
 type Timed = { start: number; end: number; text: string }
 
-/** Returns the subtitles of a passage. The times count from the start of the whole recording. */
-export function subtitlesOf(view: TranscriptView, passage: Passage): string {
-  return sentencesOf(view, passage)
-    .flatMap(words => cuesOf(words))
-    .map(({ start, end, text }, at) => `${at + 1}\n${timeOf(start)} --> ${timeOf(end)}\n${text.trim()}\n`)
+type Sentence = { speaker: string | null; words: Timed[] }
+
+/** Returns the content of a file with the passage. The times count from the start of the whole recording. */
+export function writePassage(view: TranscriptView, passage: Passage, options: PassageOptions): string {
+  const sentences = sentencesOf(view, passage).map(({ speaker, words }) => ({
+    name: options.withSpeakers && speaker !== null ? view.options.nameOf(speaker) : null,
+    words,
+  }))
+  if (options.format === 'text') return writeText(sentences, options, separatorOf(view.options.language))
+  const cues = sentences.flatMap(({ name, words }) => cuesOf(words, options).map(cue => ({ name, ...cue })))
+  if (options.format === 'srt') {
+    return cues
+      .map(
+        ({ name, start, end, text }, at) =>
+          `${at + 1}\n${times(start, end, ',')}\n${name ? `${name}: ` : ''}${text.trim()}\n`,
+      )
+      .join('\n')
+  }
+  const blocks = cues.map(
+    ({ name, start, end, text }) =>
+      `\n${times(start, end, '.')}\n${name ? `<v ${escaped(name)}>` : ''}${escaped(text.trim())}\n`,
+  )
+  return `WEBVTT\n${blocks.join('')}`
+}
+
+type Named = { name: string | null; words: Timed[] }
+
+/** Writes one paragraph for each turn of a speaker, or with times one paragraph for each sentence. */
+function writeText(sentences: readonly Named[], { withTimes }: PassageOptions, separator: string): string {
+  const paragraphs: { name: string | null; start: number; texts: string[] }[] = []
+  for (const { name, words } of sentences) {
+    const text = words
+      .map(word => word.text)
+      .join('')
+      .trim()
+    const last = paragraphs.at(-1)
+    if (last && !withTimes && last.name === name) last.texts.push(text)
+    else paragraphs.push({ name, start: words[0]?.start ?? 0, texts: [text] })
+  }
+  return paragraphs
+    .map(({ name, start, texts }) => {
+      const time = withTimes ? `[${showClock(start)}] ` : ''
+      return `${time}${name ? `${name}: ` : ''}${texts.join(separator)}\n`
+    })
     .join('\n')
 }
 
 /** Returns the words of the passage, in one list for each utterance. */
-function sentencesOf(view: TranscriptView, { first, last }: Passage): Timed[][] {
-  const sentences = new Map<number, Timed[]>()
+function sentencesOf(view: TranscriptView, { first, last }: Passage): Sentence[] {
+  const sentences = new Map<number, Sentence>()
   for (let word = first; word <= last; word++) {
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
     // The text extends to the start of the next word, so that it includes the punctuation behind this word.
     const next = view.placeOf(word + 1)
-    const whole = view.utterances[utterance]?.text ?? ''
-    const text = whole.slice(from, next?.utterance === utterance ? next.from : undefined)
+    const whole = view.utterances[utterance]
+    const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''
     const start = view.index.starts[word] ?? 0
-    const words = sentences.get(utterance) ?? []
-    sentences.set(utterance, [...words, { start, end: view.index.ends[word] ?? start, text }])
+    const sentence = sentences.get(utterance) ?? { speaker: whole?.speaker ?? null, words: [] }
+    sentence.words.push({ start, end: view.index.ends[word] ?? start, text })
+    sentences.set(utterance, sentence)
   }
   return [...sentences.values()]
 }
 
 /** Divides the words of a sentence into the smallest number of cues, all of about the same length. */
-function cuesOf(words: readonly Timed[], parts = 1): Timed[] {
+function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
   const length = words.reduce((sum, { text }) => sum + text.length, 0)
-  const cues: Timed[] = []
+  const cues: (Timed & { count: number })[] = []
   let passed = 0
   for (const word of words) {
     const part = Math.floor(((passed + word.text.length / 2) / length) * parts)
     passed += word.text.length
     const cue = cues[part]
-    if (cue) Object.assign(cue, { text: cue.text + word.text, end: word.end })
-    else cues[part] = { ...word }
+    if (cue) Object.assign(cue, { text: cue.text + word.text, end: word.end, count: cue.count + 1 })
+    else cues[part] = { ...word, count: 1 }
   }
-  const isLong = ({ start, end, text }: Timed) =>
-    text.trim().length > longestCue || end - start > longestSeconds
-  return cues.some(isLong) && parts < words.length ? cuesOf(words, parts + 1) : cues.filter(Boolean)
+  const isLong = ({ start, end, text, count }: Timed & { count: number }) =>
+    text.trim().length > options.maxChars || end - start > options.maxSeconds || count > options.maxWords
+  return cues.some(isLong) && parts < words.length ? cuesOf(words, options, parts + 1) : cues.filter(Boolean)
 }
 
-function timeOf(seconds: number): string {
-  return new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', ',')
+function times(start: number, end: number, point: ',' | '.'): string {
+  return `${timeOf(start, point)} --> ${timeOf(end, point)}`
+}
+
+function timeOf(seconds: number, point: ',' | '.'): string {
+  return new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', point)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

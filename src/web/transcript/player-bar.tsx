@@ -1,7 +1,7 @@
 // The controls of the player, fixed to the lower edge of the window.
 
 import { effect } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { showClock, showSpeed } from '../base/format.ts'
 import { theme } from '../base/theme.ts'
 import { Check } from '../parts/form.tsx'
@@ -14,17 +14,32 @@ import { drawSpeakers, drawWave } from './wave.ts'
 const text = words.player
 
 export function PlayerBar({ studio }: { studio: Studio }) {
-  const { player, job } = studio
-  if (player.silence.value) {
-    return (
-      <section class="player">
-        <p class="hint">{text[player.silence.value]}</p>
-      </section>
-    )
+  const { player } = studio
+  const bar = useRef<HTMLElement>(null)
+  useLayoutEffect(() => (bar.current ? reserveSpace(bar.current) : undefined), [])
+  return (
+    <section ref={bar} class="player" aria-label={text.title}>
+      {player.silence.value ? <p class="hint">{text[player.silence.value]}</p> : <Controls studio={studio} />}
+    </section>
+  )
+}
+
+/** Writes the height of the player into `--bar`, so that the styles keep the text and other bars above the player. */
+function reserveSpace(bar: HTMLElement): () => void {
+  const { style } = document.documentElement
+  const resized = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
+  resized.observe(bar)
+  return () => {
+    resized.disconnect()
+    style.removeProperty('--bar')
   }
+}
+
+function Controls({ studio }: { studio: Studio }) {
+  const { player, job } = studio
   const playing = player.isPlaying.value
   return (
-    <section class="player" aria-label={text.title}>
+    <>
       <Wave studio={studio} key={job.id} />
       <div class="controls">
         <button type="button" class="quiet icon" aria-label={text.back} onClick={() => jump(studio, -10)}>
@@ -59,7 +74,7 @@ export function PlayerBar({ studio }: { studio: Studio }) {
         </label>
         <Check label={text.skipSilence} of={skipsSilence} />
       </div>
-    </section>
+    </>
   )
 }
 

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { showClock, showPercent } from '../base/format.ts'
+import { showClock } from '../base/format.ts'
 import { timing } from '../base/timing.ts'
 import { isEnded, type Job } from '../jobs/job.ts'
 import { cancelJob } from '../jobs/job-list.ts'
@@ -37,13 +37,14 @@ export function Running({ job: first, onEnd }: RunningProps) {
       <div class="running" role="status">
         <p class="lead">{status === 'processing' && progress ? progress : words.jobs.statuses[status]}</p>
         <progress aria-label={text.progress} max={100} {...(percent == null ? {} : { value: percent })} />
-        <p class="hint">
-          {percent == null ? text.staysSafe : `${showPercent(percent / 100)} · ${text.staysSafe}`}
-        </p>
+        <p class="hint">{text.staysSafe}</p>
         <button type="button" onClick={() => cancelJob(job.value).then(onEnd)}>
           {text.cancel}
         </button>
       </div>
+      <p class="hint">
+        {utterances.value.length === 0 && text.soon} {job.value.diarize && text.speakersLater}
+      </p>
       {utterances.value.length > 0 && (
         <section class="text live" aria-label={text.soFar} lang={job.value.language ?? undefined}>
           <h2>{text.soFar}</h2>

@@ -1,18 +1,17 @@
 // The menu of a selected passage. Its buttons play the passage, copy its text, copy a link, or save subtitles.
 
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
 import { baseNameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
 import { wordAtCharacter } from './document.ts'
-import { type Passage, subtitlesOf } from './passage.ts'
-import { copy, type Studio } from './studio.ts'
+import { type Passage, usualSubtitles, writePassage } from './passage.ts'
+import { copy, type Studio, saveFile } from './studio.ts'
 
 const text = words.selection
 
 export function Selection({ studio }: { studio: Studio }) {
-  const passage = useSignal<Passage | null>(null)
+  const { passage } = studio
   useEffect(() => {
     const look = () => {
       passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)
@@ -52,7 +51,7 @@ export function Selection({ studio }: { studio: Studio }) {
   )
 }
 
-function timesOf({ view }: Studio, { first, last }: Passage): { start: number; end: number } {
+export function timesOf({ view }: Studio, { first, last }: Passage): { start: number; end: number } {
   return { start: view?.index.starts[first] ?? 0, end: view?.index.ends[last] ?? 0 }
 }
 
@@ -79,10 +78,11 @@ function selectedPassage({ view }: Studio): Passage | null {
 
 function saveSubtitles(studio: Studio, passage: Passage): void {
   if (!studio.view) return
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([subtitlesOf(studio.view, passage)], { type: 'text/plain' }))
+  saveFile(`${passageName(studio, passage)}.srt`, writePassage(studio.view, passage, usualSubtitles))
+}
+
+/** Returns the name of a file with a passage, without its extension: the name of the job, and the start. */
+export function passageName(studio: Studio, passage: Passage): string {
   const { start } = timesOf(studio, passage)
-  link.download = `${baseNameOf(studio.job)} ${showClock(start).replaceAll(':', '-')}.srt`
-  link.click()
-  URL.revokeObjectURL(link.href)
+  return `${baseNameOf(studio.job)} ${showClock(start).replaceAll(':', '-')}`
 }

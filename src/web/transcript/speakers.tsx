@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { showDuration, showPercent } from '../base/format.ts'
 import { Icon } from '../parts/icon.tsx'
-import { tellFault } from '../parts/toast.tsx'
+import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { talkTimes } from './document.ts'
 import type { Studio } from './studio.ts'
@@ -81,7 +81,7 @@ function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: nu
 function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   const { edits } = studio
   const field = useRef<HTMLInputElement>(null)
-  const shown = edits.nameOf(speaker)
+  const shown = studio.nameOf(speaker)
   const isAsked = studio.renaming.value === speaker
   useEffect(() => {
     if (!isAsked) return
@@ -90,12 +90,16 @@ function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   }, [isAsked])
   const save = (input: HTMLInputElement) => {
     const name = input.value.trim()
-    if (name === '' || name === shown) input.value = shown
-    else
-      edits.rename(speaker, name).catch(fault => {
+    input.value = name || shown
+    if (name === '' || name === shown) return
+    const before = edits.nameOf(speaker)
+    edits.rename(speaker, name).then(
+      () => tell(text.renamed(name), () => edits.rename(speaker, before).catch(tellFault)),
+      fault => {
         input.value = shown
         tellFault(fault)
-      })
+      },
+    )
   }
   return (
     <input
@@ -103,9 +107,16 @@ function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
       class="name"
       dir="auto"
       aria-label={text.nameOf(shown)}
-      title={text.rename}
+      title={`${shown} – ${text.rename}`}
       maxLength={80}
       value={shown}
+      onMouseDown={event => {
+        // The first click selects the whole name, so that typing replaces it. A further click places the caret.
+        if (document.activeElement === event.currentTarget) return
+        event.preventDefault()
+        event.currentTarget.focus()
+        event.currentTarget.select()
+      }}
       onBlur={event => save(event.currentTarget)}
       onKeyDown={event => {
         if (event.key === 'Enter') event.currentTarget.blur()

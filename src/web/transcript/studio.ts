@@ -1,12 +1,13 @@
 // The state that the components of the transcript page share: the text, the player, the edits and the switches.
 
 import { signal } from '@preact/signals'
-import { showClock } from '../base/format.ts'
+import { showClock, showSpeaker } from '../base/format.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { firstWordOf, type Result, separatorOf, talkTimes, turnsOf } from './document.ts'
 import { Edits } from './edits.ts'
 import type { WholeJob } from './job-head.tsx'
+import type { Passage } from './passage.ts'
 import { Player } from './player.ts'
 import { type Place, TranscriptView } from './view.ts'
 
@@ -22,6 +23,12 @@ export class Studio {
   readonly isFollowing = signal(true)
   readonly isFinding = signal(false)
   readonly showsDoubt = signal(false)
+  /** The places of the doubtful words, while they are marked. */
+  readonly doubtful = signal<Place[]>([])
+  /** False while the sentence that is spoken is outside the window. */
+  readonly isSpokenVisible = signal(true)
+  /** The passage that the reader has selected. */
+  readonly passage = signal<Passage | null>(null)
   /** The label of a speaker whose name a person wants to change. The list of speakers moves the focus to its field. */
   readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)
@@ -31,6 +38,11 @@ export class Studio {
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
+  /** Watches the sentence that is spoken. The margins are the header and the player. */
+  readonly #watcher = new IntersectionObserver(
+    entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
+    { rootMargin: '-56px 0px -112px' },
+  )
   /** The speakers. The speaker who talks most is first. */
   readonly #speakers: string[]
 
@@ -56,11 +68,24 @@ export class Studio {
     return Math.max(0, this.#speakers.indexOf(speaker)) % colours
   }
 
+  get speakerCount(): number {
+    return this.#speakers.length
+  }
+
+  /** Returns the name of a speaker as the page shows it. */
+  nameOf(speaker: string): string {
+    return showSpeaker(this.edits.nameOf(speaker))
+  }
+
   open(container: HTMLElement): void {
     this.view = new TranscriptView(container, this.result.utterances, {
       language: this.result.language,
-      nameOf: speaker => this.edits.nameOf(speaker),
+      nameOf: speaker => this.nameOf(speaker),
       colourOf: speaker => this.colourOf(speaker),
+      onSpoken: sentence => {
+        this.#watcher.disconnect()
+        this.#watcher.observe(sentence)
+      },
     })
     this.edits.open()
     // The page scrolls with the spoken word until the reader scrolls.
@@ -77,6 +102,7 @@ export class Studio {
 
   close(): void {
     this.#stop.abort()
+    this.#watcher.disconnect()
     this.edits.close()
     this.view?.close()
   }
@@ -118,10 +144,31 @@ export class Studio {
     this.edits.setEditing(!this.edits.isEditing.value)
   }
 
-  toggleDoubt(): void {
-    this.showsDoubt.value = !this.showsDoubt.value
-    if (this.showsDoubt.value) this.view?.light('doubt', this.#doubtful())
-    else this.view?.unlight('doubt')
+  /** Opens or closes the search. The search and the doubtful words share one place on the page. */
+  setFinding(isFinding: boolean): void {
+    if (isFinding) this.setDoubt(false)
+    this.isFinding.value = isFinding
+  }
+
+  setDoubt(isShown: boolean): void {
+    if (isShown) this.setFinding(false)
+    this.showsDoubt.value = isShown
+    this.#markDoubt()
+  }
+
+  /** Highlights a place as the current one and scrolls to it. Without a place, removes the highlight. */
+  showPlace(place: Place | undefined): void {
+    this.view?.light('current', place ? [place] : [])
+    if (!place) return
+    this.#setFollowing(false)
+    this.view?.reveal(place.utterance)
+  }
+
+  /** Closes what is open beside the text: editing first, then the search, then the marks of doubtful words. */
+  leave(): void {
+    if (this.edits.isEditing.value) this.edits.setEditing(false)
+    else if (this.isFinding.value) this.setFinding(false)
+    else this.setDoubt(false)
   }
 
   copyLink(seconds: number): void {
@@ -143,7 +190,7 @@ export class Studio {
       .map(turn => {
         const said = utterances.slice(first + turn.first, first + turn.last)
         const time = withTimes ? `[${showClock(said[0]?.start ?? 0)}] ` : ''
-        const name = turn.speaker === null ? '' : `${this.edits.nameOf(turn.speaker)}: `
+        const name = turn.speaker === null ? '' : `${this.nameOf(turn.speaker)}: `
         return `${time}${name}${said.map(({ text }) => text).join(separatorOf(this.result.language))}`
       })
       .join('\n\n')
@@ -162,10 +209,15 @@ export class Studio {
 
   #reindex(): void {
     this.view?.reindex()
-    if (this.showsDoubt.value) this.view?.light('doubt', this.#doubtful())
+    if (this.showsDoubt.value) this.#markDoubt()
   }
 
-  #doubtful(): Place[] {
+  #markDoubt(): void {
+    this.doubtful.value = this.showsDoubt.value ? this.#doubtfulPlaces() : []
+    this.view?.light('doubt', this.doubtful.value)
+  }
+
+  #doubtfulPlaces(): Place[] {
     const index = this.view?.index
     if (!index) return []
     return [...index.confidence.keys()]
@@ -187,4 +239,13 @@ export function copy(value: string, message: string): void {
     () => tell(message),
     () => tellFault(words.transcript.noClipboard),
   )
+}
+
+/** Saves a text as a file on the reader's computer. */
+export function saveFile(name: string, content: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([content], { type: 'text/plain' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
 }

@@ -1,12 +1,15 @@
 // The page of a completed transcript: the text, the tools around the text, and the player below.
 
+import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { details } from '../account/session.ts'
 import { fragment, go } from '../base/route.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
+import { DoubtBar } from './doubt.tsx'
 import { Editing } from './editing.tsx'
 import { ExportDialog } from './export.tsx'
 import { FindBar } from './find.tsx'
@@ -43,46 +46,51 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   }, [fragment.value])
 
   return (
-    <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
-      <header class="job-head">
-        <JobTitle job={job} />
-        <Tools studio={studio} />
-        <Warnings result={result} />
-      </header>
-      <aside aria-label={text.aside}>
-        <video
-          ref={media}
-          src={player.source}
-          preload="metadata"
-          playsInline
-          hidden={!player.hasPicture.value}
-          onClick={() => player.toggle()}
-        >
-          <track
-            key={subtitles}
-            kind="captions"
-            default
-            label={text.subtitles}
-            src={subtitles ?? undefined}
-          />
-        </video>
-        {player.hasPicture.value && <PictureTools studio={studio} video={media} />}
-        <Speakers studio={studio} />
-      </aside>
-      <FindBar studio={studio} />
-      <Editing studio={studio} />
-      {result.utterances.length === 0 && <p class="empty">{text.noWords}</p>}
-      <section ref={container} class="text" aria-label={text.label} />
-      {!isFollowing.value && player.isPlaying.value && (
-        <button type="button" class="follow main" onClick={() => studio.follow()}>
-          {text.follow}
-        </button>
-      )}
-      <Selection studio={studio} />
-      <PlayerBar studio={studio} />
-      <Keyboard studio={studio} />
-      {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
-    </article>
+    <>
+      <div class="text-bars">
+        <FindBar studio={studio} />
+        <DoubtBar studio={studio} />
+        <Editing studio={studio} />
+      </div>
+      <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
+        <header class="job-head">
+          <JobTitle job={job} />
+          <Tools studio={studio} />
+          <Warnings result={result} />
+        </header>
+        <aside aria-label={text.aside}>
+          <video
+            ref={media}
+            src={player.source}
+            preload="metadata"
+            playsInline
+            hidden={!player.hasPicture.value}
+            onClick={() => player.toggle()}
+          >
+            <track
+              key={subtitles}
+              kind="captions"
+              default
+              label={text.subtitles}
+              src={subtitles ?? undefined}
+            />
+          </video>
+          {player.hasPicture.value && <PictureTools studio={studio} video={media} />}
+          <Speakers studio={studio} />
+        </aside>
+        {result.utterances.length === 0 && <p class="empty">{text.noWords}</p>}
+        <section ref={container} class="text" aria-label={text.label} />
+        {!isFollowing.value && player.isPlaying.value && !studio.isSpokenVisible.value && (
+          <button type="button" class="follow main" onClick={() => studio.follow()}>
+            {text.follow}
+          </button>
+        )}
+        <Selection studio={studio} />
+        <PlayerBar studio={studio} />
+        <Keyboard studio={studio} />
+        {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
+      </article>
+    </>
   )
 }
 
@@ -103,19 +111,16 @@ function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTML
 
 function Tools({ studio }: { studio: Studio }) {
   const { edits } = studio
+  /** On a narrow screen, the first tools are shown with a button for the others. */
+  const showsAll = useSignal(false)
   return (
-    <div class="tools" role="toolbar" aria-label={text.tools}>
-      <Tool
-        icon="pen"
-        label={edits.isEditing.value ? text.stopEditing : text.edit}
-        isOn={edits.isEditing.value}
-        onUse={() => studio.toggleEditing()}
-      />
+    <div class={showsAll.value ? 'tools all' : 'tools'} role="toolbar" aria-label={text.tools}>
+      <Tool icon="pen" label={text.edit} isOn={edits.isEditing.value} onUse={() => studio.toggleEditing()} />
       <Tool
         icon="search"
         label={text.find}
         isOn={studio.isFinding.value}
-        onUse={() => (studio.isFinding.value = !studio.isFinding.value)}
+        onUse={() => studio.setFinding(!studio.isFinding.value)}
       />
       <Tool icon="download" label={text.export} onUse={() => (studio.dialog.value = 'export')} />
       <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: false })} />
@@ -125,7 +130,7 @@ function Tools({ studio }: { studio: Studio }) {
         icon="doubt"
         label={text.doubtful}
         isOn={studio.showsDoubt.value}
-        onUse={() => studio.toggleDoubt()}
+        onUse={() => studio.setDoubt(!studio.showsDoubt.value)}
       />
       <Tool icon="print" label={text.print} onUse={() => print()} />
       <Tool
@@ -136,6 +141,15 @@ function Tools({ studio }: { studio: Studio }) {
           go('/jobs')
         }}
       />
+      <button
+        type="button"
+        class="quiet tool small-only more-tools"
+        aria-expanded={showsAll.value}
+        onClick={() => (showsAll.value = !showsAll.value)}
+      >
+        <Icon name={showsAll.value ? 'up' : 'menu'} />
+        <span>{showsAll.value ? text.fewerTools : text.moreTools}</span>
+      </button>
     </div>
   )
 }
@@ -144,18 +158,31 @@ type ToolProps = { icon: IconName; label: string; isOn?: boolean; onUse: () => v
 
 function Tool({ icon, label, isOn, onUse }: ToolProps) {
   return (
-    <button type="button" class="quiet tool" aria-pressed={isOn} onClick={onUse}>
+    // Without the default action of the press, the selected passage stays selected.
+    <button
+      type="button"
+      class="quiet tool"
+      aria-pressed={isOn}
+      onMouseDown={event => event.preventDefault()}
+      onClick={onUse}
+    >
       <Icon name={icon} />
       <span>{label}</span>
     </button>
   )
 }
 
+/** Matches a warning that names a command of the server. Only operators can run such a command. */
+const commandOfOperator = /\brun steno /
+
 function Warnings({ result }: { result: Result }) {
-  if (!result.warnings?.length) return null
+  const shown = (result.warnings ?? []).filter(
+    warning => details.value?.operator || !commandOfOperator.test(warning),
+  )
+  if (shown.length === 0) return null
   return (
     <ul class="warnings">
-      {result.warnings.map(warning => (
+      {shown.map(warning => (
         <li key={warning}>{warning}</li>
       ))}
     </ul>

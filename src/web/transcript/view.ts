@@ -25,6 +25,8 @@ export type ViewOptions = {
   nameOf: (speaker: string) => string
   /** Called with the label of a speaker. Returns the number of the speaker's colour. */
   colourOf: (speaker: string) => number
+  /** Called with the element of an utterance when its first word is highlighted. */
+  onSpoken: (utterance: HTMLElement) => void
 }
 
 export class TranscriptView {
@@ -36,6 +38,7 @@ export class TranscriptView {
   readonly #spoken = new Highlight()
   #word = -1
   #row: Element | null = null
+  #sentence: HTMLElement | null = null
 
   constructor(
     readonly root: HTMLElement,
@@ -44,7 +47,7 @@ export class TranscriptView {
   ) {
     this.index = indexWords(utterances)
     root.lang = options.language
-    if (directionOf(options.language) === 'rtl') root.dir = 'rtl'
+    if (directionOf(utterances) === 'rtl') root.dir = 'rtl'
     const all = document.createDocumentFragment()
     for (const turn of turnsOf(utterances)) all.append(this.#rowOf(turn))
     root.replaceChildren(all)
@@ -60,7 +63,10 @@ export class TranscriptView {
     const place = this.placeOf(word)
     if (!place) return word
     this.#spoken.add(this.rangeOf(place))
-    const row = this.spans[place.utterance]?.closest('.turn') ?? null
+    const sentence = this.spans[place.utterance] ?? null
+    if (sentence && sentence !== this.#sentence) this.options.onSpoken(sentence)
+    this.#sentence = sentence
+    const row = sentence?.closest('.turn') ?? null
     if (row !== this.#row) {
       this.#row?.removeAttribute('aria-current')
       row?.setAttribute('aria-current', 'true')

@@ -1,0 +1,45 @@
+// The bar that explains the marks of doubtful words, and leads from one doubtful word to the next.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
+import { words } from '../words.ts'
+import { Steps } from './steps.tsx'
+import type { Studio } from './studio.ts'
+
+const text = words.doubt
+
+export function DoubtBar({ studio }: { studio: Studio }) {
+  return studio.showsDoubt.value ? <OpenDoubtBar studio={studio} /> : null
+}
+
+function OpenDoubtBar({ studio }: { studio: Studio }) {
+  /** The index of the current word. -1 before the first step. */
+  const at = useSignal(-1)
+  const places = studio.doubtful.value
+  const count = places.length
+  useEffect(() => () => studio.view?.unlight('current'), [])
+  const step = (by: 1 | -1) => {
+    at.value = at.value < 0 && by < 0 ? count - 1 : (at.value + by + count) % count
+    studio.showPlace(places[at.value])
+  }
+  return (
+    <section class="line doubt" aria-label={text.title}>
+      <span role="status">
+        {count > 0 && <span class="sample">{text.sample}</span>} {text.legend(count)}
+      </span>
+      <span class="hint count">
+        {at.value >= 0 && count > 0 ? words.steps.count(at.value + 1, count) : ''}
+      </span>
+      <Steps count={count} onStep={step} />
+      <button
+        type="button"
+        class="quiet icon"
+        aria-label={words.close}
+        onClick={() => studio.setDoubt(false)}
+      >
+        <Icon name="close" />
+      </button>
+    </section>
+  )
+}
