@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { showClock } from '../base/format.ts'
+import { showClock, showSpeaker } from '../base/format.ts'
 import { messageOf } from '../base/net.ts'
 import { go, query } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
@@ -86,7 +86,7 @@ function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {
           {hit.speaker && (
             <>
               {' · '}
-              <bdi>{hit.speaker}</bdi>
+              <bdi>{showSpeaker(hit.speaker)}</bdi>
             </>
           )}
         </span>
