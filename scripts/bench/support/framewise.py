@@ -1,5 +1,6 @@
 # Writes random CTC and TDT models in the published file layouts, and transcribes files with sherpa-onnx and onnx-asr.
 #   framewise.py make FOLDER          writes FOLDER/ctc and FOLDER/tdt
+#   framewise.py make-large FOLDER    the same, with the sizes of Omnilingual CTC 300M and Parakeet TDT 0.6b in 8 bits
 #   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: text, and the starts of the words
 # This script needs the packages onnx, onnx-asr, sherpa-onnx and soundfile.
 import json
@@ -33,9 +34,50 @@ def write(path, nodes, inputs, outputs, constants, metadata=None):
     onnx.save(model, path)
 
 
-def make_ctc(folder, width=96, tokens=600):
+def transformer(given, made, width, layers):
+    """Returns the nodes and the constants of transformer layers. All layers share their weights, which keeps the file
+    small. The input and the output are N × frames × width."""
+    constants = {f"t.{part}": values(width, width, scale=width**-0.5) for part in ("q", "k", "v", "o")}
+    constants |= {"t.up": values(width, 4 * width, scale=width**-0.5)}
+    constants |= {"t.down": values(4 * width, width, scale=(4 * width) ** -0.5)}
+    constants |= {"t.ones": np.ones(width, np.float32), "t.zeros": np.zeros(width, np.float32)}
+    constants |= {"t.split": np.array([0, 0, width // 64, 64]), "t.join": np.array([0, 0, width]), "t.eight": np.float32(8)}
+    nodes, x = [], given
+    for layer in range(layers):
+        named = lambda part: f"t{layer}.{part}"
+
+        def add(operation, inputs, part, **more):
+            nodes.append((operation, inputs, [named(part)], more))
+            return named(part)
+
+        def split(part, turned):
+            product = add("MatMul", [even, f"t.{part}"], f"{part}.flat")
+            return add("Transpose", [add("Reshape", [product, "t.split"], f"{part}.split")], part, perm=turned)
+
+        even = add("LayerNormalization", [x, "t.ones", "t.zeros"], "even", axis=-1)
+        q, k, v = split("q", [0, 2, 1, 3]), split("k", [0, 2, 3, 1]), split("v", [0, 2, 1, 3])
+        likeness = add("Div", [add("MatMul", [q, k], "product"), "t.eight"], "likeness")
+        mixed = add("MatMul", [add("Softmax", [likeness], "shares", axis=-1), v], "mixed")
+        joined = add("Reshape", [add("Transpose", [mixed], "turned", perm=[0, 2, 1, 3]), "t.join"], "joined")
+        x = add("Add", [x, add("MatMul", [joined, "t.o"], "attended")], "heard")
+        even = add("LayerNormalization", [x, "t.ones", "t.zeros"], "even2", axis=-1)
+        wide = add("Relu", [add("MatMul", [even, "t.up"], "wide")], "relu")
+        x = add("Add", [x, add("MatMul", [wide, "t.down"], "narrow")], "out")
+    nodes.append(("Identity", [x], [made], {}))
+    return nodes, constants
+
+
+def in_8_bits(path):
+    """Quantizes a model as the published ones are."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(path, path, weight_type=QuantType.QInt8)
+
+
+def make_ctc(folder, width=96, tokens=600, layers=0):
     blank = np.zeros(tokens, np.float32)
     blank[0] = 7
+    deep, shared = transformer("frames", "deep", width, layers)
     nodes = [
         ("Unsqueeze", ["x", "one"], ["sound"], {}),
         ("Conv", ["sound", "w1"], ["c1"], {"strides": [320], "pads": [40, 40]}),
@@ -43,7 +85,8 @@ def make_ctc(folder, width=96, tokens=600):
         ("Conv", ["t1", "w2"], ["c2"], {"pads": [1, 1]}),
         ("Tanh", ["c2"], ["t2"], {}),
         ("Transpose", ["t2"], ["frames"], {"perm": [0, 2, 1]}),
-        ("MatMul", ["frames", "w3"], ["scores"], {}),
+        *deep,
+        ("MatMul", ["deep", "w3"], ["scores"], {}),
         ("Add", ["scores", "blank"], ["logits"], {}),
     ]
     constants = {
@@ -52,19 +95,24 @@ def make_ctc(folder, width=96, tokens=600):
         "w2": values(width, width, 3, scale=0.12),
         "w3": values(width, tokens, scale=0.5),
         "blank": blank,
+        **shared,
     }
     ports = [("x", "f", ["N", "samples"])], [("logits", "f", ["N", "frames", tokens])]
     metadata = {"model_type": "omnilingual-asr", "version": "1", "model_author": "random"}
     write(f"{folder}/model.int8.onnx", nodes, *ports, constants, metadata)
-    letters = [chr(97 + each) if each < 26 else chr(0xC0 + each) for each in range(tokens - 5)]
+    letters = [chr(97 + each) if each < 26 else chr(0x4E00 + each) for each in range(tokens - 5)]
     lines = [f"{token} {number}\n" for number, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", "", *letters])]
     open(f"{folder}/tokens.txt", "w").write("".join(lines))
 
 
-def make_tdt(folder, width=64, hidden=32, tokens=300, layers=2):
+def make_tdt(folder, width=64, hidden=32, tokens=300, layers=2, depth=0):
+    deep, shared = transformer("frames", "deep", width, depth)
     encoder = [
         ("Conv", ["audio_signal", "w"], ["c"], {"strides": [8], "pads": [0, 7]}),
-        ("Tanh", ["c"], ["outputs"], {}),
+        ("Tanh", ["c"], ["t"], {}),
+        ("Transpose", ["t"], ["frames"], {"perm": [0, 2, 1]}),
+        *deep,
+        ("Transpose", ["deep"], ["outputs"], {"perm": [0, 2, 1]}),
         ("Sub", ["length", "one"], ["before"], {}),
         ("Div", ["before", "eight"], ["whole"], {}),
         ("Add", ["whole", "one"], ["encoded_lengths"], {}),
@@ -74,7 +122,7 @@ def make_tdt(folder, width=64, hidden=32, tokens=300, layers=2):
         encoder,
         [("audio_signal", "f", ["N", 128, "T"]), ("length", "l", ["N"])],
         [("outputs", "f", ["N", width, "T8"]), ("encoded_lengths", "l", ["N"])],
-        {"w": values(width, 128, 8, scale=0.06), "one": np.array([1]), "eight": np.array([8])},
+        {"w": values(width, 128, 8, scale=0.06), "one": np.array([1]), "eight": np.array([8]), **shared},
     )
     blank = np.zeros(tokens + 6, np.float32)
     blank[tokens] = 6
@@ -205,9 +253,12 @@ def hear(kind, folder, files):
         )
     else:
         import onnx_asr
+        import onnxruntime
 
-        providers = ["CPUExecutionProvider"]
-        model = onnx_asr.load_model("nemo-conformer-tdt", folder, quantization="int8", providers=providers)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        own = {"quantization": "int8", "providers": ["CPUExecutionProvider"], "sess_options": options}
+        model = onnx_asr.load_model("nemo-conformer-tdt", folder, **own)
         model = model.with_timestamps()
     for file in files:
         sound, rate = soundfile.read(file, dtype="float32")
@@ -223,9 +274,20 @@ def hear(kind, folder, files):
         print(json.dumps({"tokens": list(tokens), "times": [float(each) for each in times]}))
 
 
-if sys.argv[1] == "make":
+# A conformer layer of Parakeet has twice the weights of a transformer layer.
+LARGE = {
+    "ctc": dict(width=1024, tokens=10288, layers=24),
+    "tdt": dict(width=1024, hidden=640, tokens=8192, depth=48),
+}
+
+if sys.argv[1] in ("make", "make-large"):
     for kind, maker in (("ctc", make_ctc), ("tdt", make_tdt)):
-        os.makedirs(f"{sys.argv[2]}/{kind}", exist_ok=True)
-        maker(f"{sys.argv[2]}/{kind}")
+        folder = f"{sys.argv[2]}/{kind}"
+        os.makedirs(folder, exist_ok=True)
+        maker(folder, **(LARGE[kind] if sys.argv[1] == "make-large" else {}))
+        if sys.argv[1] == "make-large":
+            for name in os.listdir(folder):
+                if name.endswith(".int8.onnx"):
+                    in_8_bits(f"{folder}/{name}")
 else:
     hear(sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -1,9 +1,9 @@
-// A child process of the benchmarks. Transcribes each file as one window with a CTC or TDT model. Prints the words of
-// each file as a line of JSON.
+// A child process of the benchmarks. Transcribes each file as one window with a CTC or TDT model, and the windows in blocks
+// as in a job. Prints the words of each file as a line of JSON.
 
 import { openCtc } from '../../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../../src/engine/framewise/tdt.ts'
-import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
+import { Recording, type Window, windowOf } from '../../../src/engine/hear/windows.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { decode } from '../../../src/media/decode.ts'
@@ -20,15 +20,27 @@ async function hear({ kind, folder, files }: FramewiseOrder): Promise<void> {
   const runtime = openRuntime(runtimeLibrary(), 1)
   const model = await (kind === 'ctc' ? openCtc : openTdt)(runtime, { name: kind, folder }, 'cpu')
   const listener = { onSamples: async () => {}, onWarning: () => {} }
+  const recording = new Recording()
+  const windows: Window[] = []
   for (const file of files) {
-    const recording = new Recording()
+    const from = recording.length
     const sound = decode(file, { signal: new AbortController().signal, durationMsMax: 600_000 })
     for await (const part of sound) recording.add(part)
-    const voice = { from: 0, to: Math.min(recording.length, samplesMax) }
-    const hearing = model.start({ prompt: null, vocabulary: [] })
+    const voice = { from, to: Math.min(recording.length, from + samplesMax) }
+    windows.push(windowOf([{ ...voice, voice }]))
+  }
+  const hearing = model.start({ prompt: null, vocabulary: [] })
+  for (let at = 0; at < windows.length; at += hearing.rows) {
+    const block = windows.slice(at, at + hearing.rows)
     const options = { recording, language: null, translate: false, listener }
-    const { texts } = await hearing.hear([windowOf([{ ...voice, voice }])], options)
-    const heard: FramewiseHeard = texts.map(({ text, from }) => ({ text: text.trim(), start: from / rate }))
-    console.log(JSON.stringify(heard))
+    const { texts } = await hearing.hear(block, options)
+    for (const window of block) {
+      const own = texts.filter(({ from }) => from >= window.from && from < window.to)
+      const heard: FramewiseHeard = own.map(({ text, from }) => ({
+        text: text.trim(),
+        start: (from - window.from) / rate,
+      }))
+      console.log(JSON.stringify(heard))
+    }
   }
 }
