@@ -1,6 +1,7 @@
 // Measures the names of known voices: how often the print of a reader is taken for the reader's own, and how often for
 // that of another one. The readers are those of LibriSpeech test-other, whom the built-in encoder never heard. A print
-// is made of some utterances; it is compared with prints of other utterances of all readers.
+// is made of some utterances; it is compared with prints of other utterances of all readers. The last table row chooses the
+// threshold on three of the five readers, and measures it on the two others, for each such choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -48,18 +49,56 @@ async function run(): Promise<string[][]> {
         if (print && test) draws.push({ reader, print, test })
       }
     rows.push([name, ...rates(draws)])
+    if (count === 2) rows.push([`${name}, chosen on three readers`, ...heldOut(draws)])
   }
   return rows
 }
 
-/** Returns the number of pairs, the two error rates at each threshold, and the equal error rate. */
-function rates(draws: readonly Draw[]): string[] {
+/** At most this share of the prints of two different readers may pass a chosen threshold. */
+const wrongMax = 0.001
+
+/**
+ * Chooses the lowest threshold that at most `wrongMax` of the wrong pairs of three readers pass. Returns the number of
+ * pairs of the other two readers, their two error rates, and the range of the chosen thresholds.
+ */
+function heldOut(draws: readonly Draw[]): string[] {
+  const all = [...new Set(draws.map(({ reader }) => reader))]
+  const total = { same: 0, missed: 0, different: 0, wrong: 0 }
+  const chosen: number[] = []
+  for (const [index, one] of all.entries())
+    for (const other of all.slice(index + 1)) {
+      const isHeld = ({ reader }: Draw) => reader === one || reader === other
+      const tuning = likenesses(draws.filter(draw => !isHeld(draw)))
+      const least =
+        tuning.different.toSorted((a, b) => b - a)[Math.floor(wrongMax * tuning.different.length)] ?? 0
+      chosen.push(least)
+      const { same, different } = likenesses(draws.filter(isHeld))
+      total.same += same.length
+      total.missed += same.filter(likeness => likeness <= least).length
+      total.different += different.length
+      total.wrong += different.filter(likeness => likeness > least).length
+    }
+  return [
+    `${total.same} + ${total.different}`,
+    `${percent(total.missed / total.same)}, ${percent(total.wrong / total.different)}`,
+    `at ${Math.min(...chosen).toFixed(2)} to ${Math.max(...chosen).toFixed(2)}`,
+  ]
+}
+
+/** Returns the likeness of each pair of prints: of the same reader, and of two different readers. */
+function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
   const different: number[] = []
   for (const one of draws)
     for (const other of draws)
       if (one === other) same.push(dot(one.print, other.test))
       else if (one.reader !== other.reader) different.push(dot(one.print, other.test))
+  return { same, different }
+}
+
+/** Returns the number of pairs, the two error rates at each threshold, and the equal error rate. */
+function rates(draws: readonly Draw[]): string[] {
+  const { same, different } = likenesses(draws)
   const missed = (least: number) => same.filter(likeness => likeness < least).length / same.length
   const wrong = (least: number) => different.filter(likeness => likeness >= least).length / different.length
   const equal = same
