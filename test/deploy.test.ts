@@ -50,6 +50,7 @@ type Panel = {
   id: number
   title: string
   type: string
+  options: object
   gridPos: Record<'h' | 'w' | 'x' | 'y', number>
   targets: { expr: string; refId: string }[]
 }
@@ -59,10 +60,16 @@ test('the dashboard has panels that do not overlap, each with a query on the cho
     title: string
     schemaVersion: number
     panels: Panel[]
-    templating: { list: { name: string }[] }
+    templating: { list: { name: string; query: unknown }[] }
   }
   expect(dashboard).toMatchObject({ title: 'steno', schemaVersion: expect.any(Number) })
-  expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'instance'])
+  expect(dashboard.templating.list.map(({ name, query }) => [name, query])).toEqual([
+    ['datasource', 'prometheus'],
+    ['instance', 'label_values(steno_build_info, instance)'],
+  ])
+  const version = dashboard.panels.find(({ title }) => title === 'Version')
+  // The value of steno_build_info is 1. Its labels have the version.
+  expect(version?.options).toMatchObject({ textMode: 'name' })
   const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
   expect(new Set(places).size).toBe(places.length)
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(places.length)
