@@ -47,8 +47,10 @@ const work = resolve(values.work)
  */
 const programs = {
   'steno-media':
-    'confine decode edits input inspect links main mix output read-at resample source timeline'.split(' '),
-  checks: 'checks confine edits escape mix read-at timeline'.split(' '),
+    'boxes confine decode edits input inspect links main mix origin output packets read-at resample show source tables timeline'.split(
+      ' ',
+    ),
+  checks: 'boxes checks confine edits escape mix read-at timeline'.split(' '),
 }
 type Program = keyof typeof programs
 const compilerFlags = [

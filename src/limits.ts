@@ -33,8 +33,8 @@ export const limits = {
    */
   mediaDamagedPacketsMax: 2000,
   /**
-   * Memory that a media child may allocate after its start. The index of a film of ten hours takes about 150
-   * MB.
+   * Memory that a media child may allocate after its start. FFmpeg's index of a film of ten hours would take about
+   * 150 MB.
    */
   mediaMemoryBytes: 640 * MB,
   /**

@@ -2,6 +2,7 @@
 // files.
 
 #include "media.h"
+#include <libavutil/intreadwrite.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +11,44 @@ enum { BUFFER_BYTES = 32 * 1024 };
 // at its present offset.
 static const int64_t offset_max = (int64_t)1 << 43;
 
+enum { REPLACED_MAX = 128 };
+// Numbers that FFmpeg reads instead of the bytes in the file.
+static struct {
+    int64_t at;
+    uint8_t bytes[4];
+} replaced[REPLACED_MAX];
+static int replaced_count = 0;
+
+// Replaces the number of four bytes at the offset `at` by `value` when FFmpeg reads the file.
+void input_replace(int64_t at, uint32_t value)
+{
+    if (replaced_count == REPLACED_MAX)
+        fail("too many numbers of a file are replaced");
+    replaced[replaced_count].at = at;
+    AV_WB32(replaced[replaced_count].bytes, value);
+    replaced_count += 1;
+}
+
+void input_restore(void)
+{
+    replaced_count = 0;
+}
+
+static void replace_bytes(int64_t position, uint8_t *bytes, int count)
+{
+    for (int i = 0; i < replaced_count; i++)
+        for (int byte = 0; byte < 4; byte++) {
+            const int64_t at = replaced[i].at + byte - position;
+            if (at >= 0 && at < count)
+                bytes[at] = replaced[i].bytes[byte];
+        }
+}
+
 static int read_next(void *user, uint8_t *bytes, int length)
 {
     int64_t *position = user;
     int count = input_read_at(*position, bytes, length);
+    replace_bytes(*position, bytes, count);
     *position += count;
     return count > 0 ? count : AVERROR_EOF;
 }

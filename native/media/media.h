@@ -51,6 +51,8 @@ void output_flush(Output *output);
 // input.c and read-at.c: the file on stdin.
 AVIOContext *input_open(void);
 void input_close(AVIOContext *io);
+void input_replace(int64_t at, uint32_t value);
+void input_restore(void);
 int input_read_at(int64_t at, uint8_t *bytes, int length);
 
 // edits.c and links.c: facts that FFmpeg does not report.
@@ -60,6 +62,13 @@ enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from);
 
+// show.c and packets.c: the packets of a long MP4 file.
+// The minimum size of an MP4 index that FFmpeg does not read into memory. A smaller one takes up to 20 MB there.
+enum { LONG_INDEX_BYTES_MIN = 1024 * 1024 };
+bool packets_find(int64_t index_bytes_min);
+bool packets_select(const AVFormatContext *format, int stream_index);
+int packets_read(const AVStream *stream, AVPacket *packet);
+
 // A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
 // player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
 typedef struct Span {
@@ -68,7 +77,7 @@ typedef struct Span {
     double length;
 } Span;
 
-// source.c: an open media file, its selected audio stream, and the decoder.
+// source.c and origin.c: an open media file, its selected audio stream, and the decoder.
 typedef struct Source {
     AVFormatContext *format;
     AVCodecContext *decoder;
@@ -77,6 +86,8 @@ typedef struct Source {
     double samples_per_tick;
     double origin;
     bool has_timestamps;
+    // True if packets.c reads the packets, otherwise FFmpeg.
+    bool has_tables;
     bool is_chain;
     // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and
     // chained streams.
@@ -93,6 +104,8 @@ typedef struct Source {
     const char *codec;
 } Source;
 typedef void UseFrame(void *user, Source *source, AVFrame *frame);
+bool is_listed(const char *names, const char *name);
+double origin_of(const Source *source);
 const char *source_open(Source *source, const Order *order, int64_t from);
 bool source_read(Source *source, AVPacket *packet);
 void source_decode(Source *source, const AVPacket *packet, UseFrame *use, void *user);

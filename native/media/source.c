@@ -3,7 +3,6 @@
 
 #include "media.h"
 #include <libavutil/opt.h>
-#include <math.h>
 #include <string.h>
 
 // The maximum media time that FFmpeg analyses to find the streams, in microseconds. If the headers are at the end of
@@ -16,18 +15,8 @@ enum { FAILED_READS_MAX = 64 };
 // Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
 // after a change of the sample rate.
 static const char without_timestamps[] = " mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm ";
-// Containers in which timestamp zero is the time 0:00 of a media player. In these containers, a stream that starts
-// after zero has silence before its start.
-static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
-// Containers in which the program that wrote the file may have shifted picture and sound by the same time, to reorder
-// pictures.
-static const char shifted[] = " mov flv ";
-static const double shift_seconds_max = 1;
-// The maximum start of a stream, in seconds, that means silence before the stream. A later start is the clock of a
-// recorder, as in a section that was cut out of a live stream.
-static const double late_start_seconds_max = 60;
-
-static bool is_listed(const char *names, const char *name)
+// Returns true if the list, which has spaces around each name, contains the name.
+bool is_listed(const char *names, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *at = strstr(names, name); at; at = strstr(at + 1, name))
@@ -64,7 +53,7 @@ static const char *open_format(Source *source, const Order *order, int64_t from)
     // The exact length is measured later, so FFmpeg need not estimate it from the last packets.
     format->skip_estimate_duration_from_pts = 1;
     AVDictionary *options = NULL;
-    if (edits_shift_only(INDEX_BYTES_MIN))
+    if (!source->has_tables && edits_shift_only(INDEX_BYTES_MIN))
         av_dict_set(&options, "advanced_editlist", "0", 0);
     int result = avformat_open_input(&format, NULL, NULL, &options);
     av_dict_free(&options);
@@ -131,29 +120,6 @@ static const char *open_audio(Source *source)
     return NULL;
 }
 
-static bool has_pictures(const AVFormatContext *format)
-{
-    for (unsigned i = 0; i < format->nb_streams; i++)
-        if (format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
-            !(format->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC))
-            return true;
-    return false;
-}
-
-// Returns the timestamp that a player shows as 0:00, in samples. In a broadcast this timestamp may have any value. In
-// an mp3 file this timestamp is the delay of the encoder.
-static double origin_of(const Source *source)
-{
-    if (source->format->start_time == AV_NOPTS_VALUE)
-        return 0;
-    const double seconds = (double)source->format->start_time / 1e6;
-    const bool is_shifted = is_listed(shifted, source->container) && seconds <= shift_seconds_max &&
-                            has_pictures(source->format);
-    const bool has_own_zero =
-        is_listed(zeroed, source->container) && !is_shifted && fabs(seconds) <= late_start_seconds_max;
-    return has_own_zero ? 0 : seconds * SAMPLE_RATE;
-}
-
 // Sets the fields of the source that describe its container and its stream.
 static void describe(Source *source)
 {
@@ -178,13 +144,23 @@ static void source_close(Source *source)
     close_format(source);
 }
 
+static const char *try_to_open(Source *source, const Order *order, int64_t from, bool has_tables)
+{
+    *source = (Source){.reached = from, .has_tables = has_tables, .frame = av_frame_alloc()};
+    const char *refusal = source->frame ? open_format(source, order, from) : "too-large";
+    return refusal ? refusal : open_audio(source);
+}
+
 // Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
 const char *source_open(Source *source, const Order *order, int64_t from)
 {
-    *source = (Source){.reached = from, .frame = av_frame_alloc()};
-    const char *refusal = source->frame ? open_format(source, order, from) : "too-large";
-    if (!refusal)
-        refusal = open_audio(source);
+    const bool has_tables = from == 0 && packets_find(LONG_INDEX_BYTES_MIN);
+    const char *refusal = try_to_open(source, order, from, has_tables);
+    input_restore();
+    if (has_tables && (refusal || !packets_select(source->format, source->stream_index))) {
+        source_close(source);
+        refusal = try_to_open(source, order, from, false);
+    }
     if (refusal)
         source_close(source);
     else
@@ -200,12 +176,19 @@ static void note_damage(Source *source, int result)
     source->lost = true;
 }
 
+static int read_packet(const Source *source, AVPacket *packet)
+{
+    if (source->has_tables)
+        return packets_read(source->format->streams[source->stream_index], packet);
+    return av_read_frame(source->format, packet);
+}
+
 // Reads the next packet of the audio stream. Returns false at the end of the file.
 bool source_read(Source *source, AVPacket *packet)
 {
     for (int failed = 0; failed < FAILED_READS_MAX;) {
         av_packet_unref(packet);
-        const int result = av_read_frame(source->format, packet);
+        const int result = read_packet(source, packet);
         if (result == AVERROR_EOF)
             return false;
         if (result < 0) {

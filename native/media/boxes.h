@@ -1,0 +1,105 @@
+// The boxes of an MP4 file (boxes.c), and the tables that list the packets of a track (tables.c). The standard calls a
+// packet a packet.
+
+#ifndef STENO_BOXES_H
+#define STENO_BOXES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// `from` and `to` are the bounds of the content of the box.
+typedef struct Box {
+    char type[4];
+    int64_t from, to;
+} Box;
+
+// The state of a walk through the boxes of the file. `boxes_left` is the number of boxes that the walk may still
+// read. The number is limited, because a hostile file may contain any number of boxes.
+typedef struct Walk {
+    int boxes_left;
+} Walk;
+enum { BOXES_MAX = 10000 };
+
+// The kinds of boxes of a track that are used here. The names are those of the standard (ISO/IEC 14496-12).
+enum { TKHD, HDLR, MDHD, ELST, STSD, STTS, CTTS, STSC, STSZ, STCO, CO64, KINDS };
+// The boxes of one track. `count` is the number of boxes of a kind; `boxes` has the first one.
+typedef struct Track {
+    int count[KINDS];
+    Box boxes[KINDS];
+} Track;
+
+// The timescale (ticks per second) and the duration in ticks.
+typedef struct Clock {
+    int64_t timescale, duration;
+} Clock;
+
+// An entry of an edit list. `duration` has the timescale of the movie, `start` that of the track. A `start` of -1 means
+// silence.
+typedef struct Edit {
+    int64_t duration, start;
+} Edit;
+
+uint64_t number(const uint8_t *bytes, int length);
+bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock);
+bool next_track(Walk *walk, int64_t *at, Box movie, Track *track);
+bool find_box(Walk *walk, int64_t from, int64_t to, const char *type, Box *box);
+Clock read_clock(Box header);
+int read_edits(Box list, Edit edits[2]);
+bool edits_are_plain(const Track *track, Clock movie);
+
+// A table in the file: `count` entries of `width` bytes each.
+typedef struct Table {
+    int64_t from, count;
+    int width;
+} Table;
+// The tables of one track. `packet_bytes` is the size of each packet, or 0 if the sizes are in `sizes`.
+typedef struct Tables {
+    Table times, offsets, runs, sizes, chunks;
+    int64_t packets, packet_bytes;
+} Tables;
+bool find_tables(const Track *track, Tables *tables);
+
+// One packet of a track. `start` and `length` are ticks.
+typedef struct Packet {
+    int64_t offset, start, length;
+    int size;
+} Packet;
+
+enum { TABLE_BLOCK_BYTES = 4096 };
+// Reads the entries of a table one after another.
+typedef struct Reader {
+    Table table;
+    int64_t next, block_from;
+    int block_length;
+    uint8_t block[TABLE_BLOCK_BYTES];
+} Reader;
+// Reads the packets of a track one after another.
+typedef struct Cursor {
+    Reader times, runs, sizes, chunks;
+    int64_t packet_bytes, packets_left;
+    // The number of packets of this chunk that follow, and of packets with this length that follow.
+    int64_t chunk_left, length_left;
+    // A run is a series of chunks with the same number of packets. `run` and `next_run` are the numbers of the chunks
+    // with which this run and the next one begin, counted from 1.
+    int64_t run, chunk_packets, next_run, next_run_packets;
+    Packet packet;
+} Cursor;
+const uint8_t *read_entry(Reader *reader);
+void cursor_open(Cursor *cursor, const Tables *tables);
+bool cursor_next(Cursor *cursor);
+bool cursor_is_complete(const Cursor *cursor);
+
+// The packets of one audio track. All times are ticks of the track.
+typedef struct Audio {
+    int64_t id;
+    Tables tables;
+    bool has_list;
+    // The difference between the time that a player shows and the time in the tables.
+    int64_t shift;
+    // The last packet is the first one that ends at or after `end`.
+    int64_t end;
+    int64_t duration;
+} Audio;
+const Audio *audio_track(int64_t id);
+
+#endif

@@ -1,0 +1,196 @@
+// Shows FFmpeg only the beginning of each track of a long MP4 file. The index of FFmpeg takes 40 bytes of memory for each
+// packet. So FFmpeg opens the file as if each track ended after a few thousand packets: it finds the codec and the start
+// of the track. packets.c reads the packets. Only files with regular tables are read in this way.
+
+#include "boxes.h"
+#include "media.h"
+#include <libavutil/mathematics.h>
+
+// FFmpeg gets the chunks that contain this many packets of each track: more than it reads to find the codec.
+enum { PACKETS_SHOWN = 8192 };
+// Ten hours of Opus with the shortest packets, 2.5 ms.
+enum { AUDIO_PACKETS_MAX = 14400000 };
+enum { TRACKS_MAX = 16 };
+static const int64_t ticks_max = INT64_MAX / 4;
+
+static int audio_count;
+static Audio audio_tracks[TRACKS_MAX];
+static Cursor cursor;
+
+// Returns the audio track with this number. Returns null if there is none.
+const Audio *audio_track(int64_t id)
+{
+    for (int i = 0; i < audio_count; i++)
+        if (audio_tracks[i].id == id)
+            return &audio_tracks[i];
+    return NULL;
+}
+
+static bool has_handler(const Track *track, const char *type)
+{
+    uint8_t bytes[12];
+    const bool is_read = input_read_at(track->boxes[HDLR].from, bytes, sizeof bytes) == (int)sizeof bytes;
+    return track->count[HDLR] == 1 && is_read && number(bytes + 8, 4) == number((const uint8_t *)type, 4);
+}
+
+static int64_t track_id(Box header)
+{
+    uint8_t bytes[24];
+    if (input_read_at(header.from, bytes, sizeof bytes) < (int)sizeof bytes)
+        return -1;
+    return (int64_t)number(bytes + (bytes[0] == 1 ? 20 : 12), 4);
+}
+
+static bool has_one_description(Box box)
+{
+    uint8_t bytes[8];
+    return input_read_at(box.from, bytes, sizeof bytes) == (int)sizeof bytes && number(bytes + 4, 4) == 1;
+}
+
+static bool is_timescale(int64_t value)
+{
+    return value > 0 && value <= INT32_MAX;
+}
+
+// Sets the times of a track as FFmpeg sets them. Returns false for times that FFmpeg treats in a special way.
+static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t length)
+{
+    const Clock media = read_clock(track->boxes[MDHD]);
+    if (!is_timescale(media.timescale) || !is_timescale(movie.timescale) || media.duration <= 0)
+        return false;
+    audio->duration = media.duration < length ? media.duration : length;
+    audio->end = INT64_MAX;
+    audio->has_list = track->count[ELST] > 0;
+    if (!audio->has_list)
+        return true;
+    Edit edits[2];
+    const int last = read_edits(track->boxes[ELST], edits) - 1;
+    if (last < 0)
+        return false;
+    const int64_t silence = last > 0 ? av_rescale(edits[0].duration, media.timescale, movie.timescale) : 0;
+    const int64_t heard = av_rescale(edits[last].duration, media.timescale, movie.timescale);
+    const int64_t start = edits[last].start;
+    if (start < 0 || start > media.timescale || heard <= 0 || heard > ticks_max || silence < 0 || silence > ticks_max)
+        return false;
+    audio->shift = silence - start;
+    audio->end = start + heard;
+    audio->duration = audio->duration < silence + heard ? audio->duration : silence + heard;
+    return true;
+}
+
+// Ends a table for FFmpeg after `count` entries. The number of entries precedes the entries of each table.
+static void show_entries(Table table, int64_t count)
+{
+    if (table.count > count)
+        input_replace(table.from - 4, (uint32_t)count);
+}
+
+// Returns the number of entries of `ctts` that cover the packets. All entries remain if one of them has a negative
+// offset, because FFmpeg then shifts the whole track by the largest one.
+static int64_t count_offsets(Table table, int64_t packets)
+{
+    Reader *reader = &cursor.times;
+    *reader = (Reader){.table = table};
+    int64_t needed = 0;
+    for (const uint8_t *entry; (entry = read_entry(reader));) {
+        if ((int32_t)number(entry, 4) <= 0 || (int32_t)number(entry + 4, 4) < 0)
+            return table.count;
+        needed += packets > 0;
+        packets -= (int64_t)number(entry, 4);
+    }
+    return needed;
+}
+
+// Ends the tables for FFmpeg at this packet, which must be the last one of its chunk. The first chunk of a run may also
+// be cut, because the table has the number of its packets.
+static bool end_tables(const Tables *tables, int64_t packets)
+{
+    const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
+    if (cursor.chunk_left > 0 && cursor.chunks.next != cursor.run)
+        return false;
+    if (cursor.chunk_left > 0)
+        input_replace(tables->runs.from + (runs - 1) * 12 + 4, (uint32_t)(cursor.chunk_packets - cursor.chunk_left));
+    show_entries(tables->sizes, packets);
+    show_entries(tables->chunks, cursor.chunks.next);
+    show_entries(tables->runs, runs);
+    show_entries(tables->times, cursor.times.next);
+    return true;
+}
+
+// Shows FFmpeg the beginning of the tables, and checks them: those of an audio track completely. Returns false if they
+// are not regular. `length` becomes the sum of the lengths of all packets of an audio track.
+static bool show_track(const Tables *tables, bool is_audio, int64_t *length)
+{
+    int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
+    int64_t packets = 0;
+    *length = 0;
+    cursor_open(&cursor, tables);
+    while ((is_audio || (shown == 0 && tables->packets > 0)) && cursor_next(&cursor)) {
+        packets += 1;
+        *length += cursor.packet.length;
+        if (shown == 0 && packets >= PACKETS_SHOWN && end_tables(tables, packets))
+            shown = packets;
+    }
+    if (is_audio)
+        return cursor_is_complete(&cursor);
+    if (shown < tables->packets)
+        show_entries(tables->offsets, count_offsets(tables->offsets, shown));
+    return shown > 0 || tables->packets == 0;
+}
+
+// Returns true for packets of one tick. Such packets are single samples without compression; FFmpeg reads many of them as
+// one packet.
+static bool is_uncompressed(const Tables *tables)
+{
+    uint8_t bytes[8];
+    return tables->times.count == 1 &&
+           input_read_at(tables->times.from, bytes, sizeof bytes) == (int)sizeof bytes && number(bytes + 4, 4) == 1;
+}
+
+static bool add_audio(const Track *track, const Tables *tables, Clock movie)
+{
+    Audio *audio = &audio_tracks[audio_count++];
+    *audio = (Audio){.id = track_id(track->boxes[TKHD]), .tables = *tables};
+    int64_t length;
+    return has_one_description(track->boxes[STSD]) && tables->offsets.count == 0 &&
+           tables->packets <= AUDIO_PACKETS_MAX && !is_uncompressed(tables) && show_track(tables, true, &length) &&
+           set_times(audio, track, movie, length);
+}
+
+static bool add_track(const Track *track, Clock movie)
+{
+    Tables tables;
+    int64_t ignored;
+    if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 || !find_tables(track, &tables))
+        return false;
+    return has_handler(track, "soun") ? add_audio(track, &tables, movie) : show_track(&tables, false, &ignored);
+}
+
+static bool find_tracks(int64_t index_bytes_min)
+{
+    Walk walk = {BOXES_MAX};
+    Box movie, box;
+    Clock clock;
+    Track track;
+    int tracks = 0;
+    if (!find_movie(&walk, index_bytes_min, &movie, &clock))
+        return false;
+    // The packets of a fragmented file are listed in many boxes outside of the movie.
+    if (find_box(&walk, movie.from, movie.to, "mvex", &box))
+        return false;
+    for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++)
+        if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) || !add_track(&track, clock))
+            return false;
+    return walk.boxes_left > 0 && audio_count > 0;
+}
+
+// Returns true if the packets of this file can be read from its tables. FFmpeg then gets only the beginning of each
+// table.
+bool packets_find(int64_t index_bytes_min)
+{
+    if (find_tracks(index_bytes_min))
+        return true;
+    input_restore();
+    return false;
+}
+

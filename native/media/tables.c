@@ -1,0 +1,141 @@
+// Reads the packets of an MP4 track from its tables. The tables stay in the file, so a track of any length takes the
+// same memory. FFmpeg keeps 40 bytes for each packet.
+
+#include "boxes.h"
+#include "media.h"
+
+// A larger packet is damage.
+enum { PACKET_BYTES_MAX = 1024 * 1024 };
+
+// Finds the table in a box. The number of entries is at the offset `count_at`, and the entries follow it. Returns false
+// if the box is too small.
+static bool find_table(Box box, int count_at, int width, Table *table)
+{
+    uint8_t bytes[4];
+    if (input_read_at(box.from + count_at, bytes, sizeof bytes) < (int)sizeof bytes)
+        return false;
+    const int64_t from = box.from + count_at + (int)sizeof bytes;
+    *table = (Table){from, (int64_t)number(bytes, 4), width};
+    return table->count <= (box.to - from) / width;
+}
+
+// Finds the tables of a track. Returns false if one of them is missing, occurs twice or is too short.
+bool find_tables(const Track *track, Tables *tables)
+{
+    const bool is_wide = track->count[CO64] > 0;
+    const Box *boxes = track->boxes;
+    uint8_t bytes[12];
+    *tables = (Tables){0};
+    for (int kind = 0; kind < KINDS; kind++)
+        if (track->count[kind] > 1)
+            return false;
+    if (!track->count[STTS] || !track->count[STSC] || !track->count[STSZ] ||
+        track->count[STCO] + track->count[CO64] != 1)
+        return false;
+    if (input_read_at(boxes[STSZ].from, bytes, sizeof bytes) < (int)sizeof bytes)
+        return false;
+    tables->packet_bytes = (int64_t)number(bytes + 4, 4);
+    tables->packets = (int64_t)number(bytes + 8, 4);
+    tables->sizes = (Table){boxes[STSZ].from + 12, tables->packets, 4};
+    if (tables->packet_bytes == 0 && !find_table(boxes[STSZ], 8, 4, &tables->sizes))
+        return false;
+    return find_table(boxes[STTS], 4, 8, &tables->times) && find_table(boxes[STSC], 4, 12, &tables->runs) &&
+           find_table(boxes[is_wide ? CO64 : STCO], 4, is_wide ? 8 : 4, &tables->chunks) &&
+           (!track->count[CTTS] || find_table(boxes[CTTS], 4, 8, &tables->offsets));
+}
+
+// Returns the next entry of a table. Returns null at its end, or if the file ends before.
+const uint8_t *read_entry(Reader *reader)
+{
+    const Table table = reader->table;
+    const int64_t at = table.from + reader->next * table.width;
+    if (reader->next >= table.count)
+        return NULL;
+    if (at < reader->block_from || at + table.width > reader->block_from + reader->block_length) {
+        reader->block_from = at;
+        reader->block_length = input_read_at(at, reader->block, TABLE_BLOCK_BYTES);
+        if (reader->block_length < table.width)
+            return NULL;
+    }
+    reader->next += 1;
+    return reader->block + (at - reader->block_from);
+}
+
+// Reads which chunk begins the next run, and how many packets each chunk of that run has. Returns false if the entry
+// is invalid.
+static bool read_run(Cursor *cursor)
+{
+    const int64_t after = cursor->next_run;
+    const uint8_t *entry = read_entry(&cursor->runs);
+    cursor->next_run = entry ? (int64_t)number(entry, 4) : INT64_MAX;
+    cursor->next_run_packets = entry ? (int64_t)number(entry + 4, 4) : 0;
+    const bool is_described_first = !entry || number(entry + 8, 4) == 1;
+    return cursor->next_run > after && is_described_first;
+}
+
+void cursor_open(Cursor *cursor, const Tables *tables)
+{
+    *cursor = (Cursor){.packet_bytes = tables->packet_bytes, .packets_left = tables->packets};
+    cursor->times.table = tables->times;
+    cursor->runs.table = tables->runs;
+    cursor->sizes.table = tables->sizes;
+    cursor->chunks.table = tables->chunks;
+}
+
+static bool begin_chunk(Cursor *cursor)
+{
+    if (cursor->next_run == 0 && (!read_run(cursor) || cursor->next_run != 1))
+        return false;
+    const uint8_t *entry = read_entry(&cursor->chunks);
+    if (!entry)
+        return false;
+    if (cursor->chunks.next == cursor->next_run) {
+        cursor->run = cursor->next_run;
+        cursor->chunk_packets = cursor->next_run_packets;
+        if (!read_run(cursor))
+            return false;
+    }
+    cursor->chunk_left = cursor->chunk_packets;
+    cursor->packet.offset = (int64_t)number(entry, cursor->chunks.table.width);
+    cursor->packet.size = 0;
+    return cursor->chunk_left > 0 && cursor->packet.offset >= 0 && cursor->packet.offset < INT64_MAX / 2;
+}
+
+static bool begin_length(Cursor *cursor)
+{
+    const uint8_t *entry = read_entry(&cursor->times);
+    if (!entry)
+        return false;
+    cursor->length_left = (int64_t)number(entry, 4);
+    cursor->packet.length = (int64_t)number(entry + 4, 4);
+    return cursor->length_left > 0 && cursor->packet.length > 0 && cursor->packet.length <= INT32_MAX;
+}
+
+// Moves to the next packet. Returns false at the end of the tables, or if the tables are invalid.
+bool cursor_next(Cursor *cursor)
+{
+    Packet *packet = &cursor->packet;
+    if (cursor->packets_left == 0)
+        return false;
+    packet->start += packet->length;
+    packet->offset += packet->size;
+    if (cursor->chunk_left == 0 && !begin_chunk(cursor))
+        return false;
+    if (cursor->length_left == 0 && !begin_length(cursor))
+        return false;
+    const uint8_t *entry = cursor->packet_bytes > 0 ? NULL : read_entry(&cursor->sizes);
+    const int64_t size = entry ? (int64_t)number(entry, 4) : cursor->packet_bytes;
+    packet->size = size <= PACKET_BYTES_MAX ? (int)size : 0;
+    cursor->packets_left -= 1;
+    cursor->chunk_left -= 1;
+    cursor->length_left -= 1;
+    return packet->size > 0;
+}
+
+// Returns true if all tables ended with the same packet.
+bool cursor_is_complete(const Cursor *cursor)
+{
+    return cursor->packets_left == 0 && cursor->chunk_left == 0 && cursor->length_left == 0 &&
+           cursor->times.next == cursor->times.table.count && cursor->runs.next == cursor->runs.table.count &&
+           cursor->next_run == INT64_MAX && cursor->chunks.next == cursor->chunks.table.count;
+}

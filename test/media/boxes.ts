@@ -1,0 +1,79 @@
+// Rewrites the boxes of MP4 files, to give them a long index.
+
+type Change = (content: Buffer) => Buffer
+
+const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl']
+
+function box(type: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(8 + content.length)
+  head.write(type, 4, 'latin1')
+  return Buffer.concat([head, content])
+}
+
+const padding = box('free', Buffer.alloc(1024 ** 2))
+
+/** Applies the change of its type to each box, at any depth. */
+function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at + 8 <= boxes.length; at += boxes.readUInt32BE(at)) {
+    const type = boxes.toString('latin1', at + 4, at + 8)
+    const content = boxes.subarray(at + 8, at + boxes.readUInt32BE(at))
+    const inner = parents.includes(type) ? rewrite(content, changes) : content
+    parts.push(box(type, changes[type]?.(inner) ?? inner))
+  }
+  return Buffer.concat(parts)
+}
+
+/** Moves the index of an MP4 file to its end, and makes it a megabyte longer. */
+export function withLongIndex(file: Buffer): Buffer {
+  return moveIndex(file, index => Buffer.concat([index, padding]))
+}
+
+/** Moves the index of an MP4 file to its end. A megabyte of padding follows the index. */
+export function withShortIndex(file: Buffer): Buffer {
+  return Buffer.concat([moveIndex(file, index => index), padding])
+}
+
+/**
+ * Repeats the sound of aac.m4a without a longer `mdat`: the index lists the only chunk of the file again and again.
+ * Returns the file and its duration.
+ */
+export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
+  const packets = 88
+  const samples = 1024
+  const total = repetitions * packets * samples
+  // The first packet is the delay of the encoder. 441 samples last 10 ms.
+  const durationMs = Math.floor((total - samples) / 441) * 10
+  const bytes = moveIndex(file, index =>
+    rewrite(index, {
+      mdhd: content => Buffer.concat([content.subarray(0, 16), numbers(total), content.subarray(20)]),
+      elst: content => Buffer.concat([content.subarray(0, 8), numbers(durationMs), content.subarray(12)]),
+      stts: () => numbers(0, 1, repetitions * packets, samples),
+      stsz: content => {
+        const sizes = content.subarray(12, 12 + 4 * packets)
+        return Buffer.concat([
+          numbers(0, 0, repetitions * packets),
+          ...Array<Buffer>(repetitions).fill(sizes),
+        ])
+      },
+      stco: content => numbers(0, repetitions, ...Array<number>(repetitions).fill(content.readUInt32BE(8))),
+    }),
+  )
+  return { bytes, durationMs }
+}
+
+function numbers(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length)
+  values.forEach((value, at) => void bytes.writeUInt32BE(value, 4 * at))
+  return bytes
+}
+
+function moveIndex(file: Buffer, change: Change): Buffer {
+  const at = file.indexOf('moov', 0, 'latin1') - 4
+  const index = file.subarray(at + 8, at + file.readUInt32BE(at))
+  // The old index becomes a box that is skipped, so all samples keep their offsets.
+  const before = Buffer.from(file)
+  before.write('free', at + 4, 'latin1')
+  return Buffer.concat([before, box('moov', change(Buffer.from(index)))])
+}
