@@ -306,6 +306,8 @@ export const limits = {
   // Limits of stored transcripts.
   /** Maximum number of utterances that one transaction stores. Ten hours of speech have about 10,000. */
   storedUtterancesPerPiece: 100,
+  /** Number of stored pieces after which the write-ahead log is moved into the database file. */
+  storedPiecesPerDrain: 8,
   /** Pause before each transaction that stores a part of a long transcript. The server answers requests meanwhile. */
   storePauseMs: 1,
 
@@ -321,13 +323,16 @@ export const limits = {
   /** Number of words after which a transaction of the indexer ends. */
   indexedWordsPerPiece: 1000,
   /** Maximum number of utterances that one transaction removes from the search index. */
-  removedUtterancesPerPiece: 200,
+  removedUtterancesPerPiece: 100,
   /** Maximum number of pages of the search index that one transaction merges. */
-  mergedPagesPerPiece: 48,
+  mergedPagesPerPiece: 24,
   /** Pause between two transactions of the indexer. The server answers requests during the pause. */
   indexPauseMs: 5,
-  /** Number of turns of the indexer after which it moves the write-ahead log into the database file. */
-  indexTurnsPerDrain: 2,
+  /**
+   * Number of turns of the indexer after which it moves the write-ahead log into the database file. In five turns the
+   * log grows to at most 4 MB. At 4 MB, SQLite itself would move and flush it, on the event loop.
+   */
+  indexTurnsPerDrain: 5,
   /** Pause after a purge of the search index, as a multiple of the duration of the purge. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,

@@ -5,6 +5,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
 import { touchPrivate } from '../base/private-file.ts'
 import { limits } from '../limits.ts'
+import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
 import { migrate } from './migrate.ts'
 
@@ -54,13 +55,13 @@ export type Db = {
   probe(): void
   /**
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text stays on
-   * disk.
+   * disk. Does nothing while the log is drained.
    */
   checkpoint(): void
   /**
-   * Moves the write-ahead log into the database file, and flushes the log before without blocking the event loop. A
-   * caller that writes much awaits this after every few transactions. Otherwise SQLite moves 4 MB at once, which blocks
-   * the event loop for 20 to 40 ms.
+   * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A caller
+   * that writes much awaits this after every few transactions. Otherwise SQLite moves and flushes 4 MB at once, which
+   * blocks the event loop for 20 to 40 ms.
    */
   drainLog(): Promise<void>
   /** Writes a consistent copy of the database to `path`. The file must not exist or must be empty. */
@@ -105,6 +106,8 @@ export function openDb(
   sql.run('pragma secure_delete = on')
 
   const flusher = openFlusher(`${databasePath(dataDir)}-wal`)
+  const fileFlusher = openFlusher(databasePath(dataDir))
+  const drain = openDrain(sql, databasePath(dataDir), { log: flusher, file: fileFlusher })
   let txTime: number | null = null
   const now = () => txTime ?? clock()
   const attempted = waitOnce(sql, busyMs)
@@ -143,20 +146,18 @@ export function openDb(
     now,
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
-    checkpoint: () => void sql.query('pragma wal_checkpoint(truncate)').all(),
-    async drainLog() {
-      try {
-        await flusher.flush()
-        sql.query('pragma wal_checkpoint(passive)').all()
-      } catch {
-        // The next checkpoint moves the log. Until then, the transactions are complete in the log.
-      }
+    checkpoint() {
+      // The checkpoint would wait for the drain, and the drain waits for the event loop.
+      if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
+    drainLog: drain.run,
     copyTo: target => void sql.query('vacuum into $target').run({ target }),
     durable: flusher.flush,
     close() {
       flusher.close()
       sql.close()
+      // Closing the file earlier would release the locks of SQLite, which belong to the process.
+      fileFlusher.close()
     },
   }
 }

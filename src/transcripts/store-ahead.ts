@@ -41,7 +41,7 @@ export async function storeAhead(
     const reached = await whenWritable(db, writePiece, signal)
     if (reached === null) break
     stored = reached
-    if (reached % (2 * pieceMax) === 0) await db.drainLog()
+    if (reached % (limits.storedPiecesPerDrain * pieceMax) === 0) await db.drainLog()
   }
   return stored
 }

@@ -1,0 +1,115 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDrain } from '../../src/db/drain.ts'
+import { openFlusher } from '../../src/db/flush.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** Opens a database. Each flush of the database file lasts until the test ends it. */
+function open() {
+  const folder = temporaryFolder()
+  const path = join(folder, 'a.db')
+  const sql = new Database(path)
+  sql.run('pragma journal_mode = wal')
+  sql.run('pragma synchronous = normal')
+  sql.run('pragma wal_autocheckpoint = 0')
+  sql.run('create table words (id integer primary key, word text)')
+  const begun: PromiseWithResolvers<void>[] = []
+  const log = openFlusher(`${path}-wal`)
+  const file = openFlusher(path, () => {
+    const flush = Promise.withResolvers<void>()
+    begun.push(flush)
+    return flush.promise
+  })
+  return {
+    path,
+    sql,
+    begun,
+    drain: openDrain(sql, path, { log, file }),
+    write(word: string) {
+      sql.run('insert into words (word) values (?)', [word])
+      log.written()
+    },
+    logBytes: () => statSync(`${path}-wal`).size,
+    /** Returns the words in the database file, without the log. */
+    wordsInFile(): string[] {
+      const copy = join(folder, 'copy.db')
+      copyFileSync(path, copy)
+      using read = new Database(copy)
+      return read
+        .query<{ word: string }, []>('select word from words order by id')
+        .all()
+        .map(({ word }) => word)
+    },
+  }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise(resolve => setImmediate(resolve))
+}
+
+test('a drain moves the log into the file, and later transactions overwrite the log', async () => {
+  const { write, drain, begun, wordsInFile, logBytes } = open()
+  for (const word of ['one', 'two']) write(word)
+  const draining = drain.run()
+  await until(() => begun.length === 1)
+  expect(wordsInFile()).toEqual(['one', 'two'])
+  begun[0]?.resolve()
+  await draining
+  expect(drain.isRunning()).toBe(false)
+  const bytes = logBytes()
+  write('three')
+  expect(logBytes()).toBe(bytes)
+})
+
+test('the log is not overwritten before the database file is on the disk', async () => {
+  const { write, drain, begun, logBytes } = open()
+  write('one')
+  const bytes = logBytes()
+  const draining = drain.run()
+  await until(() => begun.length === 1)
+  write('two')
+  expect([drain.isRunning(), logBytes() > bytes]).toEqual([true, true])
+  begun[0]?.resolve()
+  await draining
+})
+
+test('a transaction that is committed during a drain is not moved, because it may not be on the disk', async () => {
+  const { path, write, drain, begun } = open()
+  write('flumphwort')
+  const draining = drain.run()
+  write('xylophone')
+  await until(() => begun.length === 1)
+  expect(readFileSync(path).includes('xylophone')).toBe(false)
+  begun[0]?.resolve()
+  await draining
+  const second = drain.run()
+  await until(() => begun.length === 2)
+  expect(readFileSync(path).includes('xylophone')).toBe(true)
+  begun[1]?.resolve()
+  await second
+})
+
+test('after a failed flush of the file, the log is never overwritten', async () => {
+  const { write, drain, begun, logBytes } = open()
+  write('one')
+  const draining = drain.run()
+  await until(() => begun.length === 1)
+  begun[0]?.reject(new Error('input/output error'))
+  await draining
+  expect(drain.isRunning()).toBe(true)
+  const bytes = logBytes()
+  write('two')
+  expect(logBytes()).toBeGreaterThan(bytes)
+})
+
+test('a drain leaves the setting synchronous as it was', async () => {
+  const { sql, write, drain, begun } = open()
+  write('one')
+  const draining = drain.run()
+  await until(() => begun.length === 1)
+  begun[0]?.resolve()
+  await draining
+  expect(sql.query('pragma synchronous').get()).toEqual({ synchronous: 1 })
+})
