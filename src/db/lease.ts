@@ -76,7 +76,14 @@ async function take(
     if (Object(error).code === 'EEXIST') return null
     throw error
   }
-  const write = async (change: Partial<Content>) => {
+  /** The last write. A write waits for it, because the last one to end would win. */
+  let writing: Promise<unknown> = Promise.resolve()
+  const write = (change: Partial<Content>) => {
+    const written = writing.then(() => writeNow(change))
+    writing = written.catch(() => {})
+    return written
+  }
+  const writeNow = async (change: Partial<Content>) => {
     const beganAt = monotonic()
     content = { ...content, ...change, beat: content.beat + 1 }
     await replaceFile(path, JSON.stringify(content))

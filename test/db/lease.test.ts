@@ -98,3 +98,13 @@ test('a lease file that is not complete counts as held, and old lease files are 
   expect((await third())?.generation).toBe(6)
   expect(readdirSync(folder).toSorted()).toEqual(['lease-00000005', 'lease-00000006'])
 })
+
+test('a lease that is released during renewals stays released', async () => {
+  for (let round = 0; round < 20; round++) {
+    folder = temporaryFolder()
+    const first = await takenBy('first')
+    const renewals = Array.from({ length: 8 }, () => first.renew())
+    await Promise.all([...renewals, first.release()])
+    expect(await openFor('second')()).not.toBeNull()
+  }
+})
