@@ -43,6 +43,8 @@ export class Studio {
     entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
     { rootMargin: '-56px 0px -112px' },
   )
+  /** The element of the utterance that is spoken. */
+  #sentence: HTMLElement | null = null
   /** The speakers. The speaker who talks most is first. */
   readonly #speakers: string[]
 
@@ -83,8 +85,8 @@ export class Studio {
       nameOf: speaker => this.nameOf(speaker),
       colourOf: speaker => this.colourOf(speaker),
       onSpoken: sentence => {
-        this.#watcher.disconnect()
-        this.#watcher.observe(sentence)
+        this.#sentence = sentence
+        if (!this.isFollowing.value) this.#watchSentence()
       },
     })
     this.edits.open()
@@ -202,8 +204,16 @@ export class Studio {
     if (word !== undefined && this.view) this.player.skipSilence(this.view.index, word)
   }
 
+  /** While the page follows, the spoken sentence is in the window, so that the sentence is not watched. */
+  #watchSentence(): void {
+    this.#watcher.disconnect()
+    if (this.#sentence) this.#watcher.observe(this.#sentence)
+  }
+
   #setFollowing(follows: boolean): void {
     if (this.view) this.view.follows = follows
+    if (follows) this.#watcher.disconnect()
+    else if (this.isFollowing.value) this.#watchSentence()
     this.isFollowing.value = follows
   }
 
