@@ -1,4 +1,5 @@
-// Runs the simulator with many seeds, and reports each seed with which the service breaks a rule.
+// Runs the simulator with many seeds, and reports each seed with which the service breaks a rule. 10,000 seeds take 16
+// minutes of CPU time, so the progress and each such seed are printed at once.
 // STENO_BENCH_SEEDS sets the number of seeds. STENO_BENCH_SEED sets the first seed.
 
 import { simulate } from '../../test/support/simulation.ts'
@@ -6,6 +7,7 @@ import { simulate } from '../../test/support/simulation.ts'
 export const bench = { name: 'simulation: no seed breaks a promise', run }
 
 const seeds = Number(process.env.STENO_BENCH_SEEDS ?? 10_000)
+const progressEvery = 500
 const firstSeed = Number(process.env.STENO_BENCH_SEED ?? 1000)
 
 async function run(): Promise<string[][]> {
@@ -13,7 +15,12 @@ async function run(): Promise<string[][]> {
   const broken: string[][] = []
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const rules = await simulate(seed)
-    if (rules.length > 0) broken.push([`seed ${seed}`, rules.join('; ')])
+    if (rules.length > 0) {
+      broken.push([`seed ${seed}`, rules.join('; ')])
+      console.log(`seed ${seed}: ${rules.join('; ')}`)
+    }
+    const done = seed - firstSeed + 1
+    if (done % progressEvery === 0) console.log(`${done} of ${seeds} seeds, ${broken.length} broke a promise`)
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   return [
