@@ -40,6 +40,7 @@ const notRun: [string, string, string][] = [
   ['docs/releases.md', 'STENO_SIGNING_KEY=', 'needs the libraries of both CPUs and minutes'],
   ['docs/releases.md', 'STENO_RELEASE_KEY=', 'scripts/first-hour.sh builds with a key'],
   ['docs/releases.md', 'steno upgrade', 'scripts/first-hour.sh upgrades'],
+  ['docs/standby.md', 'mkdir -p /mnt/steno', 'needs a shared folder; test/program/standby.test.ts'],
   ['docs/voices.md', 'curl -s -X POST localhost:8080/v1/voices', 'the clip has less than 5 s of each voice'],
   ['docs/voices.md', 'curl -s -X DELETE', 'needs the voice of the command above'],
   ['docs/workers.md', 'nats-server ', 'programs that run until they are ended; test/workers'],

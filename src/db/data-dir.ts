@@ -1,7 +1,7 @@
 // Opens the data folder, which contains everything that the service stores. Only one server may use a data
 // folder.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -49,10 +49,15 @@ function requireNothingForeign(dataDir: string): void {
 function requireNoMedia(dataDir: string): void {
   for (const name of ['uploads', 'media']) {
     const folder = join(dataDir, name)
-    const [file] = existsSync(folder) ? readdirSync(folder) : []
+    const [file] = existsSync(folder) && !isLink(folder) ? readdirSync(folder) : []
     if (file !== undefined)
       throw new Error(`${folder} has files, such as ${file}, but steno.db is missing or empty`)
   }
+}
+
+/** Tells whether a folder is a symbolic link. The server removes no unknown media from it: a pair of servers may share it. */
+function isLink(folder: string): boolean {
+  return lstatSync(folder).isSymbolicLink()
 }
 
 /**
