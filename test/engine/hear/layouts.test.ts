@@ -1,0 +1,134 @@
+// The layouts of the published models, with small dimensions and random weights: the numbers of mels, of vocabulary
+// entries and of decoder layers differ, and so do the ids of the special tokens.
+
+import { expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Size, writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
+import { placeInRecording } from '../../../src/engine/hear/place.ts'
+import type { Hypothesis } from '../../../src/engine/hear/recognise.ts'
+import { languagesOf, openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { windowOf } from '../../../src/engine/hear/windows.ts'
+import { pocket, runtime, unless } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+const small = { width: 128, heads: 2, layers: 2 }
+/** In the vocabulary of large-v3, the token of Cantonese moves all later special tokens by one. */
+const large = { mels: 128, vocabulary: 51_866, movedFrom: 50_358, by: 1 }
+/** The vocabulary of an English-only model has one text token less. */
+const english = { mels: 80, vocabulary: 51_864, movedFrom: 50_257, by: -1 }
+
+type Layout = {
+  name: string
+  size: Size
+  ids: typeof large
+  int8: boolean
+  languages: number
+  translates: boolean
+}
+
+const layouts: Layout[] = [
+  { name: 'large-v3', size: small, ids: large, int8: false, languages: 100, translates: true },
+  { name: 'large-v3 in 8 bits', size: small, ids: large, int8: true, languages: 100, translates: true },
+  {
+    name: 'large-v3-turbo',
+    size: { ...small, layers: 5, decoderLayers: 4 },
+    ids: large,
+    int8: false,
+    languages: 100,
+    translates: false,
+  },
+  {
+    name: 'distil-large-v3',
+    size: { ...small, layers: 3, decoderLayers: 2 },
+    ids: large,
+    int8: false,
+    languages: 100,
+    translates: false,
+  },
+  { name: 'an English-only model', size: small, ids: english, int8: false, languages: 1, translates: false },
+]
+
+test.skipIf(!pocket).each(layouts)(
+  `$name gives words with times in order, inside the sound${unless(pocket, 'pocket model')}`,
+  async ({ size, ids, int8, languages, translates }) => {
+    const folder = temporaryFolder()
+    await writeRandomModel(
+      folder,
+      pocket ?? '',
+      { ...size, mels: ids.mels, vocabulary: ids.vocabulary },
+      int8,
+    )
+    moveTokens(folder, ids)
+    const variant = int8 ? '_quantized' : ''
+    const whisper = await openWhisper(runtime(), folder, { device: 'cpu', variant })
+    const { facts, tokenizer } = whisper
+    expect(facts.firstTimestamp).toBe(ids.vocabulary - 1501)
+    expect([languagesOf(whisper).length, facts.translate !== null]).toEqual([languages, translates])
+    const samples = 48_000
+    const span = { from: 0, to: samples }
+    const window = windowOf([{ ...span, voice: span }])
+    const hypothesis = heardWith(whisper, tokenizer.encode(' One word after the other, and two more.'))
+    const words = placeInRecording(whisper, window, hypothesis, 'en')
+    expect(words.map(({ text }) => text.trim())).toEqual('One word after the other, and two more.'.split(' '))
+    let earliest = 0
+    for (const { from, to } of words) {
+      expect(from).toBeGreaterThanOrEqual(earliest)
+      expect(to).toBeGreaterThanOrEqual(from)
+      expect(to).toBeLessThanOrEqual(samples)
+      earliest = from
+    }
+    expect(new Set(words.map(({ from }) => from)).size).toBeGreaterThan(1)
+    whisper.close()
+  },
+  60_000,
+)
+
+/** Feeds the tokens of a text to the decoder one by one, and returns them with their attention. */
+function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly number[]): Hypothesis {
+  if (!attendingDecoder) throw new Error('the model has no attention outputs')
+  const frames = 150
+  const picture = new Float32Array(facts.mels * 3000).map((_, at) => Math.sin(at / 91))
+  const encoded = encoder.encode(picture, frames)
+  const tokens = [facts.firstTimestamp, ...ids, facts.firstTimestamp + frames]
+  const batch = attendingDecoder.begin([encoded], [facts.start])
+  const attention = tokens.map(token => {
+    const seen = batch.attention(0, frames)
+    batch.step([token])
+    return seen
+  })
+  attention.push(batch.attention(0, frames))
+  expect(batch.logits(0)).toHaveLength(facts.vocabulary)
+  expect(batch.logits(0).every(Number.isFinite)).toBe(true)
+  batch.close()
+  encoded.close()
+  const logProbabilities = tokens.map(() => -0.5)
+  const quality = { noSpeech: 0, logProbability: -0.5, temperature: 0, verdict: 'good' } as const
+  return { tokens, logProbabilities, attention, frames, unfinished: null, ...quality }
+}
+
+/** Moves the special tokens from `movedFrom` on, in the tokenizer and in the configuration of the model. */
+function moveTokens(folder: string, { movedFrom, by }: typeof large): void {
+  const moved = (id: number) => (id >= movedFrom ? id + by : id)
+  const edit = (name: string, change: (content: Record<string, unknown>) => void) => {
+    const path = join(folder, name)
+    const content = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    change(content)
+    writeFileSync(path, JSON.stringify(content))
+  }
+  edit('tokenizer.json', content => {
+    const added = content.added_tokens as { id: number; content: string }[]
+    for (const token of added) token.id = moved(token.id)
+    if (by > 0) added.push({ ...added[0], id: movedFrom, content: '<|yue|>' })
+  })
+  for (const name of ['config.json', 'generation_config.json']) {
+    edit(name, content => {
+      for (const [key, value] of Object.entries(content)) {
+        if (key.endsWith('_token_id') && typeof value === 'number') content[key] = moved(value)
+      }
+      for (const key of ['suppress_tokens', 'begin_suppress_tokens'])
+        content[key] = (content[key] as number[]).map(moved)
+      if (by < 0) content.is_multilingual = false
+    })
+  }
+}
