@@ -103,10 +103,10 @@ export const limits = {
   downloadsMax: 32,
   inspectionsMax: 4,
   /**
-   * Minimum time after an inspection without a result in which the same account gets no further inspection. So an
+   * Bounds of the time after an inspection without a result in which the same account gets no further inspection. So an
    * account that sends damaged files cannot occupy the disk and the HTTP server with them.
    */
-  inspectionRestMs: second / 2,
+  inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
   /** Minimum interval between two notifications of listeners about a running job. */

@@ -67,15 +67,14 @@ export function openIngest({
 
   /**
    * Inspects the media of a job. After an inspection without a result, which costs the account nothing, the account
-   * rests for as long as the inspection took.
+   * rests.
    */
   async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
     const began = performance.now()
     try {
       return await media.inspect(path, { signal })
     } catch (error) {
-      const restMs = Math.max(limits.inspectionRestMs, performance.now() - began)
-      void inspections.rest(accountId, pause(restMs))
+      void inspections.rest(accountId, pause(restAfter(performance.now() - began)))
       throw error
     }
   }
@@ -90,6 +89,12 @@ export function openIngest({
       return null
     return await inspections.run(job.accountId, () => inspect(job, path, signal), signal)
   }
+}
+
+/** Returns the rest after an inspection: as long as the inspection took, within the limits. */
+export function restAfter(tookMs: number): number {
+  const { min, max } = limits.inspectionRestMs
+  return Math.min(max, Math.max(min, tookMs))
 }
 
 /** A pause that does not keep the process running. */

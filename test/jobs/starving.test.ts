@@ -1,8 +1,9 @@
 // Fills every queue with work of one account that never ends. Checks that the job of another account still
 // ends.
 
-import { afterAll, expect } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { restAfter } from '../../src/jobs/ingest.ts'
 import { limits } from '../../src/limits.ts'
 import type { Media } from '../../src/media/media.ts'
 import { speech, statedMedia } from '../support/media.ts'
@@ -47,11 +48,15 @@ steered('an account whose file cannot be read rests before its next inspection',
   expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
   expect(await mallory.job(next)).toMatchObject({ status: 'created' })
 
-  expect(rests.map(({ ms }) => ms >= limits.inspectionRestMs)).toEqual([true])
+  expect(rests.map(({ ms }) => ms >= limits.inspectionRestMs.min)).toEqual([true])
   rests[0]?.end()
   service.engine.finish(await service.engine.given(2))
   expect(await mallory.until(next, 'completed')).toMatchObject({ status: 'completed' })
   expect(rests).toHaveLength(1)
+})
+
+test('an account rests as long as the inspection took, at least half a second and at most a minute', () => {
+  expect([3, 20_000, 1_500_000].map(restAfter)).toEqual([500, 20_000, 60_000])
 })
 
 steered('downloads that never end do not hold up the download of another account', async () => {
