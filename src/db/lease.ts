@@ -79,12 +79,12 @@ async function take(
   /** The last write. A write waits for it, because the last one to end would win. */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {
-    const written = writing.then(() => writeNow(change))
+    const beganAt = monotonic()
+    const written = writing.then(() => writeNow(change, beganAt))
     writing = written.catch(() => {})
     return written
   }
-  const writeNow = async (change: Partial<Content>) => {
-    const beganAt = monotonic()
+  const writeNow = async (change: Partial<Content>, beganAt: number) => {
     content = { ...content, ...change, beat: content.beat + 1 }
     await replaceFile(path, JSON.stringify(content))
     if ((await findGeneration(folder)) > generation) return false

@@ -108,3 +108,11 @@ test('a lease that is released during renewals stays released', async () => {
     expect(await openFor('second')()).not.toBeNull()
   }
 })
+
+test('a renewal that waits for another one counts from the time at which it was asked for', async () => {
+  const first = await takenBy('first')
+  const renewals = [first.renew(), first.renew()]
+  nowMs = afterMs
+  await Promise.all(renewals)
+  expect(first.isValid()).toBe(false)
+})
