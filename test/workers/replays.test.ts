@@ -1,0 +1,70 @@
+// Tests messages that come too late or twice, and a worker whose clock is wrong.
+
+import { afterAll, expect } from 'bun:test'
+import { join } from 'node:path'
+import { tokenFor } from '../../src/workers/addresses.ts'
+import { openNats } from '../../src/workers/connection.ts'
+import { bytesOf, subjectsOf } from '../../src/workers/messages.ts'
+import { transcriptOf } from '../support/engine.ts'
+import { charges, startFleet } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+
+const nats = hasNats ? await startNats() : unstartedNats
+
+natsTest('a replayed result and a result for a deleted job are refused, and change nothing', async () => {
+  const { service, cluster, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+  const fence =
+    service.db.find<{ fence: number }>('select fence from jobs where id = $id', { id })?.fence ?? 0
+  engine.finish(task, 'Once.')
+  await ana.until(id, 'completed')
+
+  const wire = await openNats(
+    { address: nats.url, credentials: null },
+    { name: 'replay', inboxPrefix: subjectsOf(cluster).inbox('gpu-1') },
+  )
+  const transcript = transcriptOf(task.input, 'Twice.')
+  const replayed = { session: 'x', job: id, fence, token: tokenFor(service.secrets, id, fence), transcript }
+  const send = async () =>
+    (await wire.request(subjectsOf(cluster).request('gpu-1', 'result'), bytesOf(replayed))).json()
+  expect(await send()).toEqual({ kind: 'refused' })
+  expect((await ana.job(id)).result.full_transcript).toBe('Once.')
+  expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBeLessThan(300)
+  expect(await send()).toEqual({ kind: 'refused' })
+  expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(404)
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  await wire.close()
+})
+
+natsTest('a worker whose clock is a day ahead or behind does its job', async () => {
+  for (const hours of [24, -24]) {
+    const { service, cluster } = await startFleet(nats.url)
+    const ana = service.account('ana')
+    const clock = join(temporaryFolder(), 'clock.ts')
+    await Bun.write(
+      clock,
+      `const Real = Date
+       const shift = ${hours} * 3_600_000
+       globalThis.Date = class extends Real {
+         constructor(...values) { super(...(values.length > 0 ? values : [Real.now() + shift])) }
+         static now() { return Real.now() + shift }
+       }`,
+    )
+    const script = join(import.meta.dir, '../support/simulated-worker.ts')
+    const worker = Bun.spawn([process.execPath, '--preload', clock, script], {
+      env: { ...process.env, TEST_NATS: nats.url, TEST_SERVER: service.url, TEST_CLUSTER: cluster },
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    afterAll(() => worker.kill('SIGKILL'))
+    const id = await ana.transcribe()
+    await ana.until(id, 'completed')
+    expect(charges(service, id)).toEqual(['reserve', 'settle'])
+    worker.kill('SIGKILL')
+    await worker.exited
+  }
+})
