@@ -5,6 +5,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
+[ $# -eq 0 ] || set -- "$(realpath "$1")"
 server= receiver=
 trap 'for process in $server $receiver; do kill "$process" 2>/dev/null || true; done; wait; rm -rf "$place"' EXIT
 step() { echo "$SECONDS s: $*"; }
