@@ -35,6 +35,15 @@ async function saved(page: Page): Promise<void> {
   await page.getByText('All changes are saved.').waitFor()
 }
 
+/**
+ * Ends all sessions. Waits before until the page has found that it cannot play the recording: a request that comes
+ * later would open the sign-in dialog before the test types, and the typed text would go into the dialog.
+ */
+async function endSessions(page: Page): Promise<void> {
+  await page.getByText('Your browser cannot play this kind of recording.').waitFor()
+  service.db.run('delete from sessions')
+}
+
 seen('a corrected sentence is saved as one types, undone and redone', async () => {
   const ana = await reader(service, 'ana', conversation({ words: 60, speakers: 2 }))
   const { page } = await browser.enter(service, ana)
@@ -206,7 +215,7 @@ seen('an edit goes on after the session has ended and the person has signed in a
   await setPassword(service, 'hana@example.org')
   const { page } = await browser.enter(service, hana)
   await edit(page, hana)
-  service.db.run('delete from sessions')
+  await endSessions(page)
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   expect(await dialog.getByLabel('Email address').inputValue()).toBe('hana@example.org')
@@ -223,7 +232,7 @@ seen('an edit survives the end of the session and a reload', async () => {
   await setPassword(service, 'finn@example.org')
   const { page } = await browser.enter(service, finn)
   await edit(page, finn)
-  service.db.run('delete from sessions')
+  await endSessions(page)
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
