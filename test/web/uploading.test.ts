@@ -54,9 +54,16 @@ seen(
 seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)
+  // The files are chosen before the page knows the limits of the server.
+  const facts = Promise.withResolvers<void>()
+  await page.route('**/v1', async route => {
+    await facts.promise
+    await route.continue()
+  })
   await page.goto('/jobs')
   const files = [file('letter.docx', 'no sound'), file('nothing.wav', '')]
   await page.getByLabel('Choose recordings').setInputFiles(files)
+  facts.resolve()
   const alert = page.getByRole('alert')
   await alert.getByText('letter.docx was not sent: it is not one of the accepted kinds').waitFor()
   expect(await alert.textContent()).toContain('nothing.wav was not sent: the file is empty.')

@@ -24,7 +24,9 @@ export function Add() {
   const fault = useSignal('')
   useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
 
-  const take = (files: readonly File[]) => {
+  const take = async (files: readonly File[]) => {
+    // Without the limits of the server, no file could be refused here. A page that has just appeared waits for them.
+    await loadService().catch(() => null)
     const refused = files.flatMap(file => reasonAgainst(file) ?? [])
     fault.value = refused.slice(0, 3).join(' ')
     addFiles(
@@ -37,7 +39,7 @@ export function Add() {
     isOver.value = false
     const address = event.dataTransfer?.getData('text/uri-list')
     const files = event.dataTransfer ? await droppedFiles(event.dataTransfer) : []
-    if (files.length > 0) take(files)
+    if (files.length > 0) await take(files)
     else if (address) await addAddress(address).catch(error => (fault.value = messageOf(error)))
   }
 
@@ -76,7 +78,7 @@ function EmptyBalance() {
   )
 }
 
-function FileButton({ label, onFiles }: { label: string; onFiles: (files: File[]) => void }) {
+function FileButton({ label, onFiles }: { label: string; onFiles: (files: File[]) => Promise<void> }) {
   return (
     <div class="drop">
       <label class="button main">
