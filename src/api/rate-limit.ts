@@ -28,7 +28,7 @@ export type RateLimiter = {
    * Removes the newest request of the caller `who` from the count, because another quota refused the request.
    */
   giveBack(name: RateName, who: string): void
-  /** Removes the callers without a request in the window from memory. */
+  /** Forgets the callers that have no request in the current window. */
   sweep(): void
 }
 

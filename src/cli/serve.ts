@@ -80,8 +80,8 @@ function ownCommand(): string {
 }
 
 /**
- * Returns the flag that names the data folder. Returns an empty text if commands find the data folder without the
- * flag.
+ * Returns the flag --data-dir, for the commands of steno that the server suggests to its operator. Returns an empty text
+ * if these commands use the same folder without the flag.
  */
 function folderFlag(dataDir: string): string {
   const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)

@@ -28,8 +28,9 @@ export type NameOptions = {
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that reads the hosts file, then asks the name servers. Accounts take turns. If one
- * account looks up a name several times at once, only one query is sent.
+ * Returns a function that finds the addresses of a host name: in the hosts file, or else by the name servers. When many
+ * look-ups wait, the accounts take turns, so that no account delays the others. If one account looks up a name several
+ * times at once, only one query is sent.
  */
 export function openNames({
   servers,

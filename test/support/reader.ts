@@ -18,7 +18,7 @@ export async function startHome(folder: string): Promise<Home> {
   mkdirSync(bin)
   const call = testedProgram.map(word => `'${word}'`).join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
-  // The server does not run under systemd, so its log is a file.
+  // The server does not run under systemd. The command journalctl of the documents therefore prints its log file.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
   const server = Bun.spawn([...testedProgram, 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
@@ -146,7 +146,10 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
   }
 }
 
-/** Makes what the placeholders of a command stand for, if no earlier command of the document made it. */
+/**
+ * Creates the upload and the transcript that the placeholders of a command name, unless an earlier command of the
+ * document created them.
+ */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)

@@ -28,7 +28,7 @@ export type Counted = {
 }
 
 const [frames, positions] = [1500, 448]
-/** The number of tokens in a row in the middle of a window. */
+/** The number of tokens of each window when half of its text is decoded. */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const
 

@@ -10,7 +10,7 @@ const meanings: Record<Scope, string> = {
   write: 'start, change, cancel and delete transcriptions, which spends your balance',
 }
 
-/** The page for a person who is signed in. */
+/** The consent page for a person who is signed in. */
 export function consentPage(asked: Authorization, params: URLSearchParams, email: string): Response {
   const list = asked.scopes.map(scope => `<li>${meanings[scope]}</li>`).join('')
   return page(asked, [

@@ -46,8 +46,8 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. The map has the output files of each source. A source with an empty list is written to
-   * stdout. Throws only if the run was interrupted, if stdout is closed, or if no engine can be started.
+   * Transcribes all sources. The map has the output files of each source. The transcript of a
+   * source with an empty list is written to stdout. Throws only if the run was interrupted, if stdout is closed, or if no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0

@@ -116,7 +116,7 @@ export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): W
   return extended
 }
 
-/** Returns the window without the speech after sample `end` of the recording. */
+/** Cuts the window at the sample `end` of the recording. The speech after this sample is left out. */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }

@@ -89,8 +89,8 @@ export class Layers {
   }
 
   /**
-   * Multiplies activations by a matrix in the encoder's layout, without bias. This is efficient for many
-   * rows.
+   * Multiplies activations by a weight matrix in the encoder's layout. Does not add the bias. The layout is efficient
+   * when the activations have many rows.
    */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -100,7 +100,10 @@ export class Layers {
     return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
   }
 
-  /** Multiplies activations by a matrix in the decoder's layout. This is efficient for few rows. */
+  /**
+   * Multiplies activations by a weight matrix in the decoder's layout. The layout is efficient when the activations have
+   * few rows.
+   */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
     const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))

@@ -68,9 +68,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation and returns the name of its first output. An operation of ONNX Runtime itself is named
-   * with its domain: com.microsoft.Gelu. The name '' stands for an input or output that is not used. `name` is the name
-   * of the operation itself, which has no effect on a run.
+   * Adds an operation and returns the name of its first output. `operation` is its type. A type that the ONNX standard
+   * does not have is written with its domain, such as com.microsoft.Gelu. In `inputs` and `outputs`, an empty text means
+   * an input or output that is not used. `name` is a label of this operation. It has no effect on a run.
    */
   add(
     operation: string,

@@ -25,7 +25,10 @@ function identity(scale: number): Float64Array {
   return Float64Array.from({ length: width ** 2 }, (_, at) => (at % (width + 1) === 0 ? scale : 0))
 }
 
-/** Returns embeddings of voices that are orthogonal. `counts[n]` is the number of embeddings of voice n. */
+/**
+ * Returns embeddings of several voices. The mean embeddings of two voices are orthogonal. `counts[n]` is the number of
+ * embeddings of voice n.
+ */
 function embeddings(counts: readonly number[], weight = 1) {
   const { next } = seeded(3)
   return counts.flatMap((count, voice) =>
