@@ -76,7 +76,7 @@ function shownSince(db: Db): number {
 /** Lists the accounts with the most transcribed audio in the last 30 days. */
 export function listUse(db: Db): UseOfAccount[] {
   return db.list<UseOfAccount>(
-    `select email, count(jobs.id) as jobs, 
+    `select email, count(jobs.id) as jobs,
        coalesce(sum(case jobs.state when 'completed' then jobs.duration_ms end), 0) as audioMs,
        (select coalesce(sum(units), 0) from ledger
         where account_id = accounts.id and kind = 'settle' and ledger.created_at > $after) as chargedUnits,
