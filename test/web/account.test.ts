@@ -22,7 +22,7 @@ const service = await startTestService({
 /** Clicks a button, and confirms its action in the dialog. */
 async function confirmed(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click()
-  await page.getByRole('dialog').locator('button.main').click()
+  await page.getByRole('dialog').locator('button.danger').click()
 }
 
 /** Opens a page by the menu of the account. */
@@ -97,7 +97,7 @@ seen('a key is made, shown once, works, and works no longer when it is revoked',
   service.later(1)
   await page.reload()
   const row = page.getByRole('row', { name: /podcast feed/ })
-  await row.getByText('this minute').waitFor()
+  await row.getByText('just now').waitFor()
   await confirmed(page, 'Revoke podcast feed')
   await row.getByText('revoked').waitFor()
   expect(await status()).toBe(401)
@@ -166,7 +166,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await arrived[1]?.promise
   await page.getByRole('button', { name: 'Refresh' }).click()
   await failed.getByText('delivered', { exact: true }).waitFor()
-  await failed.getByText('Last attempt: this minute.').waitFor()
+  await failed.getByText('Last attempt: just now.').waitFor()
 })
 
 seen('a connected app is listed with its rights, and loses access when it is disconnected', async () => {

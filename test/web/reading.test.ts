@@ -29,7 +29,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
   await page.getByLabel('Email address').fill('ben@example.org')
   await page.getByLabel('Password').fill('not the password')
   await page.keyboard.press('Enter')
-  await page.getByRole('alert').getByText('are wrong').waitFor()
+  await page.getByRole('alert').getByText('The email address or the password is wrong.').waitFor()
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ben.key)
   await page.keyboard.press('Enter')

@@ -4,8 +4,17 @@ import type { Signal } from '@preact/signals'
 import { Field } from '../parts/form.tsx'
 import { words } from '../words.ts'
 
-export function EmailField({ of }: { of: Signal<string> }) {
-  return <Field label={words.signIn.email} type="email" autocomplete="username" required of={of} />
+export function EmailField({ of, autofocus }: { of: Signal<string>; autofocus?: boolean }) {
+  return (
+    <Field
+      label={words.signIn.email}
+      type="email"
+      autocomplete="username"
+      required
+      autofocus={autofocus}
+      of={of}
+    />
+  )
 }
 
 /** The password that an account has. */

@@ -1,7 +1,7 @@
 // The forms that sign a person in: by an email address and a password, or by an API key.
 
 import { useSignal } from '@preact/signals'
-import { needsSignIn } from '../base/net.ts'
+import { Fault, needsSignIn } from '../base/net.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
@@ -46,7 +46,11 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
   const send = () =>
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
-    )
+    ).catch(fault => {
+      // The message of the server is for both kinds of credentials.
+      const isWrong = fault instanceof Fault && fault.status === 401
+      throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
+    })
   return (
     <>
       {/* Another kind of credential is another form: an error of the first form does not stay. */}
@@ -55,7 +59,7 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
           <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />
         ) : (
           <>
-            <EmailField of={email} />
+            <EmailField of={email} autofocus={known === undefined} />
             <PasswordField of={password} />
           </>
         )}

@@ -47,7 +47,8 @@ export function showAgo(at: string | number): string {
   if (ago > 7 * day) return showDay(at)
   if (ago >= day) return relative.format(-Math.round(ago / day), 'day')
   if (ago >= hour) return relative.format(-Math.floor(ago / hour), 'hour')
-  return relative.format(-Math.max(0, Math.floor(ago / minute)), 'minute')
+  if (ago < minute) return words.justNow
+  return relative.format(-Math.floor(ago / minute), 'minute')
 }
 
 /** Returns a position in a recording, such as `1:02:03`. */

@@ -46,7 +46,11 @@ export function Status({ job }: { job: Job }) {
   if (job.status === 'failed') {
     const { code = '', message = '' } = job.error ?? {}
     if (code === 'CANCELLED') return <p class="status hint">{text.wasCancelled}</p>
-    return <p class="status fault">{message || words.advice[code]}</p>
+    return (
+      <p class="status fault">
+        {text.statuses.failed}: {message || words.advice[code]}
+      </p>
+    )
   }
   if (job.status === 'completed') {
     return (

@@ -80,7 +80,7 @@ export function SearchPage() {
 function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {
   return (
     <li class="hit">
-      <a href={`/jobs/${hit.jobId}#t=${hit.start.toFixed(1)}`}>
+      <a href={`/jobs/${hit.jobId}#t=${Number(hit.start.toFixed(3))}`}>
         <span class="hint">
           <bdi>{name ?? hit.name ?? text.transcript}</bdi> · {showClock(hit.start)}
           {hit.speaker && (

@@ -8,7 +8,7 @@ type Question = { text: string; action: string; answer: (isConfirmed: boolean) =
 
 const question = signal<Question | null>(null)
 
-/** Asks the question. Returns true if the person presses the button with the label `action`. */
+/** Asks the question about an action that cannot be undone. Returns true if the person presses the button with the label `action`. */
 export function isConfirmed(text: string, action: string): Promise<boolean> {
   return new Promise(resolve => {
     const answer = (isConfirmed: boolean) => {
@@ -29,7 +29,7 @@ export function Confirmation() {
         <button type="button" onClick={() => answer(false)}>
           {words.cancel}
         </button>
-        <button type="button" class="main" onClick={() => answer(true)}>
+        <button type="button" class="danger" onClick={() => answer(true)}>
           {action}
         </button>
       </p>

@@ -13,6 +13,8 @@ type FieldProps = {
   type?: 'text' | 'email' | 'password' | 'url' | 'number'
   autocomplete?: 'username' | 'current-password' | 'new-password' | 'off'
   required?: boolean
+  /** The field has the focus when the page appears. */
+  autofocus?: boolean | undefined
   placeholder?: string
   minLength?: number
   maxLength?: number
