@@ -1,6 +1,5 @@
-// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment
-// heads. The attention of a token is the attention of the decoding pass that predicts the token, as in
-// openai/whisper.
+// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment heads.
+// As in openai/whisper, the attention of a token is the attention of the decoding pass whose output is this token.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
@@ -21,8 +20,8 @@ export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
   /**
-   * One attention array per token, from the decoding pass that predicts the token. One more array follows,
-   * from the decoding pass that predicts the end of the segment. Each array is heads × frames.
+   * One attention array per token, from the decoding pass that predicts this token. The last array is an additional
+   * one: it comes from the decoding pass that predicts the end of the segment. Each array is heads × frames.
    */
   attention: readonly Float32Array[]
   /** The times that the two time tokens mark, in model frames of the window. */
@@ -30,15 +29,15 @@ export type Segment = {
   to: number
 }
 
-/** The largest error of a time token, in model frames. An error of this size is rare. */
+/** The largest error of a time token that is allowed for, in model frames. Errors of this size are rare. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a time token, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Returns the times of all words of a window, from one DTW path over all segments. Each segment stays within its two
- * time tokens, so that no word gets the time of speech that the model left out. The decoding pass that predicts the end
- * of a segment is aligned with the silence before the next segment.
+ * Returns the times of all words of a window, from one DTW path over all segments. The words of a segment stay within
+ * the two time tokens of the segment, so that no word gets the time of speech that the model left out. The end of a
+ * segment is aligned too, with the silence before the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -103,15 +102,16 @@ function wordsOf(
 
 const medianMax = 0.7 * framesPerSecond
 /**
- * The maximum length of a word next to a sentence boundary: one second, in model frames. Words of this length
- * exist, but are rare.
+ * The maximum length, in model frames, of a word next to a sentence boundary, unless most words of the window are
+ * long. One second: spoken words rarely last longer.
  */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words that include silence. A word next to a sentence boundary may be twice as long as the median
- * word. A word inside a sentence may last two seconds, because speech that the model left out may follow it.
+ * Shortens words whose times include silence. Next to a sentence boundary, the limit is `wordMax`, or twice the
+ * median length of the words if this is more. Inside a sentence, the limit is two seconds, because the time of the
+ * word may be the time of speech that the model left out.
  */
 function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -130,8 +130,8 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
 /** Matches punctuation that is joined to the next word: an opening bracket or quote. */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word even after a space. In French, some punctuation marks follow
- * a space; a dash may follow a space in any language.
+ * Matches punctuation that is joined to the previous word, even if a space precedes the punctuation. French writes a
+ * space before some punctuation marks. A dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
@@ -158,15 +158,15 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns the side of the word to which the punctuation is joined: `after` joins it to the next word, and
- * `before` joins it to the previous word. Returns null if the text is a word.
+ * Returns `after` if the punctuation is joined to the next word, and `before` if it is joined to the previous word.
+ * Returns null if the text is a word.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // A quote or a hyphen opens only after a space. An opening bracket opens with and without a space before it.
+  // A quote or a hyphen is an opening one only after a space. An opening bracket needs no space before it.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -3,8 +3,8 @@
 import type { Band, BandedRow } from './warp.ts'
 
 /**
- * The allowed frames of a token, and the attention of the decoding pass that predicts the token: heads ×
- * frames of the window.
+ * A token in the input of `attentionIn`: the band of frames that its word may use, and the attention of the decoding
+ * pass that predicts the token. The attention is heads × frames of the window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
 
@@ -12,9 +12,9 @@ const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Returns the normalised attention of each token in the frames of its band, as openai/whisper computes it. First, each
- * frame of each head is standardised over the tokens, so that a frame to which all tokens attend has no weight. Next, a
- * median filter smooths each head. Last, the mean over the heads is computed.
+ * Returns the normalised attention of each token in the frames of its band, as openai/whisper computes it. First, the
+ * values of each frame and head are standardised over all tokens, so that a frame to which all tokens attend has no
+ * weight. Next, a median filter smooths the values of each head. Last, the mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))
@@ -50,8 +50,8 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
 }
 
 /**
- * Adds the running median of one head to `values`, for the frames of the band. Frames beyond the window are
- * mirrored.
+ * Applies a running median to the attention of one head, and adds the result to `values`, for the frames of the band.
+ * At the ends of the window, the frames are mirrored.
  */
 function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = scaled.length
@@ -59,7 +59,8 @@ function addMedians(scaled: Float32Array, values: Float32Array, heads: number, {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // The seven values around a frame, sorted. For each new frame one value is removed and one is inserted.
+  // The seven values around a frame, sorted. At each step to the next frame, one value is removed and one is
+  // inserted.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

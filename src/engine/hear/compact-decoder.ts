@@ -1,5 +1,6 @@
 // Decodes one batch of windows with a network in the compact form. For each kind of tensor, one memory area holds the
-// tensors of all windows. When a row is done, it is removed, and the last row moves to its place.
+// tensors of all windows. When the text of a row is complete, the row is removed, and the last row moves to its
+// place.
 
 import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
@@ -17,8 +18,9 @@ import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
 /**
- * The first tensors of an encoded window, in the order of the encoder's outputs. The last one is `mass`. Each of these
- * tensors is layers × 1 × heads × length × 64. The length is 1, or the number of encoded frames if `byFrame` is true.
+ * The kinds of tensors of an encoded window, in the order of the encoder's outputs. One more output follows them:
+ * `mass`, the logarithm of the number of frames for which each encoded frame stands. A tensor of a kind is layers × 1
+ * × heads × length × 64. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise.
  */
 const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
@@ -28,8 +30,8 @@ const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * Makes a decoder. `heads` is the number of heads in the attention output of the graph. It is 0 if attention
- * is not needed.
+ * Makes a decoder. `heads` is the number of attention heads whose cross-attention the graph returns. It is 0 if the
+ * graph returns no attention.
  */
 export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
@@ -57,21 +59,27 @@ type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array;
 
 class RunningBatch implements Batch {
   rows: number
-  /** The number of tokens per row in the last input. */
+  /** The number of tokens that the last run added to each row. */
   private positions = 0
   /** The number of tokens per row in the cache. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
-  /** The cache. The tensors are outputs of the last run, or views of these outputs after a row was removed. */
+  /**
+   * The cache of all rows: keys and values, by layer. These tensors are outputs of the last run. After the removal of
+   * a row, they are views of these outputs.
+   */
   private self: Tensor[]
-  /** The views of the memory of the last outputs. They must be freed with these outputs. */
+  /** The views that refer to the memory of the last outputs. They are freed together with these outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /** The number of frames per row: that of the window with the most encoded frames. */
+  /** The number of frames for which each row has memory: the number of encoded frames of the longest window. */
   private readonly frames: number
-  /** The mass of the frames of each row. Frames that a window does not have are excluded. */
+  /**
+   * The output `mass` of the encoder, for each row. A frame that a window does not have gets a value that excludes it
+   * from the attention.
+   */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
 
@@ -149,7 +157,7 @@ class RunningBatch implements Batch {
     for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
   }
 
-  /** Feeds `count` tokens to each row. */
+  /** Adds `count` tokens to each row. */
   private feed(tokens: readonly number[], count: number): void {
     const { runtime, facts, run, heads } = this.parts
     const integers = (values: readonly number[], dims: readonly number[]) =>
@@ -175,7 +183,10 @@ class RunningBatch implements Batch {
     this.self = others
   }
 
-  /** Makes views of the rows that remain in the batch, for each kind and layer. */
+  /**
+   * Makes views of the cross-attention tensors of the rows that remain in the batch: one view for each kind and
+   * layer.
+   */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
     return this.cross.flatMap(({ kind: { type, bytes }, length, memory }) =>
@@ -187,7 +198,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** Returns the number of encoded frames of a window. */
+/** Returns the number of frames in an encoded window. */
 function framesIn({ tensors }: EncodedWindow): number {
   const frames = tensors[0]?.dims[3]
   if (frames === undefined || tensors.length !== kinds.length + 1)
@@ -195,7 +206,10 @@ function framesIn({ tensors }: EncodedWindow): number {
   return frames
 }
 
-/** Copies the tensors of one kind of all windows into one memory area. Rows of shorter windows end with unused bytes. */
+/**
+ * Copies the tensors of one kind, for all windows, into one memory area. The row of a shorter window ends with unused
+ * bytes.
+ */
 function gather(windows: readonly EncodedWindow[], index: number, frames: number, facts: Facts): Cross {
   const kind = kinds[index]!
   const length = kind.byFrame ? frames : 1

@@ -1,4 +1,5 @@
-// The caches of the decoder in the memory of a GPU, for all rows of a batch, and the operations on their rows.
+// The caches of the decoder in the memory of a GPU, for all rows of a batch. Also holds the operations that change
+// the rows.
 
 import { moveRows, readAttention, writeRows, zeros } from '../network/cache-graphs.ts'
 import { cacheNames, updated } from '../network/float-decoder.ts'
@@ -29,7 +30,7 @@ export class DeviceCaches {
 
   constructor(
     private readonly parts: DeviceParts,
-    /** The number of rows. */
+    /** The number of rows for which the caches have memory. */
     readonly capacity: number,
   ) {
     const { memory, size, type, runtime, device } = parts
@@ -61,7 +62,7 @@ export class DeviceCaches {
     return [...own, ...this.cross.map(bindCache)].map(({ view }) => view)
   }
 
-  /** Writes an encoded window to a row. */
+  /** Copies the tensors of an encoded window into a row of the caches. */
   write(row: number, window: readonly Tensor[]): void {
     if (window.length !== this.cross.length) throw new TypeError('the window was encoded by another network')
     this.update(this.writer, this.cross, { to: [row] }, binding => {
@@ -69,7 +70,7 @@ export class DeviceCaches {
     })
   }
 
-  /** Copies rows over other rows. */
+  /** Copies rows of all caches: the row `from[n]` replaces the row `to[n]`. */
   move(from: readonly number[], to: readonly number[]): void {
     this.update(this.mover, [...this.own, ...this.cross], { from, to })
   }
@@ -124,7 +125,10 @@ export class DeviceCaches {
     })
   }
 
-  /** Fills a cache with zeros. The attention reads places that no token has written, and gives them no weight. */
+  /**
+   * Fills a cache with zeros. The attention reads the whole cache, also the places that no token has written. It
+   * gives these places the weight 0, but memory that is not initialised may hold NaN, and 0 × NaN is NaN.
+   */
   private clear({ rowDims, tensor }: Cache): void {
     const { runtime, device, type } = this.parts
     const session = openSession(runtime, zeros(type, [this.capacity, ...rowDims]), device)

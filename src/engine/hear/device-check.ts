@@ -1,22 +1,24 @@
-// Checks a decoder for GPUs when it is loaded. A driver or a kernel with a fault must not cause wrong text.
+// Checks the results of a decoder for GPUs when the decoder is loaded, so that a fault in a driver or a GPU kernel
+// never causes wrong text.
 
 import { windowMelFrames } from '../audio.ts'
 import type { Facts } from './facts.ts'
 import type { Decoder, EncodedWindow, Network } from './network.ts'
 import { choose, type History, type NextToken, type Rules, rulesOf } from './rules.ts'
 
-/** The largest difference of a log probability that rounding to 16-bit floats explains. */
+/** The largest difference of two log probabilities that can be an effect of rounding to 16-bit floats. */
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records its kernels in the first steps and replays them in the later
- * steps, and the check needs both.
+ * The number of decoding steps in the check. CUDA records its kernels in the first steps and replays them in the
+ * later steps. The check covers both.
  */
 const steps = 6
 
 /**
- * Throws if the decoder has other probabilities in steps than in one run over the same tokens. A step uses the caches in
- * place, the choice in the graph and the recorded kernels of CUDA; a run over a whole text uses none of these.
+ * Throws if decoding token by token and one run over all tokens give different probabilities. Decoding token by token
+ * uses the caches in place, chooses tokens in the graph, and replays recorded CUDA kernels. The run over all tokens
+ * uses none of these three.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))
@@ -39,7 +41,7 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
   }
 }
 
-/** Decodes the window in steps, as the second of two rows. */
+/** Decodes a batch of two equal windows token by token. Returns the tokens that were chosen for the second one. */
 function picksInSteps(
   decoder: Decoder,
   window: EncodedWindow,

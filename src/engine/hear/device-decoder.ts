@@ -1,6 +1,6 @@
-// Decodes one batch of windows on a GPU. A run moves a few numbers for each row over the bus: the caches, the scores and
-// the attention stay in the memory of the GPU. The number of rows in a run is a power of two, so that CUDA can record and
-// replay the runs. Some of these rows may be idle.
+// Decodes one batch of windows on a GPU. The caches, the scores and the attention stay in the memory of the GPU, so
+// each run copies only a few numbers per row between GPU and host. The number of rows in a run is a power of two,
+// because CUDA records one run for each number of rows. Some rows of a run may be idle.
 
 import { cacheNames } from '../network/float-decoder.ts'
 import { allowedInput } from '../network/pick.ts'
@@ -11,11 +11,16 @@ import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'
 import { allowedAfter, type NextToken } from './rules.ts'
 
 export class DeviceDecoder implements Decoder {
-  /** The memory for one window: an encoded window, and its row in the caches. */
+  /**
+   * The memory, in bytes, that one window of a batch needs: for the encoded window, and for its row in the caches.
+   */
   readonly windowBytes: number
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
-  /** The number of times that the caches were allocated. A recorded run is valid only for one allocation. */
+  /**
+   * The number of times that the caches were allocated. The memory addresses differ after each allocation, so a
+   * recorded run is valid only until the next allocation.
+   */
   private allocations = 0
   private isBusy = false
 
@@ -68,7 +73,10 @@ export class DeviceDecoder implements Decoder {
   }
 }
 
-/** A number above the number of rows of any batch. */
+/**
+ * The recording of a run has the number allocations × `recordsMax` + rows. `recordsMax` is larger than any number of
+ * rows, so the numbers are unique.
+ */
 const recordsMax = 1024
 
 function powerOfTwo(least: number): number {
@@ -76,19 +84,22 @@ function powerOfTwo(least: number): number {
 }
 
 type Runs = {
-  /** Makes a run that is used once. */
+  /** Makes a run for a single use. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void
 }
 
-/** A window in the batch. `slot` is its row in the caches. */
+/** A window in the batch. `slot` is the row of the caches that holds the window. */
 type Row = {
   slot: number
-  /** The number of model frames of sound. */
+  /** The number of model frames of sound in the window. */
   frames: number
   tokens: number[]
-  /** The attention arrays that were given out, by the number of the step. They are filled when the row ends. */
+  /**
+   * The attention arrays that callers already received, by the number of the decoding step. Their values are filled
+   * in when the row ends.
+   */
   asked: Map<number, Float32Array>
 }
 
@@ -96,14 +107,14 @@ type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
 
 class RunningBatch implements Batch {
   private readonly live: Row[]
-  /** The number of rows of the caches that a run computes. */
+  /** The number of cache rows in a run, idle rows included. */
   private size: number
   /** The number of tokens in the cache, per row. */
   private length = 0
   /** The number of steps after the prompt. */
   private steps = 0
   private readonly greedy: Greedy | null
-  /** The run that fed the prompt, until the first step. */
+  /** The run that added the prompt. Null after the first step. */
   private prompt: DecoderRun | null
   private last: DecoderRun
 
@@ -121,7 +132,8 @@ class RunningBatch implements Batch {
       asked: new Map(),
     }))
     this.size = powerOfTwo(rows)
-    // The scores at the start token tell whether the window has speech, and the last scores tell the first token.
+    // Two positions of the prompt need scores. The scores at the start token show whether the window has speech. The
+    // scores at the last token give the first token of the text.
     const start = Math.max(0, prompt.indexOf(parts.facts.start))
     const wanted = [...new Set([start, prompt.length - 1])]
     this.prompt = runs.once({ rows: this.size, length: prompt.length, wanted, withScores: true })
@@ -185,7 +197,7 @@ class RunningBatch implements Batch {
     return row
   }
 
-  /** Adds tokens to all rows. The idle rows of the caches get the token 0, which changes no other row. */
+  /** Adds tokens to all rows. An idle row gets the token 0, which has no effect on the other rows. */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
     const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)
@@ -205,14 +217,18 @@ class RunningBatch implements Batch {
     this.length += length
   }
 
-  /** Returns what may follow the tokens of a row, in the form of the graph's input (see pick.ts). */
+  /**
+   * Returns the tokens that may follow the tokens of a row, in the form of the graph's input `allowed` (see pick.ts).
+   */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
     const { firstTimestamp } = this.parts.facts
     return allowedInput(allowedAfter({ tokens, frames }, this.greedy.rules), firstTimestamp)
   }
 
-  /** Moves the rows together and halves the size of the runs, if half of the rows or fewer are left. */
+  /**
+   * Halves the number of rows in a run, as often as the remaining rows still fit, and moves these rows to the front.
+   */
   private shrink(): void {
     const size = powerOfTwo(this.rows)
     if (size === this.size) return
@@ -230,7 +246,7 @@ class RunningBatch implements Batch {
     this.size = size
   }
 
-  /** Reads the attention of a row from the memory of the GPU, and fills the arrays that were given out. */
+  /** Copies the attention of a row from the memory of the GPU into the arrays that callers already received. */
   private readAttention({ slot, asked }: Row): void {
     const count = Math.max(-1, ...asked.keys()) + 1
     const [first] = asked.values()

@@ -1,4 +1,4 @@
-// Runs of the decoder of a fixed shape, with their inputs and outputs bound to the memory of the GPU.
+// A run of the decoder with a fixed shape. Its inputs and outputs are bound to memory of the GPU.
 
 import { type Binding, RunOptions, type Shared } from '../onnx/binding.ts'
 import type { ElementType, Tensor } from '../onnx/tensor.ts'
@@ -8,18 +8,18 @@ export type RunShape = {
   rows: number
   /** The number of tokens that a run adds to each row. */
   length: number
-  /** The indices of the tokens whose scores are computed. */
+  /** The indices of the tokens for which scores are computed. */
   wanted: readonly number[]
   /** If true, the host can read the scores. */
   withScores: boolean
-  /** The number under which CUDA records the kernels of the run, or `notRecorded`. */
+  /** The number under which CUDA records the kernels of the run. `notRecorded` if CUDA records nothing. */
   record: number
 }
 
-/** Tells CUDA to record nothing. */
+/** The value of `record` for a run that CUDA does not record. */
 export const notRecorded = -1
 
-/** The integers that the host gives to a run, by the names of the inputs. */
+/** The integers that the host passes to a run, by the names of the graph's inputs. */
 export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
 
 export class DecoderRun {
@@ -54,12 +54,12 @@ export class DecoderRun {
     this.views = caches.bind(this.binding, rows)
   }
 
-  /** The memory in which the host writes what may follow each row: four numbers for each row (see pick.ts). */
+  /** The memory into which the host writes the allowed tokens of each row, as four numbers per row (see pick.ts). */
   get allowed(): Float32Array {
     return this.floats('allowed')
   }
 
-  /** The result of the last run: for each row the chosen token and the logarithm of its probability. */
+  /** The result of the last run. For each row: the chosen token, and the logarithm of its probability. */
   get picked(): Float32Array {
     return this.floats('picked')
   }

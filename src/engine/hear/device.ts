@@ -1,5 +1,5 @@
-// A Whisper network whose caches stay in the memory of a GPU. The graphs are built when the network is loaded, from the
-// float weights of a published model. The same graphs run on a CPU, for tests.
+// Opens a Whisper network whose caches stay in the memory of a GPU. The graphs are built when the network is loaded,
+// from the float weights of a published model. The same graphs run on a CPU, for tests.
 
 import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
@@ -18,8 +18,8 @@ import { rulesOf } from './rules.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model for a GPU, in 16-bit floats. If its results are wrong, the model is opened in 32-bit floats.
- * `variant` is the suffix of the ONNX files. Throws if the results are wrong again.
+ * Opens a published model for a GPU in 16-bit floats. If a check finds wrong results, opens the model in 32-bit
+ * floats. Throws if the results are wrong again. `variant` is the suffix of the ONNX files.
  */
 export function openDevice(
   runtime: Runtime,
@@ -86,7 +86,7 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
     )
-  // The graphs compute the heads layer by layer.
+  // The graphs return the attention of the heads in the order of the layers.
   const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
   const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
   return {
@@ -111,7 +111,9 @@ function constantsOf({ used }: FloatLayers) {
 
 type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
 
-/** Makes an encoder. An encoded window is the content of one row of the caches that the decoder only reads. */
+/**
+ * Makes an encoder. Its output for a window is copied into one row of the caches; the decoder only reads this row.
+ */
 function makeEncoder(
   runtime: Runtime,
   encoder: Session,

@@ -1,11 +1,12 @@
-// Chooses the model frames of a window that the encoder reads. The silence after the sound of a window is constant, so
-// one frame of this silence can stand for several frames. A window with 5 s of sound then needs a quarter of the time.
+// Chooses the model frames of a window that the encoder reads. The silence after the sound of a window is constant,
+// so one frame of this silence can stand for several frames. For a window with 5 s of sound, the encoder then needs a
+// quarter of the time.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The frames that the encoder reads. `places` holds their positions in the window. `counts` holds the number of frames
- * for which each of them stands.
+ * The frames that the encoder reads. `places[n]` is the position of a frame in the window. `counts[n]` is the number
+ * of frames for which this frame stands.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 
@@ -15,13 +16,16 @@ type ChosenFrames = { places: number[]; counts: number[] }
  * test, and caused 2 % more word errors.
  */
 const soundMax = (2 / 3) * windowFrames
-/** The encoder skips no frame directly after the sound, and none at the end of the window. */
+/**
+ * Every frame is read in these two parts of the silence, in model frames: directly after the sound, and at the end of
+ * the window.
+ */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The number of frames for which one frame stands in the other silence. Attention to this frame counts `group` times.
- * With this factor in the encoder, the divergence from the probabilities with all frames is 0.009 nats a token. Without
- * it, the divergence is 0.031 nats.
+ * In the other silence, one frame stands for `group` frames. The encoder's attention counts this frame `group` times.
+ * With this factor, the output probabilities diverge by 0.009 nats a token from the probabilities with all frames.
+ * Without the factor, the divergence is 0.031 nats.
  */
 const group = 8
 
@@ -39,7 +43,7 @@ export function encodedFrames(soundFrames: number): ChosenFrames {
   return { places, counts }
 }
 
-/** Returns the spectrogram of these frames. Each model frame is two spectrogram frames. */
+/** Returns the part of the spectrogram for the model frames at `places`. A model frame is two spectrogram frames. */
 export function pictureOfFrames(
   picture: Float32Array,
   mels: number,

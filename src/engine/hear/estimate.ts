@@ -1,5 +1,5 @@
-// Estimates word times for a model without attention outputs. The speech of a segment is divided among its
-// words in proportion to their numbers of letters.
+// Estimates word times for a model that returns no attention. The speech of a segment is divided among its words in
+// proportion to their numbers of letters.
 
 import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -39,8 +39,9 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
 }
 
 /**
- * Returns a function that converts a share of the speech (0 to 1) to a model frame. At a pause between two
- * ranges, `earlier` returns the end of the first range, and `later` returns the start of the second range.
+ * Returns a function that converts a share of the speech (0 to 1) to a model frame. A share at the border of two
+ * ranges is ambiguous: `earlier` returns the end of the first range, and `later` returns the start of the second
+ * range.
  */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {
   const total = speech.reduce((sum, { from, to }) => sum + to - from, 0)

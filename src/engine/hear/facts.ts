@@ -1,4 +1,4 @@
-// The configuration of a Whisper model, as far as recognition needs it.
+// The values of a Whisper model's configuration that recognition needs.
 
 import { languages } from '../../languages.ts'
 import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
@@ -14,12 +14,10 @@ export type Facts = {
   start: number
   end: number
   transcribe: number | null
-  /** The id of the token that makes the model translate to English. Null when the model cannot translate. */
+  /** The id of the token that makes the model translate to English. Null if the model cannot translate. */
   translate: number | null
   noTimestamps: number
-  /**
-   * The id of the token that precedes earlier text. Null when the model was not trained with earlier text.
-   */
+  /** The id of the token that marks the text before the window. Null if the model was trained without such text. */
   previous: number | null
   noSpeech: number | null
   /**
@@ -30,7 +28,7 @@ export type Facts = {
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The alignment heads. Null means that word times are not computed from attention. */
+  /** The alignment heads. Null if word times are not computed from attention. */
   alignmentHeads: Head[] | null
 }
 
@@ -45,8 +43,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
-  // English-only models also have language tokens in their vocabulary, but were not trained on these tokens.
-  // The turbo and distilled models have fewer decoder layers, and were trained without translations.
+  // An English-only model has language tokens in its vocabulary, but was not trained with them. A turbo or distilled
+  // model has fewer decoder layers than encoder layers, and was trained without translations.
   const isWhole = number('decoder_layers') === number('encoder_layers')
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {

@@ -36,8 +36,7 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // Only the frames that overlap the sound are computed. The value of all other frames is the known value of
-      // silence.
+      // Computes only the frames that overlap the sound. All other frames have the value of silence, which is known.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -53,8 +52,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
 }
 
 /**
- * Raises every lower value to the floor, which is 8 decades below the highest value. Then scales all values as Whisper
- * does.
+ * Raises all values to at least the floor: 8 decades below the highest value. Then scales the values as
+ * openai/whisper does.
  */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)
@@ -82,8 +81,8 @@ function sampleAt(samples: Float32Array, at: number): number {
 }
 
 /**
- * The folded frames. The first half of a name says the part of the frame: even or odd. The second half says the samples
- * of that part: even or odd samples.
+ * The four folded parts of a frame. In each name, the first word names the part of the frame (even or odd function),
+ * and the second word names the samples of that part (at even or odd positions).
  */
 type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
 
@@ -127,8 +126,10 @@ function mirrored(samples: Float32Array, at: number): number {
 }
 
 /**
- * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k share two products.
- * The cosines need even samples ± odd samples; the sines need odd samples ± even samples.
+ * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k use the same two products: one of
+ * the even samples, one of the odd samples. For the lower bin, the two products are added. For the upper bin, one
+ * product is subtracted from the other: the odd samples from the even ones for the cosines, and the even samples from
+ * the odd ones for the sines.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -8,12 +8,12 @@ import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
 /**
- * The length of sound that is kept before the next speech span, in samples. A window may need 0.5 s before
- * its speech.
+ * The length of sound before the next speech span that the recording keeps, in samples. A window may need 0.5 s of
+ * sound before its speech.
  */
 const margin = 0.5 * sampleRate
 
-/** Yields blocks of at most `rows` windows. Removes sound from the recording that no later block needs. */
+/** Yields blocks of at most `rows` windows. Removes the sound that no later block needs from the recording. */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
@@ -34,8 +34,8 @@ export async function* findBlocks(
 }
 
 /**
- * Yields each window when it is complete. `needed` is the first sample of the recording that a later window
- * may need.
+ * Yields each window when its last speech span is known. `needed` is the first sample of the recording that a later
+ * window may need.
  */
 async function* findWindows(
   vad: Vad,

@@ -1,8 +1,9 @@
-// Checks a decoded text for three faults: a loop, a guess, and words that the model wrote for noise.
+// Checks a decoded text for three faults: a loop, a text of low probability, and words that the model wrote for
+// noise.
 
 /**
- * The thresholds and temperatures of openai/whisper. Many batched decoders omit these checks, and then return
- * texts with loops.
+ * The thresholds and temperatures of openai/whisper. Many decoders that work in batches omit these checks, so their
+ * texts can contain loops.
  */
 export const guards = {
   compressionMax: 2.4,
@@ -50,15 +51,14 @@ function bytesOf(character: string): number[] {
 }
 
 /**
- * Finds a loop at the end of the tokens. A loop is a run of up to 24 tokens that occurs at least `times`
- * times in sequence. Returns the number of tokens up to the end of the first occurrence, or null if there is
- * no loop.
+ * Finds a loop at the end of the tokens: a run of up to 24 tokens that occurs at least `times` times in sequence.
+ * Returns the number of tokens up to the end of the first occurrence, or null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // A short run must occur more often to be a loop, because people may say one word four times ("no, no,
-    // no, no").
+    // A run of few tokens must occur more than four times to be a loop, because people do say one word four times
+    // ("no, no, no, no").
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

@@ -1,5 +1,5 @@
-// Recognises the speech in a block of windows. The windows are encoded one by one and decoded together.
-// Speech for which the model returned no text is decoded again in separate windows.
+// Recognises the speech in a block of windows. The windows are encoded one by one and decoded together. Speech for
+// which the model returned no text is then decoded again, in windows of its own.
 
 import { seconds } from '../audio.ts'
 import type { Features } from './features.ts'
@@ -58,7 +58,8 @@ export async function hearBlock(
       }
     },
   })
-  // The second decoding always reports the share 0.5: its reports keep the job alive and do not advance the progress.
+  // The second decoding always reports the share 0.5. A report shows that the job is not stuck; the progress of the
+  // job does not change.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),
@@ -69,8 +70,8 @@ export async function hearBlock(
     translate,
     onShare,
   })
-  // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention.
-  // These native buffers do not trigger the collector.
+  // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention in native
+  // buffers, and native buffers do not start the collector.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
@@ -91,7 +92,9 @@ type EncodeOptions<Result> = {
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
-/** Encodes the windows, passes the encoded windows to a function, and closes them when the function has returned. */
+/**
+ * Encodes the windows and passes the encoded windows to `use`. Closes the encoded windows when `use` has returned.
+ */
 async function withEncoded<Result>(
   { whisper, features }: WhisperModels,
   windows: readonly Window[],
@@ -114,8 +117,8 @@ type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that is decoded again, or null if no speech is decoded again. The first `textsKept` texts
-   * are kept, whatever the second decoding returns.
+   * A window over the speech that is decoded again. The first `textsKept` texts stay in the result, whatever the
+   * second decoding returns. Null if no speech is decoded again.
    */
   rest: { window: Window; textsKept: number } | null
 }
@@ -128,8 +131,8 @@ type DecodeOptions = {
 }
 
 /**
- * Decodes encoded windows. `extended` are the windows that were encoded: `windows`, perhaps with more speech at their
- * end. Texts after the end of `windows` are left out.
+ * Decodes windows. `encoded` holds the encoded form of `extended`: of the same windows, possibly with more speech at
+ * their end. Texts of that additional speech are left out.
  */
 async function decodeWindows(
   { whisper }: WhisperModels,
@@ -189,14 +192,12 @@ type AgainOptions = DecodeOptions &
     speech: readonly SpeechSpan[]
   }
 
-/**
- * A window that is decoded again. `otherwise` holds the texts that are used if the second decoding returns no text.
- */
+/** A window that is decoded again. If the second decoding returns no text, the texts in `otherwise` are used. */
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes the speech without text again, in separate windows, several times if necessary. Returns the texts of all
- * decodings. Logs a warning for speech that has no reliable text in the end.
+ * Decodes the speech without text again, in windows of its own, several times if necessary. Returns the texts of the
+ * first and of all further decodings. Logs a warning for speech that still has no reliable text.
  */
 async function hearRest(
   models: WhisperModels,
@@ -237,7 +238,9 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   ]
 }
 
-/** Decodes windows together with the speech that follows them, because short windows have more word errors. */
+/**
+ * Decodes each window together with the speech that follows it, because the model makes more errors in short windows.
+ */
 async function hearAgain(
   models: WhisperModels,
   batch: readonly Again[],

@@ -1,5 +1,5 @@
-// Detects the language of a recording by a vote of the windows of the first block. So a greeting in a different
-// language at the start does not determine the result.
+// Detects the language of a recording by a vote of the windows of the first block. A greeting in another language at
+// the start of the recording is then outvoted.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'

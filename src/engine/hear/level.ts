@@ -1,11 +1,11 @@
-// Amplifies quiet sound for voice detection, because voice detection finds no speech in quiet sound. The
-// speech model still reads the original sound.
+// Amplifies quiet sound for voice detection, which finds no speech in quiet sound. The speech model reads the sound
+// without this gain.
 
 import { frameSamples } from './vad.ts'
 
 /**
- * `usual` is the level (RMS) of speech in a usual recording. `quiet` is the lowest level at which voice
- * detection finds all speech.
+ * Levels of sound, as root mean squares of samples. `usual` is the level of speech in a usual recording. `quiet` is
+ * the lowest level at which voice detection finds all speech.
  */
 const [usual, quiet] = [0.1, 0.02]
 /**
@@ -13,10 +13,13 @@ const [usual, quiet] = [0.1, 0.02]
  * level of speech.
  */
 const gainMax = 32
-/** The share of the loudest frames that are ignored, because a click can be louder than speech. */
+/**
+ * The share of the loudest frames that the measured level leaves out. These frames may be clicks, which are louder
+ * than speech.
+ */
 const louder = 0.05
 
-/** Returns the samples, amplified if they are quiet: if their level without the loudest frames is below `quiet`. */
+/** Amplifies the samples to the usual level if their own level is below `quiet`. Returns other samples unchanged. */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)
   if (level === 0 || level >= quiet) return samples

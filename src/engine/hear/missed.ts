@@ -5,10 +5,10 @@ import type { PlacedText } from './place.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
-/** The tolerated error of word times, in samples. */
+/** The tolerated error of word times, in samples. Speech this close to a word counts as covered by the word. */
 const slack = 0.5 * sampleRate
 /**
- * The shortest speech, in samples, that counts as missed. Shorter speech is breath, laughter or an error of
+ * The shortest speech, in samples, that counts as missed. A shorter gap is usually a breath, laughter, or an error of
  * word times.
  */
 const shortest = 1.5 * sampleRate
@@ -32,7 +32,7 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** The shortest speech, in samples, that is decoded again. Shorter speech is the end of the last word. */
+/** The shortest speech, in samples, that is decoded again. A shorter rest usually belongs to the last word. */
 const restMin = 0.4 * sampleRate
 
 /**

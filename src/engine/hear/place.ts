@@ -12,8 +12,8 @@ import { pieceWith, type Window } from './windows.ts'
 export type PlacedText = Span & { text: string; probability: number | null }
 
 /**
- * The time, in samples, by which a word may exceed its speech span. Soft sounds begin before voice detection
- * finds speech.
+ * The time, in samples, by which a word may start before its speech span or end after it. Voice detection finds the
+ * soft sounds at the ends of speech late.
  */
 const tolerance = 0.08 * sampleRate
 
@@ -33,10 +33,11 @@ export function placeInRecording(
   return placeWords(window, words)
 }
 
-/** Converts the times of words from frames of the window to samples of the recording. */
+/** Converts the times of words from frames of the window to samples of the recording, in ascending order. */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // Moves a word that starts before the previous word. The attention can give such times, but transcripts must not.
+  // The attention can give a word an earlier start than the previous word. Word starts of a transcript must not
+  // decrease, so such a word is moved.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)
@@ -46,8 +47,8 @@ export function placeWords(window: Window, words: readonly AlignedWord[]): Place
 }
 
 /**
- * A stretch of speech, in samples of the window. `shift` is added to convert a sample of the window to a
- * sample of the recording.
+ * A continuous piece of speech, in samples of the window. Adding `shift` to a sample of the window gives the sample
+ * of the recording.
  */
 type Voice = { begin: number; end: number; shift: number }
 
@@ -56,8 +57,8 @@ function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum distance, in samples, of two speech spans with a pause between them. Spans with a shorter distance are
- * joined, because they are continuous speech that was cut at the maximum length of a span.
+ * The minimum length of a pause between two speech spans, in samples. Spans with a shorter distance are continuous
+ * speech that was cut at the maximum length of a span. They are joined again.
  */
 const pauseMin = 0.1 * sampleRate
 
@@ -75,9 +76,9 @@ function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The span is on one side of each pause, so that no word
- * contains a pause. The attention of a word often includes the pause before the word. The attention of a
- * punctuation mark often includes the pause after it.
+ * Returns the span of a word in the recording. The span never contains a pause: the attention of a word often
+ * includes the pause before the word, and the attention of a punctuation mark the pause after the mark, so the span
+ * is cut to one side of the pause.
  */
 function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
@@ -98,8 +99,8 @@ function nearestOf(voices: readonly Voice[], at: number): Voice {
 }
 
 /**
- * Splits the tokens of a hypothesis into segments. Text after the last time token belongs to a segment that
- * ends with the window.
+ * Splits the tokens of a hypothesis into segments. If text follows the last time token, this text is a segment that
+ * ends at the end of the window.
  */
 function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,

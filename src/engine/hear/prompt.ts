@@ -6,8 +6,8 @@ import type { Whisper } from './whisper.ts'
 /** The context that a caller supplies for a recording. */
 export type Context = {
   /**
-   * A text that the model treats as the text before the recording. It shows the style, the names and the punctuation.
-   * Null when the caller supplied no prompt.
+   * A text that the model treats as the text before the recording. The model follows its style, its punctuation and
+   * the spelling of its names. Null if the caller supplied no prompt.
    */
   prompt: string | null
   /** Terms that may occur in the recording. */
@@ -25,8 +25,8 @@ export const contextLeftOut = 'The model accepts no prompt and no vocabulary: th
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the tokens of the context: first the vocabulary, then the prompt. They fill at most half of the
- * model's positions. A longer context loses its beginning.
+ * Returns the tokens of the context: first the vocabulary, then the prompt. The tokens may fill half of the model's
+ * positions. If the context is longer, its beginning is left out.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')

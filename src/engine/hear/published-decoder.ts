@@ -1,5 +1,5 @@
-// Decodes one batch of windows: each run of the decoder adds one token to each row. The cache stays in native memory.
-// When a row is done, it is removed, and the last row moves to its place.
+// Decodes one batch of windows with the published decoder: each run adds one token to each row. The cache stays in
+// native memory. When the text of a row is complete, the row is removed, and the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -8,7 +8,7 @@ import type { Head } from './alignment-heads.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
-/** Makes a decoder that returns the cross-attention of `heads`. */
+/** Makes a decoder that returns the cross-attention of `heads`. The list is empty if no attention is needed. */
 export function makeDecoder(
   runtime: Runtime,
   decoder: Session,
@@ -20,7 +20,8 @@ export function makeDecoder(
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
-  // Recent versions of the transformers library export decoders with the input `cache_position`; older versions do not.
+  // Decoders that recent versions of the transformers library exported have the input `cache_position`. Older ones do
+  // not.
   const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',
@@ -48,7 +49,7 @@ type Parts = {
   prefill: DecoderRun
   step: DecoderRun
   heads: readonly Head[]
-  /** The indices of the layers whose cross-attention is an output. */
+  /** The indices of the layers whose cross-attention the decoder returns. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
   /** True if the decoder has the input `cache_position`. */
@@ -68,7 +69,7 @@ type Outputs = {
 class RunningBatch implements Batch {
   rows: number
   private readonly states: Float32Array
-  /** The number of tokens per row in the last input. */
+  /** The number of tokens that the last run added to each row. */
   private positions: number
   /** The number of tokens per row in the cache. */
   private length: number
@@ -76,7 +77,7 @@ class RunningBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** The views that must be freed: they refer to the outputs of earlier runs. */
+  /** The views that refer to the memory of earlier outputs. They are freed together with these outputs. */
   private held: Tensor[] = []
 
   constructor(
@@ -169,8 +170,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position`: the positions of the last tokens in the whole sequence. The list is empty for a
-   * decoder without this input.
+   * Returns the input `cache_position`: the positions of the added tokens in the whole sequence, from `first` on.
+   * Returns an empty list if the decoder does not have this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -179,8 +180,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input. Only the first run reads the content. A later run requires a tensor of the
-   * same shape, but ignores its content.
+   * Returns the encoder states as an input. The first run reads their values. Each later run requires an input of the
+   * same shape, but does not read its values.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]
@@ -205,7 +206,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** Concatenates the encoder states of all windows. */
+/** Concatenates the encoder states of all windows into one array. */
 function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array {
   const states = new Float32Array(windows.length * size)
   for (const [row, { tensors }] of windows.entries()) {

@@ -1,4 +1,4 @@
-// A Whisper network in the layout that onnx-community publishes: an encoder, and a decoder with a cache.
+// Opens a Whisper network in the layout that onnx-community publishes: an encoder, and a decoder with a cache.
 
 import { join } from 'node:path'
 import { windowFrames, windowMelFrames } from '../audio.ts'

@@ -1,5 +1,5 @@
-// Decodes a batch of windows. The text of each row is checked separately. Only rows that fail the check are
-// decoded again, at the next higher temperature.
+// Decodes a batch of windows. Each text is checked on its own. A window whose text fails the check is decoded again,
+// at the next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards, judge, loopStart } from './guard.ts'
@@ -13,8 +13,8 @@ export type Hypothesis = {
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * One attention array per token, from the decoding pass that predicts the token, and one array for the end
-   * of the text. Each array is heads × frames. The list is empty when attention was not requested.
+   * One attention array per token, from the decoding pass that predicts this token, and a last array for the end of
+   * the text. Each array is heads × frames. The list is empty if attention was not requested.
    */
   attention: Float32Array[]
   frames: number
@@ -25,14 +25,15 @@ export type Hypothesis = {
   logProbability: number
   temperature: number
   /**
-   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: every attempt
-   * failed, and this is the best one.
+   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: the texts of all attempts
+   * failed the checks, and this is the best one.
    */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
 /**
- * The first `tokens` tokens of a window are kept. The speech from model frame `frame` on is decoded again.
+ * The part of a window that is decoded again. The first `tokens` tokens of the text are kept, and decoding starts
+ * again at model frame `frame`.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -54,24 +55,27 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt of all attempts except the first one. It has no context, because the caller's context may have
-   * misled the model.
+   * The prompt of all attempts except the first one. It is without the caller's context, because the context may have
+   * caused the errors of the first attempt.
    */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
   random: () => number
-  /** Called after each token of the batch. `share` is the share of rows that are done, from 0 to 1. */
+  /**
+   * Called after each decoding step of the batch. `share` is the share of windows whose text is complete, from 0 to
+   * 1.
+   */
   onShare: (share: number) => Promise<void>
 }
 
 /**
- * The maximum number of tokens for a window. Some scripts need many tokens per letter. The speech after this
- * limit is decoded in a further window.
+ * The maximum number of tokens for a window. Some scripts need several tokens per letter. Speech after the last of
+ * these tokens is decoded in a further window.
  */
 const windowTokens = 224
 
-/** A row with its window, and its best hypothesis so far. */
+/** A window, with the facts about its sound and its best hypothesis so far. */
 type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
 
 export async function recognise(
@@ -114,8 +118,8 @@ type Attempt = {
   hypothesis: Hypothesis
   looped: boolean
   /**
-   * The limits of the number of tokens. `tokensMax` is the limit of the model. `limit` is the limit of this attempt,
-   * which is lower when the speech is short.
+   * `tokensMax` is the maximum number of tokens that the model can return. `limit` is the maximum for this attempt;
+   * it is lower if the speech is short.
    */
   tokensMax: number
   limit: number
@@ -164,36 +168,39 @@ async function decodeRows(
   return attempts
 }
 
-/** Removes an element of `rows` and moves the last element to its place, as `Batch.drop` does with its rows. */
+/**
+ * Removes an element of `rows` and moves the last element to its place. `Batch.drop` moves the rows of the batch in
+ * the same way.
+ */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
   if (last !== undefined && row < rows.length) rows[row] = last
 }
 
 /**
- * Returns an upper bound of the number of tokens in speech of this length, in model frames. The bound is 36
- * tokens per second plus 32: in Georgian, two words are about 36 tokens. A text with more tokens does not
- * follow the speech.
+ * Returns an upper bound of the number of tokens in speech of this length, in model frames. The bound is 36 tokens
+ * per second, and 32 more: in Georgian, two words are about 36 tokens. A text with more tokens is not the text of the
+ * speech.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
 }
 
 /**
- * The maximum length, in model frames, of the last sentence and the speech after this sentence, if both are decoded
- * again.
+ * The maximum length, in model frames, of speech at the end of a window that is decoded again together with its last
+ * sentence.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
- * The smallest useful distance, in model frames, from the start of a window to the start of its continuation.
- * With a smaller distance, almost the same window would be decoded again.
+ * The minimum distance, in model frames, from the start of a window to the speech that is decoded again. With a
+ * smaller distance, almost the same window would be decoded again.
  */
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns the speech that must be decoded again after a complete text. Two time tokens at the end of the text mean that
- * more speech follows. The last sentence and the speech after the sentence are then decoded together. The speech after
- * the sentence is often only a second or two; decoded alone, it has more word errors. Returns null when the text covers
+ * Returns the speech that is decoded again after a complete text. Two time tokens at the end of the text mean that
+ * more speech follows the last sentence. This speech is often only a second or two long, and alone it would be
+ * decoded with more errors. So it is decoded again together with the last sentence. Returns null if the text covers
  * the whole window.
  */
 function unfinishedAtEnd(
@@ -209,9 +216,9 @@ function unfinishedAtEnd(
 }
 
 /**
- * Returns the speech that must be decoded again after the limit of tokens was reached. This speech begins at the last
- * two adjacent time tokens, because the tokens after these two belong to an incomplete sentence. Returns null if the
- * tokens contain no two adjacent time tokens.
+ * Returns the speech that is decoded again after the maximum number of tokens. It begins at the last two adjacent
+ * time tokens: the tokens after these two belong to an incomplete sentence. Returns null if no two time tokens are
+ * adjacent.
  */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -222,9 +229,9 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
 }
 
 /**
- * Returns the continuation at a pair of time tokens, at `index` and `index + 1`. The tokens up to the first time token
- * are kept, and decoding continues at the time of the second time token. Returns null if there is no pair, or if the
- * second time is less than `progressMin` after the start of the window.
+ * Returns the place to continue at two adjacent time tokens, at `index` and `index + 1`. The tokens up to the first
+ * one are kept. Decoding continues at the time of the second one. Returns null if one of the two is not a time token,
+ * or if the second time is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

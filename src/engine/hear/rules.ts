@@ -1,26 +1,26 @@
-// Whisper's rules for the next token: which tokens are suppressed, and when a time token may occur. Forbidden
-// tokens cannot be chosen, and their probabilities are not added to any sum.
+// Whisper's rules for the next token: which tokens are never allowed, and when a time token is allowed. A token that
+// the rules forbid is never chosen, and its probability is left out of all sums.
 
 import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
 
 /**
- * The distance from the highest score below which a score is ignored, because such a low score does not change a sum of
+ * A score is ignored if it is this much lower than the highest score: its probability is too small to change a sum of
  * 32-bit floats.
  */
 const negligible = 18
 /**
- * The maximum offset of the first time token: 50 × 0.02 s = 1 s. The offset is small, because a window begins with
- * speech.
+ * The latest time of the first time token: 50 × 0.02 s = 1 s. A window begins with speech, so its first segment
+ * begins early.
  */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
 /**
- * The tokens so far, and the number of model frames of sound in the window. No time token may be after the last of
- * these frames.
+ * The text of a window so far, as tokens, and the number of model frames of sound in the window. No time token may be
+ * later than the sound.
  */
 export type History = { tokens: readonly number[]; frames: number }
 
@@ -30,8 +30,8 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 }
 
 /**
- * Chooses the next token. At temperature 0, the token is the most probable token. At a higher temperature, the token is
- * sampled with `random`, which returns numbers from 0 to 1. This call overwrites `scores`.
+ * Chooses the next token. At temperature 0, this is the most probable token. At a higher temperature, the token is
+ * drawn at random; `random` returns numbers from 0 to 1. The call overwrites `scores`.
  */
 export function choose(
   rules: Rules,
@@ -50,8 +50,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // If the sum of the probabilities of all time tokens exceeds the probability of every text token and of the end
-  // token, only time tokens are candidates.
+  // A time token is required if all time tokens together are more probable than the most probable text token, and
+  // than the end token.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -109,8 +109,8 @@ function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
 }
 
 /**
- * A cache of the highest score in each run of `runLength` text tokens. The sum of probabilities skips runs
- * whose highest score is low.
+ * The highest score in each run of `runLength` text tokens. A sum of probabilities can skip a run whose highest score
+ * is too low.
  */
 const runLength = 128
 const runScores = new Float32Array(1024)
@@ -142,7 +142,7 @@ function sumOfText(scores: Float32Array, count: number, top: number): number {
   return sum
 }
 
-/** Returns the probability of `token` among all tokens, regardless of the rules. */
+/** Returns the probability of `token` among all tokens of the vocabulary, also those that the rules forbid. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!

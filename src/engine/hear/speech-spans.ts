@@ -12,20 +12,22 @@ export type SpeechSpan = Span & {
 }
 
 /**
- * The rules for a speech span. `begins` and `ends` are probabilities, from Silero VAD. `silenceFrames` and
- * `framesMin` count frames of 32 ms, from faster-whisper.
+ * The rules for a speech span. It begins at a frame whose probability is at least `begins`. It ends at a frame below
+ * `ends` if `silenceFrames` frames follow without another one that reaches `begins`. A span of less than `framesMin`
+ * frames is dropped. A frame is 32 ms. The probabilities are the defaults of Silero VAD, and the counts follow
+ * faster-whisper.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** The padding at both ends of a span, in samples. It is shorter than the silence that ends a span. */
 const speechPad = 0.25 * sampleRate
 
 /**
- * Converts a stream of speech probabilities to speech spans in samples. A span longer than `samplesMax` is
- * cut in its second half, at the frame with the lowest probability.
+ * Converts the probabilities of speech, frame by frame, to speech spans in samples. A span that is longer than
+ * `samplesMax` is cut in its second half, at the frame with the lowest probability.
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of the span that has not ended yet. -1 means that no span has begun. */
+  /** The first frame of the span that has begun but not ended. -1 if there is no such span. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []
@@ -43,7 +45,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** A lower bound in samples: no later span begins before this sample. */
+  /** The first sample at which a span that is not returned yet can begin. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)

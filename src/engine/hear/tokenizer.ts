@@ -6,8 +6,8 @@ import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
   /**
-   * Returns the token ids of a text. If the text contains the name of a special token, the name is encoded as
-   * plain text.
+   * Returns the token ids of a text. A text such as `<|endoftext|>` has the name of a special token. This name is
+   * encoded as plain text.
    */
   encode(text: string): number[]
   /** Returns the text of tokens. Special tokens and time tokens have no text. */
@@ -26,7 +26,8 @@ export type Tokenizer = {
 
 /** `json` is the tokenizer.json of a model. */
 export function readTokenizer(json: string): Tokenizer {
-  // By default the library removes spaces before punctuation. These spaces are part of the text.
+  // By default, the library removes spaces before punctuation when it decodes tokens. These spaces are part of the
+  // text.
   const library = new Library(JSON.parse(json), { clean_up_tokenization_spaces: false })
   const added = library.get_added_tokens_decoder()
   const specials = new Map(Array.from(added, ([id, { content }]) => [content, id]))
@@ -37,7 +38,8 @@ export function readTokenizer(json: string): Tokenizer {
   }
   return {
     encode: text =>
-      // Splits the names of special tokens, so that the library encodes them as plain text.
+      // Encodes the text in parts, and divides it inside each name of a special token. The library then does not
+      // recognise the name.
       text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
     decode,
     special: name => specials.get(name) ?? null,
@@ -50,8 +52,8 @@ export function readTokenizer(json: string): Tokenizer {
 }
 
 /**
- * Splits tokens into runs that decode to complete characters. One character may consist of several tokens; a
- * run has at most 8.
+ * Divides tokens into runs that decode to complete characters. A character may consist of several tokens. A run has
+ * at most 8 tokens.
  */
 function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
@@ -69,8 +71,8 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins the complete characters in `pieces` into words, for languages without spaces. `Intl.Segmenter` finds the word
- * boundaries. An element of `pieces` that overlaps two words joins these two words.
+ * Joins characters to words, for languages without spaces between words. `Intl.Segmenter` finds the word boundaries.
+ * If an element of `pieces` overlaps two words, these two words become one.
  */
 function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -85,8 +87,8 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
 }
 
 /**
- * Joins the complete characters in `pieces` into words. A word begins at a space. Punctuation becomes a separate word;
- * `mergePunctuation` joins the punctuation to the next or the previous word later.
+ * Joins characters to words, for languages with spaces between words. A word begins at a space. Punctuation becomes a
+ * separate word: `mergePunctuation` later joins it to the next or the previous word.
  */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -99,7 +101,10 @@ function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/** Joins each element of `pieces` to the previous element. If `begins` returns true, the element begins a new word. */
+/**
+ * Joins the elements of `pieces` to words. An element for which `begins` returns true begins a word; each other
+ * element is joined to the previous one.
+ */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,
@@ -108,7 +113,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A single space belongs to the word after the space.
+    // A space that is an element of its own belongs to the word after it.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -136,5 +141,8 @@ function isInside(before: string, mark: string, next: string): boolean {
   return mark === '.' && /\p{L}$/u.test(before) && (/^\p{Ll}/u.test(next) || initial.test(before + next))
 }
 
-/** Matches a single capital letter that is followed by another capital letter. */
+/**
+ * Matches two adjacent capital letters at the start of a text, after a space or after a full stop. In `U.S.`, these
+ * are the letters before and after the first full stop.
+ */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

@@ -13,8 +13,8 @@ import { readWeights, type Weights } from '../onnx/weights.ts'
 
 export const frameSamples = 512
 /**
- * The context, in samples. The model reads the end of the previous frame, then the frame, then the mirrored
- * end of the frame.
+ * The context of a frame, in samples. The input of the model is the end of the previous frame, then the frame, then
+ * the mirrored end of the frame.
  */
 const contextSamples = 64
 const inputSamples = contextSamples + frameSamples + contextSamples
@@ -26,16 +26,16 @@ const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
 const stateSize = 128
 
 const chunkFrames = 2000
-/** The number of samples for each call of `next`. The last call may have fewer. */
+/** The number of samples in each call of `next`. The last call may have fewer. */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Returns the speech probability of each frame in the next chunk. The last frame of a recording may be
+   * Returns the probability of speech in each frame of the next samples. The last frame of a recording may be
    * incomplete.
    */
   next(samples: Float32Array): Float32Array
-  /** Resets the state for a new recording. */
+  /** Resets the state, so that `next` can start with another recording. */
   reset(): void
   close(): void
 }
@@ -77,9 +77,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with its context, into overlapping parts for the Fourier transform. Each part is folded at its
- * middle. The cosine is an even function and needs only the sums of two mirrored samples. The sine is odd and needs
- * only the differences. So the fold halves the number of multiplications.
+ * Cuts each frame, with its context, into overlapping parts for the Fourier transform. Then folds each part at its
+ * middle: the cosine transform needs only the sums of mirrored samples, and the sine transform only the differences.
+ * The fold halves the number of multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },
@@ -106,8 +106,8 @@ function fold(
 }
 
 /**
- * Builds the published layers for 16 kHz: a Fourier transform, four convolutions, a recurrent layer, and the
- * score.
+ * Builds the graph from the layers of the published model for 16 kHz: a Fourier transform, four convolutions, a
+ * recurrent layer, and the score.
  */
 function rebuild(weights: Weights): Uint8Array {
   const graph = new Graph()
@@ -150,9 +150,8 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Adds the convolutions. A frame has only a few positions, so each convolution becomes one matrix product
- * over all positions. This product needs more multiplications than a kernel of three positions, but no copies
- * of the input.
+ * Adds the convolutions. Each convolution is one matrix product over all positions of a frame, because a frame has
+ * only a few positions. A kernel of three positions would need fewer multiplications, but copies of the input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
@@ -209,7 +208,10 @@ function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   return transposed
 }
 
-/** The number of positions along time in a frame, and the number of channels at each position. */
+/**
+ * The size of a layer's output for one frame: the number of positions in time, and the number of channels at each
+ * position.
+ */
 type Layer = { positions: number; channels: number }
 
 function sizeOf({ positions, channels }: Layer): number {

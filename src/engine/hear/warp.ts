@@ -1,5 +1,5 @@
-// Dynamic time warping (DTW): finds a monotonic path through a matrix. In each row of the matrix, the path may only use
-// a band: a range of columns.
+// Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row, the path stays within a
+// band, which is a range of columns.
 
 /** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
@@ -10,9 +10,8 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the greatest sum of values. The path leads from the first column of the first row to
- * the last column of the last row. The band of a row must begin within the band of the previous row, or directly at the
- * end of the band of the previous row.
+ * Returns the monotonic path with the greatest sum of values, from the first column of the first row to the last
+ * column of the last row. The band of a row must begin inside the previous row's band, or directly after it.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -46,7 +45,10 @@ export function warp(rows: readonly BandedRow[]): Path {
   return { cells: walkBack(traced), sum: above?.sums.at(-1) ?? 0 }
 }
 
-/** The direction from which the best path reaches each column of a row. */
+/**
+ * A row of the matrix after its sums are computed. `steps` holds, for each column of the band, the direction from
+ * which the best path arrives.
+ */
 type Traced = Band & { steps: Uint8Array }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]

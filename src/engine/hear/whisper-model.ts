@@ -44,18 +44,20 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The number of windows from which Whisper detects the language for a different model. The longest windows are used.
+ * The number of windows in which Whisper detects the language when another speech model asks for it. These are the
+ * longest windows.
  */
 const votersMax = 3
 
 /**
- * The maximum number of windows in a batch. On a CPU, 16 windows at once need as much time as two batches of
- * 8, and twice the memory. On a GPU, a step with 32 rows needs little more time than a step with one row.
+ * The maximum number of windows in a batch. On a CPU, a batch of 16 windows takes as long as two batches of 8, and
+ * needs twice the memory. On a GPU, a step with 32 rows takes little longer than a step with one row.
  */
 const rowsMax = { cpu: 8, gpu: 32 }
 
 /**
- * Returns the number of windows in a batch: the maximum, or fewer if the memory for the cache is too small.
+ * Returns the number of windows in a batch. This is the maximum, or less if the memory does not suffice for that many
+ * caches.
  */
 function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
@@ -63,8 +65,8 @@ function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens in all rows of a batch together. For each prompt token, the decoder may
- * return scores over the whole vocabulary.
+ * The maximum number of prompt tokens of all rows together. A decoder may return scores over the whole vocabulary for
+ * each prompt token, which needs much memory.
  */
 const positionsMax = 1000
 

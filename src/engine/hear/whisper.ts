@@ -19,7 +19,7 @@ export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: De
 export type WhisperOptions = {
   device: Device
   variant: Variant
-  /** Gets a note for the operator if a fast form of the model cannot be used. */
+  /** Receives a message for the operator if a fast form of the model cannot be used. */
   notes?: string[]
 }
 
@@ -46,8 +46,8 @@ export function languagesOf({ facts }: Whisper): string[] {
 }
 
 /**
- * Opens a published model. On an NVIDIA GPU, the caches stay in the memory of the GPU. If this fails, the graphs of the
- * publisher are used: they send the caches over the bus for each token.
+ * Opens a published model. On an NVIDIA GPU, the decoder's caches stay in the memory of the GPU. If this form cannot
+ * be opened, the publisher's graphs are used, which copy the caches between GPU and host at each token.
  */
 function openFastest(
   runtime: Runtime,

@@ -1,6 +1,6 @@
-// Packs speech spans into windows of at most 30 s for the model. A full window ends at the longest pause in
-// its last third. Between two spans, a pause of up to two seconds is kept, and a longer pause is shortened. So a window
-// consists of pieces of the recording. The window stores the place of each piece in the recording.
+// Packs speech spans into windows of at most 30 s for the model. A full window ends at the longest pause in its last
+// third. A pause of up to two seconds between two spans is kept, and a longer one is shortened. So a window consists
+// of pieces of the recording, and stores the place of each piece.
 
 import { sampleRate, samplesPerFrame, windowFrames, windowSamples } from '../audio.ts'
 import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
@@ -9,8 +9,8 @@ import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-span
 export type Piece = Span & { at: number }
 
 /**
- * The span of the recording from the start of the first piece to the end of the last piece. `samples` is the
- * length of the window's sound.
+ * A window. `from` is the start of its first piece in the recording, and `to` the end of its last piece. `samples` is
+ * the length of the window's sound, which is shorter if pauses are shortened.
  */
 export type Window = Span & {
   pieces: Piece[]
@@ -20,26 +20,26 @@ export type Window = Span & {
 }
 
 /**
- * The longest pause, in samples, that is kept. A longer pause is shortened to `pauseKept`: half of
- * `pauseKept` remains at each end. The model hears sentences better with natural pauses: if pauses over one second are
- * shortened to half a second, it has 0.7 points more word errors.
+ * The longest pause, in samples, that a window keeps. A longer pause is shortened to `pauseKept`: half of it remains
+ * at each end. The model makes fewer errors when pauses stay natural: if pauses over one second are shortened to half
+ * a second, the word error rate rises by 0.7 points.
  */
 const pauseMax = 2 * sampleRate
 const pauseKept = sampleRate
 /**
- * The shortest pause, in samples, that starts a new window. Within one window, the model would join the
- * sentences before and after the pause.
+ * The shortest pause, in samples, that always ends a window. If such a pause were inside a window, the model would
+ * join the sentences before and after it.
  */
 const pauseEnds = 10 * sampleRate
 
-/** Collects speech spans. Returns a window when the window is full. */
+/** Collects speech spans. Returns a window as soon as it is full, or when a long pause ends it. */
 export class Packer {
   private spans: SpeechSpan[] = []
   private last = 0
 
   constructor(private readonly samplesMax = windowSamples) {}
 
-  /** The first sample of the recording that a later window needs. Null when no spans are waiting. */
+  /** The first sample of the recording that a later window needs. Null if the packer holds no spans. */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
   }
@@ -59,8 +59,8 @@ export class Packer {
   }
 
   /**
-   * Returns the number of waiting spans that go into the full window. The window ends at the longest pause in its last
-   * third. If the last third has no pause, the window contains as many spans as fit.
+   * Returns the number of collected spans that go into the full window. The window ends at the longest pause in its
+   * last third, or after the last span that fits if the last third has no pause.
    */
   private fitting(): number {
     let best = 1
@@ -102,8 +102,8 @@ export function windowOf(spans: readonly SpeechSpan[]): Window {
 }
 
 /**
- * Returns the window with the speech that follows it: with as many of the spans `later` as fit into a window. The model
- * hears the end of short speech better when more speech follows.
+ * Returns the window, extended by as many of the spans `later` as fit into it. The model makes fewer errors at the
+ * end of short speech when more speech follows.
  */
 export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): Window {
   let extended = window
@@ -132,8 +132,8 @@ export function framesOf({ samples }: Window): number {
 }
 
 /**
- * Converts a model frame of the window to a sample of the recording. A frame between two pieces belongs to
- * the second piece.
+ * Converts a model frame of the window to a sample of the recording. A frame between two pieces counts as the start
+ * of the second piece.
  */
 export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame
@@ -159,7 +159,7 @@ export function soundOf(window: Window, recording: Recording): Float32Array {
   return sound
 }
 
-/** The decoded sound of a recording. Sound that no window needs any more is removed. */
+/** The decoded sound of a recording, without the sound that no later window needs. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0
@@ -171,8 +171,8 @@ export class Recording {
   }
 
   /**
-   * Copies the samples from `from` to `to` into `target`, starting at index `at`. Sound that was already
-   * removed is not copied.
+   * Copies the samples from `from` to `to` into `target`, starting at index `at`. Samples that were already removed
+   * are skipped.
    */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
