@@ -1,8 +1,7 @@
-// A CTC model in the file layout of sherpa-onnx's export of Omnilingual ASR. The input of the model is raw samples. The
-// output is the scores of all tokens for each frame of 20 ms.
-//
-// Windows are not batched. A batch needs windows of one length, so shorter windows would be padded. The model has no
-// input for the length without padding, so padding would change the result.
+// A CTC model in the file layout of sherpa-onnx's export of Omnilingual ASR. Its input is raw samples. Its output is
+// the scores of all tokens for each frame of 20 ms.
+// Windows are not batched. In a batch, shorter windows would be padded to the length of the longest one. The model
+// has no input for the length without padding, so padding would change the result.
 
 import { join } from 'node:path'
 import { sampleRate } from '../audio.ts'
@@ -18,7 +17,10 @@ import { bestOf, decodeInScript, type Permitted, probabilityOf } from './script.
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** The scores of a window: `frames` frames of `count` values, one value for each token of the vocabulary. */
+/**
+ * The scores of a window: `count` values for each of `frames` frames. Each value belongs to one token of the
+ * vocabulary.
+ */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
 export async function openCtc(
@@ -102,7 +104,7 @@ function normalised(sound: Float32Array): Float32Array {
 
 /**
  * Greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and removes blank tokens. A token
- * lasts from the start of its first frame to the end of its last frame.
+ * lasts from the start of the first frame to the end of the last frame of its repetitions.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

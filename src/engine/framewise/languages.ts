@@ -31,7 +31,9 @@ export const languagesByKind = {
   tdt: 'bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk'.split(' '),
 } as const
 
-/** The Unicode scripts of each script code in Omnilingual ASR that is not itself the name of one Unicode script. */
+/**
+ * The Unicode scripts of a script code of Omnilingual ASR, for the codes that are not the name of one Unicode script.
+ */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],
   Hant: ['Hani'],
@@ -40,8 +42,8 @@ const compound: Record<string, string[]> = {
 }
 
 /**
- * Returns a regular expression for one letter of the language's scripts. Returns null for a language whose script is
- * not known.
+ * Returns a regular expression that matches one letter in a script of the language. Returns null if the script of the
+ * language is not known.
  */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[language]?.slice(-4)

@@ -1,16 +1,19 @@
-// Checks that the text is in the script of the job's language. A framewise model gets no language, so it can write a
-// language in a wrong script. Then the window is decoded again, and tokens of wrong scripts are not permitted.
+// Checks that a text is in the script of the job's language. A framewise model does not know the language, so it may
+// write the text in another script. The window is then decoded again without the tokens of other scripts.
 
 import { lettersOf } from './languages.ts'
 import type { Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
-/** The tokens that a decoder may choose, by number: 1 if the token is permitted, 0 if not. Null permits every token. */
+/**
+ * The tokens that a decoder may choose: at the number of a token, 1 if the token is permitted, and 0 if not. Null
+ * permits every token.
+ */
 export type Permitted = Uint8Array | null
 
 const letter = /\p{Letter}/gu
 
-/** Returns true if most letters of the text are not in a script of the language. */
+/** Returns true if most letters of the text are in other scripts than those of the language. */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)
   if (own === null) return false
@@ -29,8 +32,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If the text is in a wrong script, decodes the window again with only the
- * tokens of the language's scripts. Returns an empty list if the second text has no letter.
+ * Decodes a window with all tokens permitted. If the text is in a script of another language, decodes the window
+ * again with only the tokens of the right scripts. Returns an empty list if this second text has no letter.
  */
 export function decodeInScript(
   tokens: Tokens,
@@ -52,7 +55,8 @@ export function textOf(tokens: readonly TimedToken[]): string {
 }
 
 /**
- * Returns the permitted token with the highest score. `scores` has the scores of `count` tokens from index `from` on.
+ * Returns the permitted token with the highest score. The scores of the tokens are the `count` values of `scores`
+ * from index `from` on.
  */
 export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
   let best = -1
@@ -64,7 +68,8 @@ export function bestOf(scores: Float32Array, from: number, count: number, permit
 }
 
 /**
- * Returns the softmax probability of token `number`. `scores` has the scores of `count` tokens from index `from` on.
+ * Returns the softmax probability of the token `number`. Its score, and the scores of all other tokens, are the
+ * `count` values of `scores` from index `from` on.
  */
 export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
   const chosen = scores[from + number]!

@@ -1,8 +1,7 @@
 // A token-and-duration transducer (TDT) in the file layout of onnx-asr, such as Parakeet v3. A frame has 80 ms. For a
-// frame, the decoder predicts a token and its duration: the number of frames until the frame of the next token.
-//
-// The encoder reads one window at a time. The decoder is batched: one call predicts the next token of every window of a
-// block. Each window keeps the index of its current frame, because durations differ between windows.
+// frame, the decoder predicts a token and its duration, which is the number of frames to the frame of the next token.
+// The encoder reads one window at a time. The decoder works on a batch: one call predicts the next token of every
+// window of a block. Durations differ, so each window has its own current frame.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'
@@ -26,7 +25,7 @@ import { type EncodedFrames, openDecoder, openEncoder, type State, type TdtDecod
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** The length of a TDT frame, 80 ms, in Whisper's frames of 20 ms. */
+/** The length of a TDT frame (80 ms), counted in Whisper's frames of 20 ms. */
 const frameLength = 4
 const rows = 16
 const tokensPerFrameDefault = 10
@@ -77,7 +76,7 @@ export async function openTdt(
   }
 }
 
-/** Decodes the windows. A window whose text is in a wrong script for the language is decoded a second time. */
+/** Decodes the windows. A window whose text is in the script of another language is decoded a second time. */
 function inScript(
   tokens: Tokens,
   language: string | null,
@@ -104,7 +103,7 @@ export type TdtOptions = {
   tokens: Tokens
   permitted: Permitted
   blank: number
-  /** The maximum number of tokens that one frame may have. */
+  /** The maximum number of tokens in one frame. */
   perFrame: number
 }
 
@@ -118,8 +117,8 @@ type Row = {
 }
 
 /**
- * Greedy decoding of several windows. A token changes the decoder's state of its window; a blank token does not. A
- * token ends when its duration ends, and is at least one frame long.
+ * Greedy decoding of several windows. A token changes the state of the decoder for its window, but a blank token does
+ * not. A token lasts as long as its duration, and at least one frame.
  */
 export function decodeTdt(
   decoder: TdtDecoder,

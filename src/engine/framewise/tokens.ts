@@ -10,7 +10,7 @@ export function parseTokens(content: string, path: string): Tokens {
     if (line.trim() === '') continue
     const [, token = '', digits = ''] = /^(?:(.*) )?(\d+)\s*$/.exec(line) ?? []
     if (digits === '') throw new Error(`${path}: line ${index + 1} is not a token and its number`)
-    // A line with only a number is the token of a space.
+    // A line without a token, with only a number, stands for the token of a space.
     tokens[Number(digits)] = token.trim() === '' ? ' ' : token.replaceAll('▁', ' ')
   }
   const gap = [...tokens.keys()].find(number => !(number in tokens))
@@ -18,7 +18,7 @@ export function parseTokens(content: string, path: string): Tokens {
   return tokens
 }
 
-/** Returns true for a token that is no text, such as `<unk>`. */
+/** Returns true if the token stands for no text, such as `<unk>`. */
 export function isControl(token: string): boolean {
   return /^<.+>$/.test(token.trim())
 }

@@ -7,8 +7,8 @@ import { type AlignedWord, mergePunctuation } from '../hear/align.ts'
 export type TimedToken = { text: string; from: number; to: number; probability: number }
 
 /**
- * Returns the words. A word begins at a token that starts with a space. In a language that is written without spaces,
- * each token is a word. The probability of a word is the mean probability of its tokens.
+ * Joins tokens into words. A token with a space at its start begins a word. In a language that is written without
+ * spaces, each token is a word. The probability of a word is the mean probability of its tokens.
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
   const alone = writtenWithoutSpaces(language)

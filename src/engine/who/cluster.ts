@@ -1,13 +1,11 @@
 // Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
-// in blocks. Then the clusters of all blocks are clustered. So a recording of ten hours needs no distance matrix of
-// all pairs of embeddings.
-//
-// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So
-// the centroid and the size describe a cluster completely, and clustering in blocks loses no information.
-//
-// pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings
-// of a voice scatter. In short or noisy recordings, all speakers then become one speaker
-// (scripts/bench/diarize.ts).
+// in blocks, and then the clusters of all blocks are clustered. A recording of ten hours therefore needs no distance
+// matrix of all pairs of embeddings.
+// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So the
+// centroid and the size describe a cluster completely, and clustering in blocks loses no information.
+// pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings of one
+// voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
+// scripts/bench/diarize.ts).
 
 import { dot, unit } from './unit.ts'
 
@@ -21,16 +19,16 @@ export type Weighted = { vector: Float32Array; weight: number }
 export type Cluster = { sum: Float32Array; weight: number }
 
 export type ClusterOptions = {
-  /** Two clusters are different voices when their mean cosine distance is `threshold` or more. */
+  /** Two clusters whose mean cosine distance is `threshold` or more are different voices. */
   threshold: number
   /**
-   * Two voices are merged when their mean distance is less than this multiple of the scatter of the voices. Null means
-   * that voices are not merged.
+   * Two voices become one voice if their mean distance is less than `likeness` times the scatter of the voices. Null
+   * means that no voices are merged afterwards.
    */
   likeness: number | null
   /**
-   * The minimum weight of a voice. A cluster with a smaller weight is not a voice. In a short recording the minimum is
-   * lower, but at least half of this value.
+   * The minimum weight of a voice. A cluster of less weight is not a voice. In a short recording the minimum is
+   * lower, but never less than half of this value.
    */
   weightMin: number
   /** The number of voices that the caller expects, or null when it is unknown. */
@@ -39,7 +37,10 @@ export type ClusterOptions = {
 
 /** The number of embeddings in one block. The distance matrix of a block has blockSize² entries. */
 const blockSize = 1200
-/** The range of factors for the threshold. The threshold changes only if the caller expects a number of voices. */
+/**
+ * The factors by which the threshold may change if the caller expects a number of voices. Otherwise the threshold
+ * does not change.
+ */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
@@ -61,13 +62,13 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Merges the two closest voices, again and again, while their mean distance is less than `likeness` times the scatter
+ * Repeatedly merges the two closest voices, as long as their mean distance is less than `likeness` times the scatter
  * of the voices. `pieceWeight` is the mean weight of an embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
-    // The mean cosine over all pairs includes the pair of each embedding with itself, whose cosine is 1. These pairs
-    // are removed from the mean. `own` is their share of the weight.
+    // The mean cosine over all pairs of a cluster includes each embedding's pair with itself, whose cosine is 1. The
+    // formula removes these pairs from the mean. `own` is their share of the weight.
     const own = Math.min(0.9, pieceWeight / weight)
     return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
   }
@@ -93,8 +94,8 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // Every threshold between the distance of the last merge and the distance of the next merge gives these clusters.
-    // `factor` is the smallest change of the threshold that brings the threshold into this range.
+    // The present clusters result from every threshold between the distance of the last merge and the distance of the
+    // next merge. `factor` is the smallest factor that moves the given threshold into this range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()
@@ -108,8 +109,8 @@ function findClusters(
 }
 
 /**
- * Clusters block by block until at most `blockSize` clusters remain. Two clusters at a distance of `limit` or
- * more are not merged.
+ * Clusters the embeddings block by block, until at most `blockSize` clusters remain. Clusters at a distance of
+ * `limit` or more are not merged.
  */
 function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
@@ -120,15 +121,18 @@ function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // Few clusters were merged, because most clusters are outliers. The smallest clusters are dropped: a small cluster
-    // cannot become a voice.
+    // If few clusters were merged, most of them are outliers, and a further round would merge few clusters again. So
+    // only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
   return agglomerate(clusters, limit)
 }
 
-/** Merges the closest clusters, first within blocks and then all, until no two are closer than `limit`. */
+/**
+ * Merges the closest clusters within each block, and then the closest of the remaining clusters, until all distances
+ * are at least `limit`.
+ */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)
 }
@@ -138,11 +142,12 @@ function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 }
 
 /**
- * `onStep`: called before the first merge and after each merge, with the clusters and the distance of the next merge.
+ * `onStep` is called before the first merge and after each merge. It receives the clusters and the distance of the
+ * next merge.
  */
 type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
 
-/** Merges the two closest clusters, again and again, until no two clusters are closer than `limit`. */
+/** Repeatedly merges the two closest clusters, until all distances are at least `limit`. */
 export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
   const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
   const linkage = new Linkage(clusters)
@@ -154,16 +159,15 @@ export function agglomerate(clusters: readonly Cluster[], limit: number, steps: 
   }
 }
 
-/** The distances of all pairs of clusters, and the nearest neighbour of each cluster. */
+/** The distances between all pairs of clusters, and a bound for the nearest neighbour of each cluster. */
 class Linkage {
   /** The clusters. A slot becomes null when its cluster is merged into another cluster. */
   private readonly slots: (Cluster | null)[]
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest neighbour. A merge can remove the nearest
-   * neighbour, so that the true distance is above the bound. A bound is recomputed only when it is the lowest of all
-   * bounds.
+   * For each cluster, a lower bound of the distance to its nearest neighbour. The true distance is higher if a merge
+   * has removed this neighbour. A bound is recomputed only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 

@@ -1,6 +1,6 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view of
-// ten seconds. Views start about a second apart. Then the recording is cut into pieces of one voice, and each piece
-// gets an embedding. At the end of the sound, the embeddings are clustered into speakers.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view
+// of ten seconds. Views start about a second apart. The recording is then cut into pieces with one voice each, and
+// each piece gets an embedding. At the end of the recording, the embeddings are clustered into speakers.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
@@ -25,20 +25,21 @@ const batchViews = 8
 /** The number of frames in a block: about a minute. The pieces of a block are embedded together. */
 const blockFrames = 60 * stepFrames
 /**
- * The minimum length, in seconds, of a piece that is clustered. A shorter piece is assigned to a speaker afterwards.
+ * The minimum length of a piece, in seconds, for clustering. A shorter piece is assigned to a speaker after the
+ * clustering.
  */
 const formingSeconds = 0.8
-/** The minimum length of a piece, in seconds, for an embedding. */
+/** The minimum length of a piece, in seconds, for an embedding. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 /**
- * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
- * minimum is `seconds` if the recording has `of` seconds of clustered pieces. It grows with the square root of this
- * length, because the clusters of outliers are larger in a longer recording.
+ * The minimum speech of a speaker, in seconds of clustered pieces. A cluster of less speech is not a speaker. With
+ * `of` seconds of clustered pieces in the whole recording, the minimum is `seconds`. It grows with the square root of
+ * the length, because a longer recording has larger clusters of outliers.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 /**
- * The prior for the distance between neighbouring pieces of one voice. `distance` is the assumed value. `weight` is the
- * number of measured distances that the assumed value counts as.
+ * An assumed value for the distance between neighbouring pieces of one voice, which is averaged with the measured
+ * distances. `distance` is this value. It counts as much as `weight` measured distances.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**
@@ -49,8 +50,9 @@ const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 const secondsPerFrame = frameStep / sampleRate
 
 /**
- * The settings for embeddings that a PLDA model projected. Linkage finds the voices of a meeting at a distance of 0.80
- * to 0.86. VBx starts with more clusters than that. Its parameters were chosen for one embedding every 0.24 s.
+ * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
+ * linkage finds the right voices at 0.80 to 0.86. `start` is the distance of the first clustering for VBx, which must
+ * start with too many clusters. The parameters of VBx were chosen for one embedding every `embeddingSeconds`.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 
@@ -62,9 +64,9 @@ export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
-  /** The sound that is not segmented yet. It begins at the start of the next view. */
+  /** The sound that the segmentation model has not read yet. It begins at the start of the next view. */
   private pending = new Float32Array(0)
-  /** The sound that is not embedded yet, in parts. It begins at the start of frame `blockFrame`. */
+  /** The sound whose pieces have no embedding yet, in parts. It begins at the start of frame `blockFrame`. */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0
@@ -80,7 +82,8 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // Embeds a block only when two blocks of sound have arrived: more sound gives a better measurement of the noise.
+      // A block is embedded only when two blocks of sound have arrived, because the noise is measured better in more
+      // sound.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -88,8 +91,8 @@ export class Diarization {
   }
 
   /**
-   * Returns the turns. `expected` is the number of speakers that the caller expects. Null means that the number is
-   * unknown.
+   * Returns the turns. `expected` is the number of speakers that the caller expects, or null if the caller gave no
+   * number.
    */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
@@ -132,7 +135,7 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view is padded with silence. Ignores speech that the model finds in the padding.
+      // The last view is padded with silence. Speech that the model finds in this padding is ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -140,8 +143,8 @@ export class Diarization {
   }
 
   /**
-   * Embeds the pieces from frame `blockFrame` to frame `end`, and sets `blockFrame` to the end of the last piece. The
-   * frames before `to` are segmented.
+   * Embeds the pieces that begin at frame `blockFrame` or later and end by frame `end`. Then sets `blockFrame` to the
+   * end of the last one. `to` is the frame up to which the recording is segmented.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
@@ -197,9 +200,9 @@ export class Diarization {
   }
 
   /**
-   * Returns the threshold of clustering for this recording. The scatter of a voice differs between recordings. Two
-   * neighbouring pieces without a change of voice between them have the same voice, so their distance measures the
-   * scatter.
+   * Returns the threshold of clustering for this recording, because the scatter of a voice differs between
+   * recordings. Two neighbouring pieces without a change of voice between them have the same voice, so their distance
+   * measures the scatter.
    */
   private adaptedThreshold(): number {
     const distances: number[] = []
@@ -225,7 +228,9 @@ function nearest(vector: Float32Array, centroids: readonly Float32Array[]): numb
   return likeness.indexOf(Math.max(...likeness))
 }
 
-/** Repeats the features until there are `size` values. Longer features are returned unchanged. */
+/**
+ * Repeats the features until there are `size` values. If there are as many already, returns the features unchanged.
+ */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features
   const filled = new Float32Array(size)

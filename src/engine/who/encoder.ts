@@ -1,6 +1,6 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The encoder reads 1.6 s of sound at
-// once. A longer part is cut into overlapping pieces of 1.6 s; only in this file, a piece has this fixed length. The
-// embedding of the part is the mean of the vectors of its pieces.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound
+// at once. A longer part is therefore cut into overlapping pieces of 1.6 s, and the embedding of the part is the mean
+// of the vectors of these pieces. In all other files of this folder, a piece has no fixed length.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
@@ -17,24 +17,27 @@ const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next. */
 const pieceStep = 77
 /**
- * The minimum share of sound in the last piece; the other share is padding. A last piece with less sound is left out.
+ * The minimum share of sound in the last piece of a part. The other share is padding. A last piece with less sound is
+ * left out.
  */
 const coverageMin = 0.75
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
 /**
- * The minimum root mean square of a voice: −30 dBFS. A quieter voice is amplified to this level before the embedding.
+ * The minimum loudness of a voice, as a root mean square: −30 dBFS. A quieter voice is amplified to this level before
+ * the embedding.
  */
 const levelMin = 10 ** (-30 / 20)
 const pieceSize = pieceFrames * melBands
-/** The number of pieces in a batch. Without batches, each piece takes three times as long. */
+/** The number of pieces that the network reads at once. One at a time, each piece takes three times as long. */
 const batchPieces = 32
 /**
- * The size of a feature frame: the power in each mel band, and the mean square of the 160 samples around its middle.
+ * The number of values in a feature frame: the power in each mel band, then the mean square of the 160 samples in the
+ * middle of the frame.
  */
 const width = melBands + 1
 
-/** Opens the encoder. `keepsNoise` turns spectral subtraction off, as in the published encoder. */
+/** Opens the encoder. If `keepsNoise` is true, the encoder subtracts no noise, like the published encoder. */
 export function openEncoder(
   runtime: Runtime,
   folder: string,
@@ -107,7 +110,10 @@ function piecesOf(features: Float32Array): Float32Array[] {
   })
 }
 
-/** Returns the factor for the power that amplifies a voice to `levelMin`. The factor of a louder voice is 1. */
+/**
+ * Returns the factor for the power of a quiet voice that raises its loudness to `levelMin`. The factor is 1 for a
+ * louder voice.
+ */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0
   for (let at = melBands; at < features.length; at += width) energy += features[at]! / frames

@@ -1,6 +1,6 @@
-// Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms.
-// An incomplete last frame is dropped. Each frame is processed in this order: subtraction of the mean,
-// pre-emphasis, Hamming window, power spectrum of 512 points, 80 mel bands from 20 to 8000 Hz.
+// Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms. A last
+// frame that is incomplete is left out. The steps for each frame are: subtraction of the mean, pre-emphasis, Hamming
+// window, power spectrum of 512 points, 80 mel bands from 20 to 8000 Hz.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -11,10 +11,10 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/** The scale of the samples: the models were trained on 16-bit integers. */
+/** The factor for the samples, because the models were trained on samples of 16-bit integers. */
 const sampleScale = 32_768
 /**
- * The lowest power: the machine epsilon of 32-bit floats, as in Kaldi. This limit keeps the logarithm of silence
+ * The lowest power: the machine epsilon of 32-bit floats, as in Kaldi. With this limit, the logarithm of silence is
  * finite.
  */
 const powerMin = 1.1920929e-7
@@ -46,8 +46,8 @@ export function openFbank(runtime: Runtime): Fbank {
 }
 
 /**
- * Returns a matrix, 400 × 256: the weight of each sample of a frame in each bin of the spectrum. The matrix
- * combines all linear operations: scale, mean, pre-emphasis, window, Fourier transform.
+ * Returns a matrix of 400 × 256: the weight of each sample of a frame in each bin of the spectrum. The matrix
+ * combines all linear steps: scale, mean, pre-emphasis, window, Fourier transform.
  */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
@@ -57,8 +57,8 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of the previous sample from each sample. The first sample has no previous
-    // sample, so the fraction of the first sample itself is subtracted.
+    // Pre-emphasis subtracts a fraction of the previous sample from each sample. From the first sample, which has no
+    // previous one, it subtracts this fraction of the sample itself.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
@@ -67,7 +67,7 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   return matrix
 }
 
-/** Returns a matrix, 256 × 80, of triangular filters that are evenly spaced on the mel scale. */
+/** Returns a matrix of 256 × 80: triangular filters that are evenly spaced on the mel scale. */
 function melMatrix(): Float32Array {
   const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const low = mel(lowestHertz)

@@ -9,19 +9,22 @@ import { openSession, tensor } from '../onnx/session.ts'
 
 type Recipe = {
   /**
-   * Returns the weight of each sample of a frame in each bin of the spectrum: a matrix, 400 × bins. `wave` is the
+   * Returns a matrix of 400 × bins: the weight of each sample of a frame in each bin of the spectrum. `wave` is the
    * cosine for the real part and the sine for the imaginary part.
    */
   spectrum: (wave: (angle: number) => number) => Float32Array
-  /** The weight of each bin in each band: a matrix, bins × bands. */
+  /** A matrix of bins × bands: the weight of each bin in each band. */
   filters: Float32Array
   bands: number
-  /** If given, the result is the logarithm of the power. A lower power is raised to this value first. */
+  /**
+   * If this value is given, the result is the logarithm of the power, and a power below this value counts as this
+   * value.
+   */
   logarithmOfAtLeast?: number
 }
 
 export type FrameBands = {
-  /** Returns the bands of the first `frames` frames: frames × bands. */
+  /** Returns the power of the first `frames` frames: frames × bands. */
   of(samples: Float32Array, frames: number): Float32Array
   close(): void
 }

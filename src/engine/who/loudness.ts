@@ -1,23 +1,25 @@
-// Measures the loudness of the recording every 10 ms, and removes pauses from turns. The segmentation model marks
-// pauses of less than about half a second as speech, so turns still contain these pauses.
+// Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn contains pauses because
+// the segmentation model marks a pause of less than about half a second as speech.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turns.ts'
 
-/** The minimum difference, in decibels, between the loud parts of a turn and a pause in this turn. */
+/** A sound counts as a pause if it is this many decibels quieter than the loud parts of the turn. */
 const belowSpeech = 32
 /**
- * The minimum difference, in decibels, between the loud parts of a turn and the background. With a smaller difference,
- * pauses cannot be told from speech, and the turn is not changed.
+ * Pauses are removed only if the background is this many decibels quieter than the loud parts of the turn. In a
+ * louder background, pauses cannot be told from speech.
  */
 const quietBackground = 40
-/** The background of a turn is measured in the turn, and in this many seconds before and after the turn. */
+/** The background is measured in the turn, and in this many seconds before and after the turn. */
 const backgroundSeconds = 5
 /** The minimum length, in seconds, of a pause that is removed. A shorter pause stays in the turn. */
 const pauseSeconds = 0.25
-/** The minimum length, in seconds, of speech between two pauses. A shorter sound is removed with the pauses. */
+/**
+ * The minimum length, in seconds, of speech between two pauses. A shorter sound is removed together with the pauses.
+ */
 const soundSeconds = 0.06
-/** The moving average of the loudness uses a value and this many values before and after it. */
+/** The loudness is smoothed by a moving average of each value with this many values before it and after it. */
 const smoothing = 2
 const perSecond = sampleRate / samplesPerMelFrame
 const silence = -120
@@ -79,7 +81,7 @@ function smoothed(values: readonly number[]): Float32Array {
   })
 }
 
-/** Returns the quantile of the values for the share `part`, from 0 to 1. */
+/** Returns the quantile `part` of the values, from 0 (the lowest value) to 1 (the highest value). */
 function share(values: Float32Array, part: number): number {
   return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

@@ -1,12 +1,13 @@
 // Spectral subtraction: removes steady noise from the power in mel bands.
 
-/** The share of frames that are treated as noise without speech. The quietest frames are used. */
+/** The share of the frames that are treated as noise without speech: the quietest ones. */
 const quietShare = 0.08
 /**
- * The factor of the noise before the subtraction. It is above 1 because the power of the noise varies between frames.
+ * The factor by which the noise is multiplied before the subtraction. It is above 1 because the power of noise
+ * differs between frames.
  */
 const oversubtraction = 2
-/** The spectral floor: the minimum share of the power that remains in a band. */
+/** The spectral floor: the share of the power that remains in a band at least. */
 const remainingShare = 0.02
 
 /** Subtracts the noise from each frame. `power` and the result have frames × `bands` values. */

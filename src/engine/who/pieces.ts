@@ -1,6 +1,6 @@
 // Cuts the recording into pieces: spans in which one voice speaks alone. A piece ends at a pause, at an overlap of
-// voices, and at a change of voice. Up to ten views contain the same frame, so the decision for a frame is a vote of
-// these views.
+// voices, and at a change of voice. Up to ten views contain the same frame, so these views decide about the frame by
+// a vote.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameStep, viewFrames } from './segmentation.ts'
@@ -9,35 +9,41 @@ import { classVoices, frameStep, viewFrames } from './segmentation.ts'
 export type FrameSpan = { from: number; to: number }
 
 /**
- * A piece. `follows` is true if its voice is probably that of the previous piece: the views find no change of voice
+ * A piece. `follows` is true if the piece before it probably has the same voice: the views find no change of voice
  * between the two pieces, and the pause between them is short.
  */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
 /**
- * The votes of the views. Each list has one value for each frame: the number of views that contain the frame, the sum
- * of the numbers of voices that these views find, and the number of views that find a change of voice.
+ * The votes of the views, in lists with one value for each frame. `views`: the number of views that contain the
+ * frame. `voices`: the sum of the numbers of voices that these views find. `changes`: the number of views that find a
+ * change of voice.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 const frames = (seconds: number) => Math.round((seconds * sampleRate) / frameStep)
-/** The minimum length of a run in which one voice speaks alone. A shorter run is ignored in the search for changes. */
+/**
+ * The minimum length of a run of frames in which the same voice speaks alone. The search for changes ignores a
+ * shorter run.
+ */
 const runFramesMin = frames(0.13)
 /** The maximum length of a pause inside a piece. A longer pause ends the piece. */
 const pauseFrames = frames(0.15)
-/** The maximum pause between a piece and a piece that follows it. The voice can change unseen in a longer pause. */
+/**
+ * The maximum pause, in frames, between a piece and a piece with `follows`. In a longer pause, the voice may change.
+ */
 const followsFramesMax = frames(0.42)
-/** The maximum distance between the frames in which two views find the same change of voice. */
+/** The maximum distance, in frames, at which two views mean the same change of voice. */
 const reach = frames(0.24)
-/** The minimum share of the views that find a change of voice, for a cut at this change. */
+/** The recording is cut at a change of voice if this share of the views, or more, find the change. */
 const changeShare = 0.35
 /** The maximum length of a piece. A longer piece is cut into equal parts of about `aimFrames`. */
 const longestFrames = frames(2.4)
 const aimFrames = frames(2)
 
 /**
- * Returns the pieces within a span of the recording. `classes` has the classes of every view, and views start
- * `stepFrames` apart.
+ * Returns the pieces within a span of the recording. `classes` holds the classes of each view. Views start
+ * `stepFrames` frames apart.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)
@@ -101,7 +107,7 @@ function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to 
 
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
-/** Yields the frames of a view in which one voice stops and another voice begins. Short runs of a voice are ignored. */
+/** Yields the frames of a view at which the voice changes. Short runs of a voice are ignored. */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
   for (let from = 0, to = 0; from < classes.length; from = to) {
@@ -114,8 +120,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which enough views find a change. Among near frames, returns only the one with the most
- * votes.
+ * Returns the frames at which enough views find a change of voice. Of several frames close together, returns only the
+ * one with the most votes.
  */
 function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

@@ -1,6 +1,6 @@
-// Probabilistic linear discriminant analysis (PLDA) for the published embeddings, with the arrays of pyannote's
-// community-1 pipeline. A projection removes what varies within one voice. In the projected space, the model says how
-// likely it is that embeddings come from one voice.
+// Probabilistic linear discriminant analysis (PLDA) of the published embeddings, with the arrays of pyannote's
+// community-1 pipeline. The projection removes most of the differences between embeddings of the same voice. In the
+// projected space, the model gives the probability that embeddings come from one voice.
 
 import { join } from 'node:path'
 import { pldaFiles } from '../models/voices.ts'
@@ -8,15 +8,15 @@ import { readNpz } from './npz.ts'
 
 /** The arrays of the model. A matrix is stored row by row. */
 export type PldaArrays = {
-  /** The mean of the embeddings, and of the projected embeddings. */
+  /** The mean of all embeddings, and the mean of the projected embeddings. */
   mean: Float64Array
   projectedMean: Float64Array
-  /** The projection: one row for each value of an embedding. */
+  /** The matrix of the projection. It has one row for each value of an embedding. */
   projection: Float64Array
-  /** The mean and the transform that make the scatter of each voice 1 in every dimension. */
+  /** The mean and the transform after which the scatter of each voice is 1 in every dimension. */
   centre: Float64Array
   transform: Float64Array
-  /** The variance between voices in each dimension after the transform. */
+  /** The variance between the voices, in each dimension after the transform. */
   between: Float64Array
 }
 
@@ -31,7 +31,7 @@ export class Plda {
     return this.arrays.between
   }
 
-  /** Returns the projection of an embedding that is not normalised. The result has unit length. */
+  /** Returns the projection of an embedding of any length. The result has the length 1. */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays
     if (embedding.length !== mean.length)
@@ -44,7 +44,7 @@ export class Plda {
     return Float32Array.from(unitOf(sum))
   }
 
-  /** Returns the values of a projected embedding in which each voice has the scatter 1. */
+  /** Transforms a projected embedding so that each voice has the scatter 1, and returns its values. */
   features(projected: Float32Array): Float64Array {
     const { centre, transform } = this.arrays
     const scale = Math.sqrt(this.width)

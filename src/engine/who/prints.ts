@@ -1,5 +1,5 @@
-// Voice prints: one embedding for the speech of one person. A print is made of the longest spans of the person's speech.
-// Two prints of the same embedding model can be compared by their dot product.
+// Voice prints: one embedding for the speech of one person. A print is made from the longest spans of this person's
+// speech. Two prints of the same embedding model are compared by their dot product.
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'
@@ -11,18 +11,18 @@ export type SoundSpan = { from: number; to: number }
 /** A print that an account has enrolled under a name. `model` is the name of the embedding model. */
 export type KnownVoice = { name: string; model: string; print: readonly number[] }
 
-/** Maximum speech for a print, in samples. More speech does not change a print much. */
+/** The maximum speech in a print, in samples. More speech hardly changes a print. */
 const printSamplesMax = 30 * sampleRate
-/** Minimum length, in samples, of a span that goes into a print. */
+/** The minimum length of a span in a print, in samples. */
 const spanSamplesMin = 1 * sampleRate
-/** Minimum speech for a print, in samples. */
+/** The minimum speech in a print, in samples. */
 export const printSamplesMin = 5 * sampleRate
-/** The number of feature frames in each embedded part: 2.4 s, as in diarization. */
+/** The number of feature frames in a part that gets an embedding: 2.4 s, as in diarization. */
 const partFrames = 240
-/** The minimum number of feature frames of a part. A shorter end of a span is left out. */
+/** The minimum number of feature frames of such a part. A shorter part at the end of a span is left out. */
 const partFramesMin = 80
 
-/** Returns the longest of the spans, in order of time, up to `printSamplesMax` together. */
+/** Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples. */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax
   const chosen: SoundSpan[] = []
@@ -52,8 +52,8 @@ export function totalOf(spans: readonly SoundSpan[]): number {
 }
 
 /**
- * Returns the print of each group of spans. The spans of a group contain the speech of one person. A print is null when
- * its group has less than `printSamplesMin` of speech.
+ * Returns the print of each group of spans. A group holds the speech of one person. Returns null for a group with
+ * less than `printSamplesMin` samples.
  */
 export async function printsOf(
   embedder: Embedder,
@@ -66,7 +66,7 @@ export async function printsOf(
   )
 }
 
-/** Copies the sound of all spans. Reads the recording once, and not beyond the last span. */
+/** Copies the sound of all spans. Reads the recording once, from its start to the end of the last span. */
 async function cut(
   sound: AsyncIterable<Float32Array>,
   groups: readonly (readonly SoundSpan[])[],
@@ -103,8 +103,8 @@ function partsOf(features: Float32Array, width: number): Float32Array[] {
 }
 
 /**
- * Returns the name of each print, or null when no known voice is alike enough. The most alike pair of a print and a voice
- * is matched first. Each known voice names one print at most.
+ * Returns the name of each print, or null if no known voice is similar enough. The most similar pair of print and
+ * known voice is matched first. Each known voice names at most one print.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],

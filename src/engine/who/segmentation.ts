@@ -1,6 +1,6 @@
-// The segmentation model finds up to three voices in each frame of a ten-second view, but does not identify them. Views
-// overlap. The built-in model is divided in two files, so that the filters of its front run once for all views: they are
-// half of its work.
+// The segmentation model. It finds up to three voices in each frame of a ten-second view. A voice has a number only
+// within its view, so other models must identify the person. Views overlap. The built-in model is divided into two
+// files, front and body, so that the front runs only once for all views: its filters are half of the work.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,26 +23,26 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 /** The maximum number of voices that the segmentation model finds in one view. */
 export const localVoices = 3
 
-/**
- * The voices that speak in a frame of each class. The index is the class. Bit k is set if local voice k
- * speaks.
- */
+/** The voices that speak in a frame, by the class of the frame. Bit k is set if local voice k speaks. */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
 /**
- * Returns the class of every frame of `count` views, one view after the other. A view starts `step` samples after the view
- * before it. `sound` begins at the first view.
+ * Finds the class of every frame of `count` views, one view after the other. Each view starts `step` samples after
+ * the previous one. `sound` begins at the first view.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
-/** The front of the divided model: its number of bands, and the number of samples from one value to the next. */
+/**
+ * The front of the divided model: the number of its bands, the number of samples from one of its values to the next,
+ * and the number of samples that a value covers.
+ */
 const front = { bands: 40, step: 90, samples: 541 }
 
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
-  // The recurrent layers of the body run one frame after the other. With two threads they take the same time, and 1.75
-  // times the CPU.
+  // The recurrent layers of the body process one frame after the other, so a second thread saves no time. With two
+  // threads, they need 1.75 times the CPU time.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

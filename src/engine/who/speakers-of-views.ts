@@ -1,22 +1,22 @@
-// Finds the speaker of each local voice of a view. Where a labelled piece and a local voice share frames, each of these
-// frames is a vote for the speaker of the piece.
+// Finds the speaker of each local voice of a view, by votes. Each frame in which a local voice speaks alone and that
+// is inside a labelled piece is a vote for the speaker of this piece.
 
 import type { FrameSpan } from './pieces.ts'
 import { classVoices, localVoices, viewFrames } from './segmentation.ts'
 
 /**
- * A piece with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece is long enough to be
- * clustered; the embedding of a shorter piece is not reliable.
+ * A piece with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece was long enough for
+ * clustering. The embedding of a shorter piece is not reliable.
  */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The vote of a frame in a piece that is too short to be clustered. All such votes of a view together count at most as
- * much as one frame of a clustered piece.
+ * The vote of one frame of a piece that was too short for clustering. All such frames of a view together count at
+ * most as much as one frame of a clustered piece.
  */
 const unsureVote = 1 / viewFrames
 
-/** Returns the speaker of each local voice, for each view. -1 means that no labelled piece contains the local voice. */
+/** Returns the speaker of each local voice, for each view. -1 means that the voice has no labelled piece. */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
   stepFrames: number,
@@ -41,7 +41,7 @@ export function speakersOfViews(
   })
 }
 
-/** The values of `classVoices` for frames in which only one local voice speaks. The index is the local voice. */
+/** For each local voice, the value in `classVoices` of the frames in which this voice speaks alone. */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
@@ -53,13 +53,15 @@ function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
 }
 
 /**
- * Assigns a different column to each row of the matrix, so that the sum of the chosen values is maximal. If
- * there are fewer columns than rows, each row gets the column with its highest value.
+ * Chooses one column for each row of the matrix, so that the sum of the chosen values is as large as possible. No
+ * column is chosen twice. If there are fewer columns than rows, each row gets the column with its highest value
+ * instead.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // With n rows, the optimum uses only the n best columns of each row.
+  // With n rows, the best choice uses only the n best columns of each row: n - 1 of them at most are taken by other
+  // rows.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

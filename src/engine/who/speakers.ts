@@ -8,14 +8,13 @@ import type { Turn } from './turns.ts'
 type TimedWord = { text: string; from: number; to: number }
 
 /**
- * The limits of a short run of words: at most this many words, and at most this share of the words of its
- * sentence.
+ * A run of words of another speaker is short if it has at most `words` words, and at most the share `share` of the
+ * words of its sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 
 /**
- * Returns the number of the speaker of each word. Speakers are numbered from 0 in the order of their first
- * words.
+ * Returns the number of each word's speaker. Speakers are numbered from 0, in the order in which they first speak.
  */
 export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   const speakers = speakersOfTurns(words, turns)
@@ -25,8 +24,8 @@ export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]):
 }
 
 /**
- * Returns the speaker who talks for the longest part of each word. If no speaker talks during the word,
- * returns the nearest speaker in time. Words and turns are in order of time.
+ * Returns the speaker of each word: the speaker who talks for the longest part of the word. If no speaker talks
+ * during the word, this is the speaker of the nearest turn. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0

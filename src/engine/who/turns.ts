@@ -1,6 +1,6 @@
-// Merges overlapping views into turns. Each view that contains a frame votes for the speakers whom it finds in that
-// frame. The number of speakers in the frame is the rounded mean over these views. The speakers with the most votes
-// are chosen.
+// Merges the overlapping views into turns. All views that contain a frame decide about the frame. Each of these views
+// votes for the speakers that it finds in the frame. The number of speakers is the mean number that the views find,
+// rounded. The speakers with the most votes are chosen.
 
 import { sampleRate } from '../audio.ts'
 import type { FrameSpan } from './pieces.ts'
@@ -18,7 +18,10 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view to the start of the next. */
   stepFrames: number
-  /** The pieces that were clustered, with their speakers. In a frame of such a piece, its speaker wins the vote. */
+  /**
+   * The pieces that were clustered, with their speakers. In a frame of such a piece, the speaker of the piece always
+   * has the most votes.
+   */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
@@ -38,7 +41,10 @@ export type Timeline = {
  * as an error and dropped.
  */
 const speakerSamplesMin = sampleRate
-/** The votes of a clustered piece for its speaker. This number exceeds the votes of all views of a frame. */
+/**
+ * The number of votes that a clustered piece gives to its speaker in each frame. All views of a frame together have
+ * fewer votes.
+ */
 const sureVotes = 100
 
 export function turnsOf(recording: SegmentedRecording): Timeline {
@@ -49,14 +55,14 @@ export function turnsOf(recording: SegmentedRecording): Timeline {
   return keepsSome ? collectTurns(complete, dropped) : timeline
 }
 
-/** Returns the views that overlap view `index`, with their indices. View `index` itself is included. */
+/** Returns the views that overlap with view `index`, and view `index` itself, each with its index. */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view by the votes of the other views that contain the same frames. */
+/** Fills in the unknown speakers of each view by the votes of the views that overlap with it. */
 function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -67,8 +73,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of one view are never one speaker. So the votes for a speaker who is already assigned to a voice of
-      // this view are removed.
+      // Two voices of one view are two persons. So a speaker who is already assigned to a voice of this view gets no
+      // votes for another one.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -78,9 +84,9 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds the votes of the overlapping view `near` for the speaker of local voice `local` of `view`. In each frame in
- * which this local voice speaks, every speaker whom `near` finds gets one vote. Frame `frame` of `view` is frame
- * `frame + shift` of `near`.
+ * Adds the votes of `near`, a view that overlaps with `view`, for the speaker of local voice `local` of `view`. In
+ * each frame in which this local voice speaks, every speaker whom `near` finds gets one vote. Frame `frame` of `view`
+ * is frame `frame + shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
@@ -122,8 +128,8 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
 }
 
 /**
- * Returns the mean number of speakers that the views find in a frame of the recording, rounded. The votes for
- * each speaker are written to `votes`.
+ * Returns the number of speakers in a frame of the recording: the mean number that the views find, rounded. Writes
+ * the votes for each speaker to `votes`.
  */
 function countSpeakers(
   { views, stepFrames }: SegmentedRecording,
@@ -153,8 +159,8 @@ function countSpeakers(
 }
 
 /**
- * Returns the speaker with the most votes and the speaker with the second most votes. -1 means that there is
- * no such speaker.
+ * Returns the speaker with the most votes, and the speaker with the second most votes. -1 stands for a speaker that
+ * does not exist.
  */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
@@ -175,7 +181,7 @@ function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: numb
   return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Builds turns from the speaker at each time, in order of time. The speaker -1 means silence. */
+/** Builds turns from the speakers of successive times. The speaker -1 means silence. */
 class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

@@ -1,36 +1,41 @@
-// VBx: clusters embeddings by variational Bayes (Landini et al., 2022). A speaker is a point in the space of the PLDA
-// model. Speakers that explain too little lose their embeddings, so a start with too many clusters finds the number of
-// speakers. The parameters are those of pyannote's community-1 pipeline.
+// VBx: clusters embeddings by variational Bayes (Landini et al., 2022). Each speaker is a point in the space of the
+// PLDA model. A superfluous speaker loses its embeddings to the others, round by round. So VBx starts with too many
+// clusters, and ends with the number of speakers. The parameters are those of pyannote's community-1 pipeline.
 
 import { agglomerateInBlocks, type Weighted } from './cluster.ts'
 import type { Plda } from './plda.ts'
 import { dot, unit } from './unit.ts'
 
 /**
- * The weights of the likelihood (`Fa` in the paper) and of the prior of the speakers (`Fb`). The likelihood counts less
- * than 1 because neighbouring embeddings depend on each other.
+ * The weight of the likelihood (`Fa` in the paper) and the weight of the prior of the speakers (`Fb`). The weight of
+ * the likelihood is below 1 because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
-/** In the start, each embedding prefers its own cluster by this number of nats. */
+/** At the start, each embedding prefers the speaker of its own cluster by this number of nats. */
 const startPreference = 7
 /**
- * The maximum number of rounds. Speakers lose embeddings slowly: after 20 rounds a superfluous speaker can remain, and
- * after 300 rounds a real one can be gone (scripts/bench/cluster.ts).
+ * The maximum number of rounds. Speakers lose embeddings slowly. In measurements with scripts/bench/cluster.ts,
+ * superfluous speakers remained after 20 rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
-/** The rounds end when the lower bound grows by less than this value. */
+/** The last round is the one in which the lower bound grows by less than this value. */
 const gainMin = 1e-4
-/** A speaker with a smaller share of the embeddings is removed. */
+/** A speaker whose share of all embeddings is not above this value is removed. */
 const shareMin = 1e-7
 
-/** The shares of the speakers in each embedding, and in all embeddings. */
+/**
+ * `memberships`: for each embedding, the share of each speaker. `shares`: the share of each speaker in all
+ * embeddings.
+ */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 export type VbxOptions = {
-  /** The mean cosine distance at which the first clustering stops. A low value gives a start with many clusters. */
+  /**
+   * The mean cosine distance at which the first clustering stops. A low distance gives many clusters at the start.
+   */
   start: number
-  /** The minimum weight of a voice, unless all voices have less. */
+  /** The minimum weight of a voice. If no voice has this weight, only the one with the largest weight remains. */
   weightMin: number
 }
 
@@ -68,7 +73,10 @@ function nearestOf(embeddings: readonly Weighted[], centroids: readonly Float32A
   })
 }
 
-/** Returns the shares of the speakers. `start` is the number of the speaker of each embedding at the start. */
+/**
+ * Returns the shares of the speakers after the last round. `start` holds, for each embedding, the number of its
+ * speaker before the first round.
+ */
 export function vbx(
   features: readonly Float64Array[],
   weights: readonly number[],
@@ -109,8 +117,9 @@ export function vbx(
 }
 
 /**
- * Returns the posterior of each speaker: its mean, scaled for the product with a feature, and the part of the score that
- * is equal for all embeddings. `penalty` is the negative divergence of the speakers from their prior.
+ * Returns the posterior of each speaker. `means` holds its mean, scaled so that the product with the features of an
+ * embedding is a score. `offsets` holds the part of the score that is the same for all embeddings. `penalty` is the
+ * negative divergence of the speakers from their prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
@@ -145,7 +154,10 @@ function speakersFrom(
   return { means, offsets, penalty }
 }
 
-/** Returns the shares that belong to the logarithms `scores`, and the logarithm of their sum. */
+/**
+ * Computes the softmax. `own` holds the shares of the scores. `sum` is the logarithm of the sum of their
+ * exponentials.
+ */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   const highest = Math.max(...scores)
   const powers = scores.map(score => Math.exp(score - highest))

@@ -1,5 +1,6 @@
-// The models of diarization. The segmentation model finds the voices in each view. The embedding model converts a piece
-// to an embedding. Embeddings of different views can be compared, so they show which voices are the same person.
+// The models of diarization. The segmentation model finds the voices in each view. The embedding model converts the
+// sound of a piece to an embedding. Embeddings from different views can be compared, so they show which local voices
+// are the same person.
 
 import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'
@@ -17,7 +18,7 @@ export type Voices = {
   name: string
   segment: FindClasses
   embedder: Embedder
-  /** The PLDA model of the embeddings. Null when there is none. */
+  /** The PLDA model for the embeddings. Null if the embedding model has none. */
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']

@@ -1,5 +1,5 @@
-// The published embedding model, WeSpeaker's ResNet34, and the embedding model of the tests. Both models have the same
-// inputs and outputs, and both read Kaldi's filterbank features.
+// Opens the published embedding model, WeSpeaker's ResNet34, or the embedding model of the tests. Both models have
+// the same inputs and outputs, and both read Kaldi's filterbank features.
 
 import { samplesPerFft } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
@@ -12,8 +12,8 @@ import { openModel } from './model.ts'
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
 /**
- * The number of feature frames is rounded down to a multiple of this number. A GPU prepares its work again for each new
- * length, so fewer different lengths are faster.
+ * The number of feature frames is rounded down to a multiple of this number, so that there are fewer different
+ * lengths. A GPU needs extra time for each length that it has not computed before.
  */
 const framesStep = 25
 
@@ -42,8 +42,8 @@ function finite(vector: Float32Array): Float32Array | null {
 }
 
 /**
- * Subtracts the mean over the frames from each mel band. The mean represents the microphone and the room, which do not
- * change, so the result depends only on the voice.
+ * Subtracts the mean over all frames from each mel band. The mean represents the microphone and the room, which stay
+ * the same. Without the mean, the features depend mostly on the voice.
  */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
