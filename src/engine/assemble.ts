@@ -9,7 +9,7 @@ import type { PlacedText } from './hear/place.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turns.ts'
 
-/** The maximum length of an utterance in samples. A longer utterance is split even inside a sentence. */
+/** The maximum length of an utterance, in samples. A longer utterance is divided, also inside a sentence. */
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
 
@@ -48,13 +48,13 @@ export function assemble(
 }
 
 /**
- * Builds the utterances of a recording while the recording is being transcribed. These utterances have no speakers,
- * because diarization ends with the recording. An utterance is complete when a later word belongs to the next
- * utterance.
+ * Builds the utterances of a recording while the recording is still being transcribed. These utterances have no
+ * speakers, because the speakers are known only at the end of the recording. An utterance is complete when a later
+ * word belongs to the next utterance.
  */
 export class UtterancesSoFar {
   readonly #align: boolean
-  /** The words of the last utterance, which may still grow. */
+  /** The words of the last utterance. Further words may belong to it. */
   #open: Attributed[] = []
 
   constructor({ align }: { align: boolean }) {
@@ -82,7 +82,7 @@ function withSpeakers(texts: readonly PlacedText[], turns: readonly Turn[]): Att
   return texts.map((text, index) => ({ ...text, speaker: speakers[index] }))
 }
 
-/** The labels of all speakers. Speakers are numbered in the order of their first words. */
+/** The labels of all speakers. The numbers of the speakers are in the order in which they first speak. */
 function labelsOf(texts: readonly Attributed[]): string[] {
   const count = texts.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
   return Array.from({ length: count }, (_, speaker) => labelOf(speaker))
@@ -93,7 +93,7 @@ function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text. Corrects the times of the other words, so that they increase and lie inside the
+ * Removes words without text. Corrects the times of the other words, so that they never decrease and stay inside the
  * recording. `before` is the end of the previous word.
  */
 function inOrder(

@@ -8,8 +8,8 @@ export const windowSeconds = 30
 export const windowSamples = windowSeconds * sampleRate
 export const windowMelFrames = windowSamples / samplesPerMelFrame
 /**
- * The model frames of a window. A model frame is 20 ms, two mel frames, because the second convolution of the
- * encoder has a stride of 2.
+ * The number of model frames in a window. A model frame is 20 ms, or two mel frames, because the second convolution
+ * of the encoder has a stride of 2.
  */
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame

@@ -1,13 +1,12 @@
-// Merges the transcripts of the single channels of a recording. Each channel is one speaker. Speech of one channel that
-// overlaps speech of a different channel is kept.
+// Merges the transcripts of the channels of a recording. Each channel is one speaker. If the speech of two channels
+// overlaps in time, both utterances are kept.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
- * Returns one transcript of all channels, ordered by time. The number of a speaker is the number of the channel. A
- * channel without speech has no speaker. The language of the transcript is the language of the channel with the most
- * text.
+ * Returns one transcript of all channels, in order of time. The number of a speaker is the number of the channel. A
+ * channel without speech is no speaker. The language is that of the channel with the most text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>
@@ -31,7 +30,7 @@ function spokenBy(speaker: string, utterance: Utterance): Utterance {
   return { ...utterance, speaker, words: utterance.words.map(word => ({ ...word, speaker })) }
 }
 
-/** Returns the highest peak of all channels at each time. */
+/** Returns the peaks of the recording: at each time, the highest peak of all channels. */
 export function mergePeaks(channels: readonly Uint8Array[]): Uint8Array {
   const length = Math.max(...channels.map(peaks => peaks.length))
   return Uint8Array.from({ length }, (_, at) => Math.max(...channels.map(peaks => peaks[at] ?? 0)))

@@ -19,13 +19,14 @@ import { makePrint } from './print.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
 
-/** The settings with which this process reads media files. */
+/** The settings that this process uses to read media files. */
 type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function engine(): Promise<void> {
   setPriority(limits.engineNice)
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT, which Ctrl-C in a terminal sends to the whole process group: the supervisor ends its workers.
+  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to the whole process group, but only the supervisor decides
+  // when its workers end.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }
@@ -100,16 +101,16 @@ async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // An error of another class is a defect of the program or of the machine. It ends this process, and the
-    // supervisor retries the job in a new process.
+    // An error of any other class is a fault of the program or of the machine. The error ends this process, and the
+    // supervisor retries the job in another process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
 }
 
 /**
- * Sends the transcript in small messages. The server decodes a message in one step, which blocks its event loop: 65 ms
- * for the transcript of ten hours, and 8 ms in parts.
+ * Sends the transcript in small messages. The server decodes each message in one step, which blocks its event loop.
+ * For the transcript of ten hours, the longest step is 65 ms in one message, and 8 ms in parts.
  */
 function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
   for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)

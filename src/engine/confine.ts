@@ -1,5 +1,5 @@
-// Removes permissions of the engine process before it loads a native library. The process can still read
-// files and start media child processes. Each media child process removes its remaining permissions itself.
+// Restricts what the engine process may do, before the process loads a native library. The process can still read
+// files and start media child processes. Each media child process is restricted further by its own code.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -11,8 +11,8 @@ const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
- * Removes permissions of this process. `dataDir` is the data folder of the server. It is null outside a server, for
- * example in `steno transcribe`, because no data of other users exists there.
+ * Restricts this process. `dataDir` is the data folder of the server. It is null for a command without a server, such
+ * as `steno transcribe`, because there are no data of other users.
  */
 export function confineEngine({
   dataDir,
@@ -22,16 +22,16 @@ export function confineEngine({
   device: Config['device']
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
-  // The driver of a GPU writes compiled programs to its cache files, so a process with a GPU may also write to these
-  // paths.
+  // The driver of a GPU writes compiled programs to its cache files. So a process with a GPU may also write to the
+  // paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({ read: paths, write: usesGpu ? paths : ['/dev'] })
 }
 
 /**
- * Returns the paths that may be read: all paths except the secrets in the data folder. A Landlock rule can only allow a
- * path; it cannot exclude a path inside an allowed folder. So the result lists the entries of the data folder and of
- * each folder above it one by one.
+ * Returns the paths that the process may read: all paths except the secrets in the data folder. A Landlock rule
+ * allows a folder with everything in it, and cannot exclude a path again. So the entries of the data folder, and of
+ * each folder above it, are listed one by one.
  */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)

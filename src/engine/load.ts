@@ -1,5 +1,5 @@
-// Loads the models of the engine on a device. If the device is `auto` and a GPU cannot be used, the models are loaded
-// on the CPU. The returned facts name the device that is used.
+// Loads the models of the engine on a device. If the device is `auto` and no GPU can be used, the models are loaded
+// on the CPU. The result names the device.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ export async function openModel({
 
 type OpenedSpeech = { model: SpeechModel; variant: string }
 
-/** Opens a speech model of any kind. A model in the compact form runs on the CPU. */
+/** Opens a speech model of any kind. A model in the compact form always runs on the CPU. */
 async function openSpeech(
   runtime: Runtime,
   { name, folder }: InstalledModel,
@@ -83,7 +83,9 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
   notes: string[]
 }
 
-/** Opens all models except the first speech model. If a model cannot be opened, it is left out and a note is added. */
+/**
+ * Opens all models except the first speech model. A model that cannot be opened is left out, with a note for the log.
+ */
 async function openFurther(
   runtime: Runtime,
   first: OpenedSpeech,
@@ -119,7 +121,7 @@ async function openFurther(
   }
 }
 
-/** Opens the voice models. If this fails, only jobs with diarization fail. */
+/** Opens the voice models. If they cannot be opened, the engine still serves jobs without diarization. */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,
@@ -138,8 +140,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in order. `auto` tries CUDA only if the CUDA provider is installed. Otherwise
- * the attempt would take a second and log a warning.
+ * Returns the devices to try, in order. `auto` tries CUDA only if the CUDA provider is installed, because an attempt
+ * without it takes a second and logs a warning.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
@@ -147,8 +149,8 @@ function candidates(device: Config['device']): Device[] {
 }
 
 /**
- * The variants that each device can load, best first. `''` is fp32. A CPU computes fp16 four times as slowly
- * as fp32, so the list of the CPU has no fp16.
+ * The variants that each device can load, best first. `''` is fp32. The CPU has no fp16 in its list, because it
+ * computes fp16 four times as slowly as fp32.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: ['_quantized', ''],
@@ -166,8 +168,8 @@ export function variantFor(folder: string, device: Device): Variant {
 }
 
 /**
- * Throws when the weight files are larger than the available memory. Otherwise the kernel would kill the
- * process while it loads them.
+ * Throws if the weight files are larger than the available memory. Without this check, the kernel would kill the
+ * process during the loading.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))

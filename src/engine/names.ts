@@ -1,11 +1,11 @@
-// Names the speakers of a transcript whose voices the account has enrolled. Reads the recording once more, because the
-// spans of the speakers are known only at the end of the transcription.
+// Names the speakers whose voices the account has enrolled. Reads the recording a second time for the voice prints,
+// because the speakers' spans are known only at the end of the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './transcribe.ts'
 import { type KnownVoice, longestSpans, namesOf, printsOf, spansOf } from './who/prints.ts'
 
-/** Replaces the label of each speaker whose voice is known by the name of the voice. */
+/** Replaces the label of each speaker with a known voice by the name of this voice. */
 export async function nameSpeakers(
   voices: LoadedModels['voices'],
   transcript: Transcript,

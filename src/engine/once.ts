@@ -1,5 +1,5 @@
-// The engine of a command such as `steno transcribe`. This engine has a single worker and does not retry. An abort
-// kills the worker, so the engine cannot be used after an abort.
+// The engine of a command such as `steno transcribe`. It has a single worker and retries no job. An abort kills the
+// worker, so the engine is of no use after an abort.
 
 import { prepareModel } from './models/choose.ts'
 import type { Engine, LoadedFacts } from './protocol.ts'

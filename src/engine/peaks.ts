@@ -11,7 +11,7 @@ export class Peaks {
   #highest = 0
   #samples = 0
 
-  /** Yields the sound unchanged, and measures it. */
+  /** Yields the sound unchanged, and measures its peaks. */
   async *of(sound: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
     for await (const part of sound) {
       this.#add(part)
@@ -19,7 +19,7 @@ export class Peaks {
     }
   }
 
-  /** Returns the peaks, one byte each, from 0 to 255. The last peak may stand for less than 50 ms. */
+  /** Returns the peaks, one byte each, from 0 to 255. The last peak may cover less than 50 ms. */
   bytes(): Uint8Array {
     return Uint8Array.from(this.#samples > 0 ? [...this.#peaks, byteOf(this.#highest)] : this.#peaks)
   }

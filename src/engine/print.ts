@@ -10,9 +10,12 @@ import { Diarization } from './who/diarize.ts'
 import { longestSpans, printSamplesMin, printsOf, type SoundSpan, spansOf, totalOf } from './who/prints.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
-/** The part of a file in which the only speaker is looked for. */
+/** The section of a file in which the person's speech is searched. */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
-/** A second speaker makes a file useless for a print. A share below this one is taken for an error of diarization. */
+/**
+ * The maximum share of a second speaker in the speech. A file with two speakers is no use for a print, but a smaller
+ * share counts as an error of diarization.
+ */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate
 
@@ -35,12 +38,12 @@ export async function makePrint(order: PrintOrder): Promise<Report> {
   }
 }
 
-/** The failure when no print can be made of a file. */
+/** Returns the error for a file from which no print can be made. */
 function unusable(message: string): JobFailure {
   return new JobFailure('INVALID_MEDIA_FORMAT', message)
 }
 
-/** Returns the turns of the speaker. Throws when the sound has more than one speaker. */
+/** Returns the turns of the only speaker. Throws if the sound has several speakers. */
 async function findOnlySpeaker(voices: Voices, sound: AsyncIterable<Float32Array>): Promise<SoundSpan[]> {
   const diarization = new Diarization(voices)
   for await (const part of sound) diarization.add(part)

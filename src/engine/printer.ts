@@ -1,5 +1,5 @@
-// The server's side of making a voice print. Starts one child process for each print, so a print does not wait for the
-// jobs of the engine.
+// The server's side of making a voice print. Starts one child process for each print, so that a print does not wait
+// for jobs.
 
 import { selfCommand } from '../base/self.ts'
 import { openSemaphore } from '../base/semaphore.ts'
@@ -14,7 +14,10 @@ export type { VoicePrint }
 /** A file with the speech of one person. */
 export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
 
-/** Makes the print of one voice. Rejects with a JobFailure whose message tells the caller why there is no print. */
+/**
+ * Makes the print of one voice. If there is no print, rejects with a JobFailure whose message gives the caller the
+ * reason.
+ */
 export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSignal) => Promise<VoicePrint>
 
 export function openPrinter(settings: EngineSettings): MakePrint {

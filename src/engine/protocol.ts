@@ -18,8 +18,8 @@ export type TranscribeChoices = {
   speakerCount: number | null
   align: boolean
   /**
-   * A text that the model treats as the text before the recording. It shows the style, the names and the punctuation.
-   * Null when the caller supplied no prompt.
+   * A text that the model treats as the text before the recording. The model follows its style, its punctuation and
+   * the spelling of its names. Null if the caller supplied no prompt.
    */
   prompt: string | null
   /** Terms that may occur in the recording. */
@@ -33,12 +33,12 @@ export type TranscribeInput = TranscribeChoices & {
   path: string
   durationMs: number
   /**
-   * The number of channels of the file, if each channel is transcribed separately as one speaker. Missing or null means
-   * that the mix of all channels is transcribed.
+   * The number of channels of the file, if each channel is transcribed separately as one speaker. Otherwise null or
+   * missing: the mix of all channels is transcribed.
    */
   channels?: number | null
   /**
-   * The voices that may be named in the transcript. Empty or missing unless the caller asked for names. They need
+   * The voices whose names the transcript may contain. Empty or missing if the caller did not ask for names. Requires
    * `diarize`.
    */
   knownVoices?: readonly KnownVoice[]
@@ -49,10 +49,13 @@ export type TranscribeInput = TranscribeChoices & {
   section?: { fromMs: number; toMs: number } | undefined
 }
 
-/** The facts that an engine needs to hand a job to workers on other machines. */
+/** The facts about a job that an engine needs to hand it to workers on other machines. */
 export type HandOver = {
   jobId: string
-  /** The worker that may hold the job since an earlier start of the server. Null for a job that no worker claimed. */
+  /**
+   * The worker that claimed the job before the last start of the server, and may still work on it. Null if no worker
+   * claimed the job.
+   */
   worker: string | null
   fence: number
   attempts: number
@@ -60,18 +63,24 @@ export type HandOver = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Missing for a command, which has no job. */
+  /** Missing for a command, because it transcribes without a job. */
   handOver?: HandOver
-  /** Called at each claim of the job by a worker on another machine, with the fence of the claim. */
+  /** Called at each claim of the job by a worker on another machine. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void
-  /** Called when the transcription advances, with the number of transcribed seconds. The first call has 0. */
+  /**
+   * Called when the transcription has advanced. `seconds` is the length of the recording that is transcribed. The
+   * first call has 0.
+   */
   onSeconds: (seconds: number) => void
   /**
-   * Called when utterances are complete, with these utterances in order and without speakers. `first` is the index of
-   * the first of these utterances in the recording. When the job is retried, `first` begins again with 0.
+   * Called when utterances are complete. `utterances` are in order, and have no speakers. `first` is the index of the
+   * first of them in the transcript. When the job is retried, `first` starts again at 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
-  /** Called once when all sound is read, with one byte per 50 ms of sound: the highest amplitude, from 0 to 255. */
+  /**
+   * Called once, when all sound is read. `peaks` has one byte for each 50 ms of sound: the highest amplitude, from 0
+   * to 255.
+   */
   onPeaks?: (peaks: Uint8Array) => void
 }
 
@@ -79,8 +88,8 @@ export type TranscribeOptions = {
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
-   * The reason why the engine is not ready. If the engine is ready: a notice, for example that the built-in
-   * model is in use.
+   * The reason why the engine is not ready. If the engine is ready, a notice, such as that the built-in model is in
+   * use.
    */
   message: Type.String(),
   model: nullable(Type.String()),
@@ -91,28 +100,31 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /** The number of jobs that can run at the same time. The number changes if workers on other machines come and go. */
+  /**
+   * The number of jobs that can run at the same time. It changes when workers on other machines connect or
+   * disconnect.
+   */
   readonly capacity: number
   state(): EngineState
   /** The codes of the languages that the loaded models support. The list is empty before the first load. */
   languages(): readonly string[]
-  /** Returns true if a loaded model can translate, and false if no loaded model can. Null before the first load. */
+  /** True if a loaded model can translate, false if none can, and null before the first load. */
   translates(): boolean | null
   /** Registers a listener that is called each time the engine becomes ready. Waiting jobs can then start. */
   onReady(listener: () => void): void
   /**
-   * Transcribes one recording. Rejects with a JobFailure when the job cannot be done. Rejects with the
-   * signal's reason when the signal was aborted.
+   * Transcribes one recording. Rejects with a JobFailure if the job cannot be done. Rejects with the reason of the
+   * signal if the signal is aborted.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine may still hold the job. Such a job needs no free capacity when it is
-   * resumed after a restart.
+   * Returns true if a worker on another machine may still hold the job. After a restart of the server, such a job
+   * resumes even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
-  /** Returns the running jobs on which no worker works at the moment. Their timeouts do not advance. */
+  /** Returns the ids of the running jobs that no worker holds at the moment. Their timeouts do not advance. */
   waitingJobs?(): string[]
-  /** Called when a job has ended and its end is stored. */
+  /** Called when a job has ended and its result is stored. */
   ended?(jobId: string): void
   close(): Promise<void>
 }
@@ -128,7 +140,7 @@ export type LoadedFacts = {
   languages: string[]
   /** True if one of the models can translate to English. */
   translates: boolean
-  /** Warnings for the log, about devices that cannot be used and voice models that cannot be loaded. */
+  /** Messages for the log: about devices that cannot be used, and about models that cannot be loaded. */
   notes: string[]
 }
 
@@ -137,12 +149,12 @@ export type Order =
   | {
       kind: 'load'
       parent: number
-      /** The data folder of the server. The worker gives up its access to the secrets in it. Null for a command. */
+      /** The data folder of the server, whose secrets the worker must not read. Null for a command. */
       dataDir: string | null
       /** The name of the first speech model, which serves the languages that it supports. */
       name: string
       folder: string
-      /** Further speech models, for languages that the first model does not support. */
+      /** Further speech models, for the languages that the first model does not support. */
       others: InstalledModel[]
       /** The model that detects languages if no speech model does. Null if it is not needed or not installed. */
       detector: InstalledModel | null
@@ -155,17 +167,20 @@ export type Order =
   | { kind: 'job'; id: number; input: TranscribeInput }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
 
-/** The order to make the print of one person's voice. A process without a speech model carries the order out. */
+/** An order to make the print of one person's voice. The process that receives it loads no speech model. */
 export type PrintOrder = {
   path: string
-  /** The speech of the person, in seconds. Null means that the person is the only speaker in the file. */
+  /** The spans of the person's speech, in seconds. Null if the person is the only speaker in the file. */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles
   durationMsMax: number
   mediaProgram: Config['mediaProgram']
 }
 
-/** A print as the server stores it. `model` is the name of the embedding model. `seconds` is the length of the speech. */
+/**
+ * A print in the form in which the server stores it. `model` is the name of the embedding model. `seconds` is the
+ * length of the speech in the print.
+ */
 export type VoicePrint = { print: number[]; model: string; seconds: number }
 
 /** A message from a worker to the server. */
@@ -176,7 +191,7 @@ export type Report =
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
-  /** A part of the transcript's utterances, in order. All parts are sent before `done`. */
+  /** Some utterances of the transcript, in order. All these parts are sent before `done`. */
   | { kind: 'part'; id: number; utterances: Utterance[] }
   /** The end of a job. The utterances of the transcript are missing here, because they were sent in parts. */
   | { kind: 'done'; id: number; transcript: Transcript }

@@ -1,5 +1,5 @@
-// The engine of the service. It starts the workers and assigns one job at a time to each worker. It replaces
-// workers that exited or timed out. It retries a job whose worker exited.
+// The engine of the service. It starts the workers, and gives each worker one job at a time. It replaces a worker
+// that exited or timed out. It retries a job whose worker exited.
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
@@ -11,13 +11,13 @@ import { type ChosenModel, prepareModel } from './models/choose.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-/** The options of the supervisor. Tests replace their defaults; the service gives `onCrash`. */
+/** The options of the supervisor. Only tests set them, except `onCrash`, which the service sets. */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number
   prepare?: typeof prepareModel
   after?: typeof after
-  /** Called for each worker that exited although nothing stopped it. */
+  /** Called for each worker that exited without being stopped by the supervisor. */
   onCrash?: () => void
 }
 
@@ -31,7 +31,7 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
-/** The message in the engine's state if no model can be loaded. */
+/** The message in the engine's state if none of the models can be loaded. */
 const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
 
 class Supervisor implements Engine {
@@ -49,7 +49,7 @@ class Supervisor implements Engine {
   #translates: boolean | null = null
   #fault: string | null = null
   /**
-   * True after the workers were killed because no job came for some time. The next job starts new workers.
+   * True after the idle workers were killed because no job arrived for some time. The next job starts workers again.
    */
   #isUnloaded = false
   #cancelUnload = () => {}
@@ -131,8 +131,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Waits until the default model is installed, then replaces the built-in model by it. No running job is
-   * interrupted.
+   * Waits until the default model is installed, and then replaces the built-in model with it. Running jobs continue
+   * with the built-in model.
    */
   async #retryWantedModel(): Promise<void> {
     while (!this.#closed) {
@@ -146,7 +146,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Starts workers until there are as many as `capacity`. */
+  /** Starts workers until their number is `capacity`. */
   #addWorkers(): Promise<void>[] {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
@@ -198,8 +198,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Logs the reason of a fault once, not at every retry. The engine's state does not contain the reason,
-   * because a reason can contain paths of the machine.
+   * Logs a fault, but only once if it repeats. The engine's state does not contain the reason, because the reason can
+   * contain paths of this machine.
    */
   #logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })
@@ -212,7 +212,10 @@ class Supervisor implements Engine {
     if (becameReady) for (const listener of this.#readyListeners) listener()
   }
 
-  /** Returns an idle worker, or waits for the next one that becomes idle. Waiting jobs are served in FIFO order. */
+  /**
+   * Returns an idle worker. If there is none, waits until a worker becomes idle. Waiting jobs get their workers in
+   * FIFO order.
+   */
   #takeWorker(signal: AbortSignal): Promise<Worker> {
     signal.throwIfAborted()
     this.#cancelUnload()
@@ -234,8 +237,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Assigns the worker to the first waiting job, or marks the worker as idle. The worker is replaced if it
-   * exited, if it reached its maximum number of jobs, or if its model is no longer the chosen one.
+   * Gives the worker to the first waiting job, or marks the worker as idle. Replaces the worker if it exited, if it
+   * reached its maximum number of jobs, or if a different model was chosen since the worker started.
    */
   #returnWorker(worker: Worker): void {
     if (this.#closed) return
@@ -260,8 +263,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Kills the idle workers to free their memory. The engine stays ready: the next job waits until a worker
-   * has loaded the model.
+   * Kills the idle workers to free their memory. The engine stays ready: the next job starts a worker and waits until
+   * the model is loaded.
    */
   #unload(): void {
     this.#isUnloaded = true
@@ -278,7 +281,7 @@ class Supervisor implements Engine {
     Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
-  /** Replaces a worker that exited while it was idle. A worker that exits during a job is replaced by `transcribe`. */
+  /** Replaces a worker that exited while it was idle. (`transcribe` replaces a worker that exits during a job.) */
   #replaceIdleWorker(worker: Worker): void {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return

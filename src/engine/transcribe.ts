@@ -1,7 +1,7 @@
-// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. The
-// stages are: findBlocks, then `hear` of the chosen speech model for each block, then assemble. For Whisper,
-// `hear` is hearBlock: withEncoded, detect, decodeWindows, placeInRecording and hearRest. Diarization reads the
-// same sound and passes its turns to assemble.
+// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. findBlocks
+// yields the blocks of windows, `hear` of the chosen speech model converts each block to words, and assemble makes
+// the transcript. For Whisper, `hear` is hearBlock. Diarization reads the same sound and passes its turns to
+// assemble.
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
@@ -17,14 +17,12 @@ import type { TranscribeInput } from './protocol.ts'
 import { Diarization } from './who/diarize.ts'
 import type { Voices } from './who/voices.ts'
 
-/** All models that stay loaded between jobs. */
+/** All models that stay loaded from one job to the next. */
 export type LoadedModels = {
   vad: Vad
-  /**
-   * The speech models in the order of preference. The first model that supports the language of a job serves the job.
-   */
+  /** The speech models in order of preference. A job is served by the first model that supports its language. */
   speech: readonly [SpeechModel, ...SpeechModel[]]
-  /** The model that detects languages for speech models without language detection. Null if no such model is loaded. */
+  /** The model that detects languages for a speech model that cannot detect them. Null if there is no such model. */
   detector: SpeechModel | null
   /** The models for diarization, or the reason why there are none. */
   voices: Voices | { problem: string }
@@ -41,7 +39,7 @@ export function openModels(
 }
 
 export type TranscribeListener = Listener & {
-  /** Called with the utterances that are complete, in order and without speakers. */
+  /** Called when utterances are complete. They are in order, and have no speakers. */
   onUtterances?: (utterances: Utterance[]) => void
 }
 
@@ -55,8 +53,8 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // If the job has no language and the first model detects languages, the first model serves the job. If the first
-  // model does not detect languages, the model is chosen after the detector has read the first block.
+  // If the caller gave no language, a first model that detects languages serves the job. Otherwise the detector reads
+  // the first block, and the speech model is chosen for the detected language.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
@@ -104,12 +102,10 @@ export async function transcribe(
   }
 }
 
-/** The warning about missed speech lists at most this many points in time. */
+/** The maximum number of times of the recording in the warning about missed speech. */
 const placesShownMax = 5
 
-/**
- * Returns a list with one warning about all speech without text. The list is empty if all speech has text.
- */
+/** Returns one warning about all speech without text, in a list. The list is empty if all speech has text. */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []
   const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
@@ -150,10 +146,7 @@ function startDiarization({ voices }: LoadedModels): Diarization {
   return new Diarization(voices)
 }
 
-/**
- * Yields the sound unchanged. Also passes each part of the sound to the diarization; null means no
- * diarization.
- */
+/** Yields the sound unchanged, and also passes it to the diarization. Null means no diarization. */
 async function* heardBy(
   diarization: Diarization | null,
   sound: AsyncIterable<Float32Array>,

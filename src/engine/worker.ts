@@ -25,17 +25,18 @@ export class WorkerExited extends Error {}
 export class CannotLoad extends Error {}
 
 export type WorkerOptions = {
-  /** The command that starts the child process. Tests replace this command. */
+  /** The command of the child process. Only tests replace it. */
   command?: string[]
   /**
-   * The data folder of the server. The child process cannot read the secrets in it. Undefined for a command.
+   * The data folder of the server. The child process is not allowed to read the secrets in it. Undefined for a
+   * command.
    */
   dataDir?: string
   /** The maximum time for loading the model, in milliseconds. */
   loadMs?: number
-  /** The maximum time without progress of a job, in milliseconds. */
+  /** The maximum time between two reports of a job's progress, in milliseconds. */
   stallMs?: number
-  /** The interval at which a busy child process is checked for a signal that stopped it, in milliseconds. */
+  /** The interval, in milliseconds, of the check whether a signal stopped the busy child process. */
   lookMs?: number
   onExit?: (worker: Worker) => void
 }
@@ -113,8 +114,8 @@ export class Worker {
   }
 
   /**
-   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. If the
-   * signal is aborted, the process is killed.
+   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. An abort kills the
+   * process.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options
@@ -162,13 +163,16 @@ export class Worker {
     })
   }
 
-  /** Adds the name of the model and the warnings about the model to a transcript. */
+  /** Adds the name of the model, and the warnings about the model, to a transcript. */
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }
   }
 
-  /** Sends an order. Passes every report to `onReport`, until `onReport` resolves or rejects the request. */
+  /**
+   * Sends an order. Passes every report of the process to `onReport`. The request ends when `onReport` resolves or
+   * rejects it.
+   */
   #request<Answer>(
     order: Order,
     timeoutMs: number,
@@ -182,7 +186,7 @@ export class Worker {
     try {
       this.#child.send(order)
     } catch (error) {
-      // Sending failed because the process has exited. The exit event has not arrived yet.
+      // The process has exited, but the exit event has not arrived yet.
       reject(new WorkerExited(String(error)))
     }
     return promise.finally(() => {
@@ -200,7 +204,10 @@ export class Worker {
     }, timeoutMs)
   }
 
-  /** Kills the child process if SIGSTOP or SIGTSTP stopped it. The stall time would detect that only after minutes. */
+  /**
+   * Kills the child process if SIGSTOP or SIGTSTP stopped it. The maximum time without progress would end it too, but
+   * only after minutes.
+   */
   #killIfStopped(): void {
     if (!isStopped(this.pid)) return
     log.error('engine worker is stopped', { pid: this.pid })
@@ -208,15 +215,18 @@ export class Worker {
   }
 
   /**
-   * Passes a report to the request that waits for it. Drops a message that is not a report, because a faulty
-   * child process may send anything.
+   * Passes a report to the pending request. Ignores a message that is not a report: a faulty child process may send
+   * any message.
    */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
   }
 }
 
-/** Returns true if a signal stopped the process. The state follows the name of the process, which is in parentheses. */
+/**
+ * Returns true if a signal stopped the process. In /proc/PID/stat, the state follows the name of the process, which
+ * is in parentheses.
+ */
 function isStopped(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('T') === true
@@ -231,6 +241,6 @@ function isStopped(pid: number): boolean {
  */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Disables Bun's own crash report: it would connect to the network and delay the exit.
+  // Disables Bun's own crash report, which would connect to the network and delay the exit of the process.
   return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

@@ -6,7 +6,9 @@ type ModelFacts = {
   licence: string
   parameters: string
   summary: string
-  /** True for a model that only tests use. Its transcripts have a warning, and `listModels` omits it. */
+  /**
+   * True for a model that only tests use. Its transcripts contain a warning, and `listModels` leaves the model out.
+   */
   forTests?: boolean
 }
 
@@ -15,7 +17,7 @@ export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
-  /** The files to download, for a model whose files do not have the layout of Whisper. */
+  /** The paths of the files to download. Missing for a model whose files have the layout of Whisper. */
   files?: { cpu: string[]; gpu: string[] }
 }
 
@@ -23,18 +25,16 @@ export type PublishedModel = ModelFacts & {
 export type VoiceProfile = {
   /** The features that the model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
   features: string
-  /**
-   * Two clusters of embeddings are different voices when their mean cosine distance is `threshold` or more.
-   */
+  /** Two clusters of embeddings whose mean cosine distance is `threshold` or more are different voices. */
   threshold: number
   /**
-   * Null means that `threshold` is used for every recording. A number means that the threshold is adapted to the
-   * scatter in each recording; then two voices are merged when their distance is below this multiple of the scatter.
+   * If this is null, `threshold` is used for every recording. If it is a number, the threshold is adapted to the
+   * scatter in each recording, and two voices whose distance is below this multiple of the scatter become one voice.
    */
   likeness: number | null
   /**
-   * Two prints are of the same person when the dot product of the prints is `sameVoice` or more. The value is chosen so
-   * that a wrong name is rare: a speaker without a name costs less than a speaker with a wrong name.
+   * Two prints whose dot product is `sameVoice` or more are of the same person. The value is high, so that wrong
+   * names are rare: a missing name does less harm than a wrong name.
    */
   sameVoice: number
 }
@@ -46,13 +46,18 @@ export const models = catalogue satisfies Record<string, BuiltInModel | Publishe
 /** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
 
-/** The speech model that STENO_MODEL=auto-fast uses for the languages that this model supports. */
+/** The speech model of STENO_MODEL=auto-fast for the languages that this model supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
-/** The value of STENO_MODEL that selects `fastSpeech` for its languages, and the default model for other languages. */
+/**
+ * The value of STENO_MODEL that chooses `fastSpeech` for its languages and the default model for all other languages.
+ */
 export const automaticFast = 'auto-fast'
 
-/** The models for languages that Whisper does not support, best first. The best installed model is loaded too. */
+/**
+ * The models for languages that Whisper does not support, best first. The first installed one is loaded in addition
+ * to Whisper.
+ */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
 /** The speech model of the self-test in `steno doctor`. */
@@ -64,7 +69,10 @@ export const publishedVoices = {
   embedding: 'wespeaker-resnet34-LM',
 } as const
 
-/** The published PLDA model for the embeddings of `publishedVoices`. Diarization works without it, but counts worse. */
+/**
+ * The published PLDA model for the embeddings of `publishedVoices`. Without it, diarization works, but finds the
+ * wrong number of speakers more often.
+ */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
 /** The two built-in models for diarization. They are used with a built-in speech model. */
@@ -95,21 +103,18 @@ export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }
 
-/**
- * Returns the warnings that every transcript of this model contains. The list is empty except for a model
- * that only tests use.
- */
+/** Returns the warnings that every transcript of this model contains. Only a model for tests has any. */
 export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }
 
-/** Finds a built-in model. Returns null for a model that is unknown or published. */
+/** Finds a built-in model. Returns null for an unknown or a published model. */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'builtIn' in model ? model : null
 }
 
-/** Finds a published model. Returns null for a model that is unknown or built in. */
+/** Finds a published model. Returns null for an unknown or a built-in model. */
 export function findPublished(id: string): PublishedModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'repository' in model ? model : null

@@ -1,6 +1,5 @@
-// Chooses the speech models. If a published model is configured by name, this model is downloaded when it is not
-// installed. The default model is never downloaded: the built-in model is used until the default model is
-// installed.
+// Chooses the speech models. A published model that is configured by name is downloaded if it is not installed. The
+// default model is never downloaded: until it is installed, the built-in model is used.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
@@ -29,14 +28,20 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 export type ChosenModel = InstalledModel & {
   /** The models for languages that the first model does not support, in the order of preference. */
   others: InstalledModel[]
-  /** The model that detects languages if no other chosen model does. Null if it is not needed or not installed. */
+  /** The model that detects languages. Null if another chosen model detects them, or if no detector is installed. */
   detector: InstalledModel | null
   voices: VoiceChoice
-  /** A message for operators if the built-in model is used instead of the default model. Otherwise null. */
+  /**
+   * A message for the operator if the built-in model is used because the default model is not installed. Otherwise
+   * null.
+   */
   notice: string | null
 }
 
-/** Opens a copy of the hub that is asked before the hub: for a worker, the models of its server. */
+/**
+ * Opens a source of model files that is asked before the hub. For a worker, this source is the server, which offers
+ * its own models.
+ */
 export type OpenMirror = () => Promise<Hub>
 
 /** Returns the name of the default model: large-v3-turbo for a GPU, the built-in model for a CPU. */
@@ -49,8 +54,8 @@ export function hasGpu(device: Config['device']): boolean {
 }
 
 /**
- * Chooses the model. Downloads the configured model first if it is not installed. If no model is configured,
- * nothing is downloaded.
+ * Chooses the models. Downloads the configured model first if it is not installed. Downloads nothing if no model is
+ * configured.
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -63,7 +68,7 @@ export async function prepareModel(
   return findServing(settings)
 }
 
-/** Chooses an installed model, without a download. Throws when a model is configured and not installed. */
+/** Chooses installed models, without a download. Throws if the configured model is not installed. */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
@@ -78,7 +83,7 @@ export function findServing(settings: ModelSettings): ChosenModel {
   }
 }
 
-/** Returns the default model if it is installed, otherwise the built-in model. */
+/** Returns the default model if it is installed. Otherwise returns the built-in model. */
 function findDefault(settings: ModelSettings): ChosenModel {
   const wanted = defaultModel(settings.device)
   if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
@@ -104,7 +109,10 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
   }
 }
 
-/** Returns a list with the best installed model for languages that Whisper does not support, or an empty list. */
+/**
+ * Returns the best installed model for languages that Whisper does not support, in a list. The list is empty if none
+ * is installed.
+ */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
   const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)
@@ -116,15 +124,15 @@ function whyNotInstalled(model: string): string {
   return `this build carries no ${model}`
 }
 
-/** Throws when the model of the settings is neither the name of a known speech model nor a folder. */
+/** Throws if the configured model is neither the name of a known speech model nor the path of a folder. */
 export function requireModelName(model: string): void {
   const unknown = whyUnknown(model)
   if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
 }
 
 /**
- * Returns null when `model` is the name of a known speech model or the path of a folder. Otherwise returns a
- * message that suggests the nearest known name.
+ * Returns null if `model` is the name of a known speech model or the path of a folder. Otherwise returns an error
+ * message, which suggests the most similar known name.
  */
 export function whyUnknown(model: string): string | null {
   const known = speechModelNames()
@@ -139,7 +147,7 @@ async function download(model: string, settings: ModelSettings, source: Source):
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
     if (id === model) await done
-    // A failed download of a voice model is only logged, because only jobs with diarization need that model.
+    // The download of a voice model may fail: the error is logged, and only jobs with diarization need the model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

@@ -1,6 +1,6 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package. The package must have the same version as the
-// carried library. ONNX Runtime finds a provider only in its own folder, so ONNX Runtime's library is copied into the
-// folder of the provider. This file also lists the shared libraries that are missing on the machine.
+// Installs ONNX Runtime's CUDA provider from a NuGet package of the same version as the carried library. ONNX Runtime
+// finds a provider only in its own folder, so the library is copied into the folder of the provider. This file also
+// finds the shared libraries that the machine lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -42,7 +42,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/** Installs the provider from a package file. The package must have the version of the carried library. */
+/** Installs the provider from a package file, whose version must be the version of the carried library. */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
@@ -68,18 +68,15 @@ export async function installCuda(path: string): Promise<string> {
   return folder
 }
 
-/**
- * Returns the names of the shared libraries that the provider needs and that the dynamic linker does not
- * find.
- */
+/** Returns the names of the shared libraries that the provider needs and the dynamic linker does not find. */
 export function missingForCuda(): string[] {
   const own = [...libraries, basename(carriedRuntime())]
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
 /**
- * Returns the command that installs the missing libraries. It names NVIDIA's packages for Debian and Ubuntu,
- * for the CUDA version that the provider needs.
+ * Returns the command that installs the missing libraries. It names NVIDIA's packages for Debian and Ubuntu, in the
+ * CUDA version of the provider.
  */
 export function installHint(missing: readonly string[]): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))

@@ -1,5 +1,5 @@
-// Downloads one file. A download resumes where an earlier attempt stopped. It is retried as long as each
-// attempt receives bytes. The file is renamed into place only after its content was verified.
+// Downloads one file. A download resumes where an earlier attempt stopped, and is retried as long as each attempt
+// receives bytes. The file gets its final name only after its content is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -44,9 +44,7 @@ export async function fetchFile(
   }
 }
 
-/**
- * Downloads the missing bytes and appends them to the file `part`. Throws when the transfer ends too early.
- */
+/** Downloads the missing bytes and appends them to the file `part`. Throws if the transfer ends too early. */
 async function append(
   part: string,
   { name, size, open }: RemoteFile,
@@ -79,8 +77,8 @@ async function append(
 }
 
 /**
- * Converts errors of the transfer to SourceErrors, because SourceErrors are retried. Errors of the disk are not
- * converted, so they are not retried.
+ * Converts errors of the transfer to SourceErrors, which are retried. An error of the disk stays as it is, so it is
+ * not retried.
  */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

@@ -28,8 +28,8 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 }
 
 /**
- * Returns the paths of the graphs, in the order of `graphNames`. A CPU computes 8-bit weights faster than fp32, and a
- * GPU computes fp32 faster. Returns null when a graph is missing in each variant.
+ * Returns the paths of the graphs, in the order of `graphNames`. For a CPU, prefers 8-bit weights, and for a GPU fp32
+ * weights, because these are the faster ones. Returns null if a graph has no file.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants
@@ -49,7 +49,7 @@ export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boole
   ]
 }
 
-/** Returns a message for the first file that is missing. Returns null if no file is missing. */
+/** Returns an error message that names the first missing file. Returns null if no file is missing. */
 export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
   const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
   const missing = needed.find(name => !existsSync(join(folder, name)))

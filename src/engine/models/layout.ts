@@ -1,4 +1,4 @@
-// Validates the files of a model folder. A fault is thus reported before a process loads the model.
+// Checks the files of a model folder, so that a fault is reported before a process loads the model.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,8 +10,7 @@ const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
 /**
- * Returns true if the files of the configuration, the tokenizer and the weights exist. Their content is not
- * read.
+ * Returns true if the files with the configuration, the tokenizer and the weights exist. Does not read their content.
  */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
@@ -20,9 +19,9 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of the weight files. If the folder has a compact file, the list has only the compact file.
- * Otherwise the list has the files of the variant and of their external data. The list is empty when the encoder or
- * the decoder is missing.
+ * Returns the paths of the weight files. If the folder has a compact file, this is the only one. Otherwise the list
+ * has the files of the variant, and the files of their external data. The list is empty if the encoder or the decoder
+ * is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -33,7 +32,7 @@ export function weightFiles(folder: string, variant: string): string[] {
 }
 
 /**
- * Returns a message for the first fault in a model folder, with the path of the file. Returns null if there
+ * Returns an error message about the first fault in a model folder, with the path of the file. Returns null if there
  * is no fault.
  */
 export function faultOf(folder: string): string | null {
@@ -70,7 +69,7 @@ function missingWeights(folder: string): string[] {
 }
 
 /**
- * Returns a message for the first file that is missing, empty, or of a different size than in the lock file.
+ * Returns an error message about the first file that is missing, is empty, or differs in size from the lock file.
  * Returns null if there is no such file.
  */
 function damagedFile(folder: string): string | null {

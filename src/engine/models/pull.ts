@@ -1,6 +1,6 @@
-// Downloads a model from the hub and resumes an earlier attempt. Every file is compared with the hub's hash.
-// Then the whole folder is renamed into place. Its lock file records the commit and the files, so that a later download
-// finds out which files the hub has changed.
+// Downloads a model from the hub, and resumes an earlier attempt. Every file is compared with the hub's hash. The
+// complete folder is then renamed into place. Its lock file lists the commit and the files, so that a later download
+// finds out which files have changed on the hub.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -20,15 +20,15 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Returns true for the path of a file that is downloaded. */
+  /** Returns true if the file with this path is part of the download. */
   wants: (path: string) => boolean
   folder: string
-  /** Throws when the downloaded files in `draft` are not a usable model. */
+  /** Throws if the downloaded files in `draft` are not a usable model. */
   check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
-  /** Called with the paths of the files that differ from those of the installed model, as the hub describes them. */
+  /** Called with the paths of the files that have changed on the hub since the model was installed. */
   onChange?: (paths: readonly string[]) => void
 }
 
@@ -38,8 +38,8 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. If two processes download one model, the second process waits and then uses the result of the
- * first process.
+ * Downloads a model. If two processes download the same model, the second one waits, and then uses what the first one
+ * has downloaded.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -72,8 +72,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
     else if (await isWhole(folder, files)) return installed
   }
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // The name of the draft contains the commit. So an attempt resumes only an earlier attempt that downloaded files of
-  // this commit.
+  // The name of the draft contains the commit, so that an attempt only resumes an earlier attempt for the same
+  // commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {
@@ -95,13 +95,13 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Returns the lock file of an installed model, or null if there is none. */
+/** Returns the content of an installed model's lock file, or null if the model has none. */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
   const lock = Bun.file(join(folder, lockName))
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
 }
 
-/** Returns the paths of the files that were added, removed or changed. */
+/** Returns the paths of the files that were added, removed or changed since `before`. */
 function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
   const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
   const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))

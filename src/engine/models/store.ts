@@ -1,4 +1,4 @@
-// The model store, with one folder for each installed model. Lists, downloads, verifies and removes models.
+// The model store: a folder with one folder for each installed model. Lists, downloads, verifies and removes models.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -35,14 +35,14 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 export type InstalledModel = {
-  /** The name of the known model, or the name of the folder. */
+  /** The name of a known model, or the name of the folder of any other model. */
   name: string
   folder: string
 }
 
 /**
- * Finds the folder of a model. The model is built in, installed in the store, or given by the path of its
- * folder. The content of the folder is not checked. Returns null when the folder does not exist.
+ * Finds the folder of a model, which is built in, installed in the store, or given by the path of its folder. Does
+ * not check the content of the folder. Returns null if the folder does not exist.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
@@ -54,7 +54,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/** Returns the name of the built-in model in this folder. For any other folder, returns the folder's name. */
+/** Returns the name of the built-in model in this folder, or the name of the folder if it holds no built-in model. */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)
@@ -64,8 +64,8 @@ function nameOf(folder: string): string {
 }
 
 /**
- * Returns the names of the models that `steno models pull` downloads. A built-in model is not downloaded. A
- * speech model needs the voice models too, if they are not installed.
+ * Returns the names of the models that `steno models pull` downloads for the model `id`. Built-in models need no
+ * download. A speech model needs the voice models too, so these are added if they are not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
@@ -111,8 +111,8 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. A voice model uses fp32. A speech model
- * uses fp16 on a GPU, and int8 on a CPU.
+ * Returns a pattern for the paths of the weight files to download: fp32 for a voice model, fp16 for a speech model on
+ * a GPU, int8 for a speech model on a CPU.
  */
 function weightsOf(id: string, gpu: boolean): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
@@ -126,7 +126,7 @@ export type ModelListing = {
   licence: string
   summary: string
   builtIn: boolean
-  /** The size on disk in bytes. Null when the model is built in or not installed. */
+  /** The size on disk in bytes. Null for a model that is built in or not installed. */
   bytes: number | null
 }
 
@@ -143,10 +143,7 @@ export function listModels(dir: string): ModelListing[] {
     })
 }
 
-/**
- * Returns the paths of the files that differ from the hub's files. Returns null when the folder has no lock
- * file.
- */
+/** Returns the paths of the files that differ from the hub's files. Returns null if the folder has no lock file. */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const lock = Bun.file(join(dir, id, lockName))
   if (!(await lock.exists())) return null
@@ -158,8 +155,8 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
 }
 
 /**
- * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or was installed by
- * hand and has no lock file.
+ * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or was copied
+ * by hand and has no lock file.
  */
 export async function findDownloaded(
   dir: string,

@@ -17,23 +17,24 @@ export type VoiceFiles = {
   /** The folders of the segmentation model and of the embedding model. */
   segmentation: string
   embedding: string
-  /** The folder of the PLDA model. Null when there is none. */
+  /** The folder of the PLDA model. Null if no PLDA model is installed. */
   plda: string | null
   /** The parameters for computing and comparing embeddings. */
   profile: VoiceProfile
-  /** A warning for every transcript with speakers. Null when the published models are used. */
+  /** A warning for every transcript with speakers. Null if the published models are used. */
   warning: string | null
 }
 
 /**
- * The chosen models, or `problem`: the error message for a job with diarization when no models can be used.
+ * The files of the chosen models. If there are no usable models, `problem` is the error message for a job with
+ * diarization.
  */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models that are used with a speech model. The published voice models in `dir` are
- * preferred. If one is missing, a built-in speech model uses the built-in voice models. A speech model that
- * only tests use always gets the voice models of the tests.
+ * Chooses the voice models for a speech model. If both published voice models are in `dir`, these are used. If one is
+ * missing, a built-in speech model uses the built-in voice models. A speech model for tests always uses the voice
+ * models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)
@@ -72,7 +73,7 @@ export function missingVoiceModels(dir: string): string[] {
   return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
 }
 
-/** Tells whether the files of a published model for diarization are in `dir`. */
+/** Returns true if `dir` holds the files of this published voice model. */
 export function isInstalledVoice(id: string, dir: string): boolean {
   const folder = join(dir, id)
   const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]

@@ -6,8 +6,8 @@ import { updated } from './float-decoder.ts'
 export type CacheShape = { name: string; type: Type; shape: Shape }
 
 /**
- * Builds a model that writes to rows of caches in place. The inputs are the caches; for each cache `new NAME` with the
- * content of the rows; and `to`, the numbers of the rows.
+ * Builds a model that writes rows of the caches in place. It has three kinds of input: each cache; for each cache,
+ * `new NAME` with the content of the rows; and `to`, the numbers of the rows.
  */
 export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) =>
@@ -15,7 +15,7 @@ export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   )
 }
 
-/** Builds a model that copies rows `from` of caches over their rows `to`, in place. */
+/** Builds a model that copies rows within each cache, in place: the row `from[n]` replaces the row `to[n]`. */
 export function moveRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name }, isFirst) => {
     const from = isFirst ? graph.input('from', 'int64', ['moved']) : 'from'
@@ -39,8 +39,8 @@ function inPlace(
 }
 
 /**
- * Builds a model that reads the attention of one row: `row`, `count` and `frames` say which part. The output `read` is
- * tokens × heads × frames.
+ * Builds a model that reads the attention of one row. Its inputs are `row`, and the numbers of tokens (`count`) and
+ * of frames (`frames`). Its output `read` is tokens × heads × frames.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()
@@ -55,7 +55,7 @@ export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   return graph.bytes()
 }
 
-/** Builds a model that returns zeros of a shape. */
+/** Builds a model that returns a tensor of zeros with these dimensions. */
 export function zeros(type: 'float16' | 'float32', dims: readonly number[]): Uint8Array {
   const graph = new Graph()
   const filled = graph.add('ConstantOfShape', [graph.integers(...dims)])

@@ -1,12 +1,9 @@
-// Converts a Whisper model to the compact form: quantises its matrices from floats to 8 bits.
-//
-// The encoder and the decoder have different layouts, each the fastest for ONNX Runtime on a CPU. In the
-// encoder, a matrix is inputs × outputs with a scale per output (MatMulInteger). In the decoder, a matrix is
-// outputs × inputs with a scale per block of 64 inputs (MatMulNBits).
-//
-// The activations are also quantised to 8 bits, with a scale per row of the activations. The output of the
-// encoder then has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an
-// error of 21 %.
+// Converts a Whisper model to the compact form: quantises its float matrices to 8 bits.
+// The encoder and the decoder have different layouts. Each layout is the fastest one for ONNX Runtime on a CPU. In
+// the encoder, a matrix is inputs × outputs with one scale per output (MatMulInteger). In the decoder, a matrix is
+// outputs × inputs with one scale per block of 64 inputs (MatMulNBits).
+// The activations are quantised to 8 bits too, with one scale per row of activations. The output of the encoder then
+// has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an error of 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { Source } from './source.ts'
@@ -72,8 +69,8 @@ class Compact {
   }
 
   /**
-   * Returns the tensors of a layer normalisation, and of the matrices that read its output. These matrices
-   * are concatenated into one matrix.
+   * Returns the tensors of a layer normalisation and of the matrices whose input is its output. These matrices are
+   * joined into one.
    */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)
@@ -105,11 +102,11 @@ class Compact {
   }
 
   /**
-   * Computes a factor per channel that balances a layer normalisation and its matrices (SmoothQuant). The weights of
-   * the normalisation are divided by the factor, and the weights of the matrices are multiplied by the factor. So the
-   * product of the two does not change. Without factors, channels with large normalisation weights lower the
-   * precision of all other channels. For the vocabulary projection of Whisper base, the divergence is 0.0009 without
-   * factors and 0.0002 with factors.
+   * Computes a factor for each channel between a layer normalisation and its matrices (SmoothQuant). The weights of
+   * the normalisation are divided by the factor, and the weights of the matrices are multiplied by it, so the result
+   * stays the same. Without the factors, channels with large normalisation weights make all other channels less
+   * precise. For the vocabulary projection of Whisper base, the divergence is 0.0009 without factors and 0.0002 with
+   * factors.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6
@@ -196,8 +193,8 @@ const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
 }
 
 /**
- * The layout of the decoder: outputs × blocks × inputs of a block. The zero point is 128, and each block has
- * a scale.
+ * The layout of the decoder: outputs × blocks × inputs of a block. Each block has a scale, and the byte 128 stands
+ * for 0.
  */
 const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, blockSize, Float16Array)
@@ -216,7 +213,7 @@ const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   ]
 }
 
-/** Returns the quantisation scales: one for each group of `group` consecutive values. */
+/** Returns the quantisation scales. Each group of `group` consecutive values has one scale. */
 function scales<T extends Float32Array | Float16Array>(
   data: Float32Array,
   group: number,

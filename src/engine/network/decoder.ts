@@ -1,12 +1,12 @@
-// The ONNX graph of Whisper's decoder. It processes the prompt first, and then one token per row in each run.
-// The decoder reads the keys and values of all cross-attention layers in 8 bits, as the encoder computed them. The
-// decoder returns the cross-attention of the given heads.
+// The ONNX graph of Whisper's decoder in the compact form. A run processes the prompt, or one token per row. The keys
+// and values of all cross-attention layers are inputs in 8 bits, as the encoder returns them. An output is the
+// cross-attention of the given heads.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
-/** The value of the attention mask that excludes a position. */
+/** The value that an attention mask has at an excluded position. */
 export const forbidden = -1e9
 
 /**
@@ -71,8 +71,8 @@ export function decoderModel(
 }
 
 /**
- * Computes the position of each token in its row, and the causal mask. The mask also excludes the padding
- * before the start of each row.
+ * Computes the position of each token in its row, and the causal mask. The mask also excludes the padding in front of
+ * each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
@@ -98,8 +98,8 @@ function integer(layers: Layers, value: number): string {
 }
 
 /**
- * Adds the embedding of the tokens. It gathers one vector per token from the vocabulary projection and
- * dequantises these vectors.
+ * Adds the embedding of the tokens: takes one vector per token from the matrix of the vocabulary projection, and
+ * converts it to floats.
  */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers

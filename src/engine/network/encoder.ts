@@ -1,14 +1,14 @@
-// The ONNX graph of Whisper's encoder. It returns the keys and values of all cross-attention layers of the decoder,
-// in 8 bits with a scale per channel. Compared with floats, 8-bit keys and values need a quarter of the memory, and
-// the decoder reads them in a quarter of the time.
+// The ONNX graph of Whisper's encoder in the compact form. Its outputs are the keys and values of all cross-attention
+// layers of the decoder, in 8 bits with one scale per channel. Compared with floats, they need a quarter of the
+// memory, and the decoder reads them in a quarter of the time.
 
 import { Graph, type Stored } from '../onnx/graph.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to the queries and keys of each head. One channel is used. With four, the
- * matrix products are faster than with one.
+ * The number of channels that are added to the queries and keys of each head. Only one of them is used, but the
+ * matrix products are faster with four than with one.
  */
 const extraSize = 4
 
@@ -48,15 +48,16 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 }
 
 /**
- * The names of the channels that are added to all queries, and of those that are added to all keys. `isNeeded` is false
- * if each frame stands for itself.
+ * The names of the channels that are added to all queries, and of the channels that are added to all keys. `isNeeded`
+ * names a condition that is false if each frame stands only for itself.
  */
 type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds the logarithm of the counts to the scores of the attention: a frame that stands for 16 frames has 16 times the
- * share. One more channel of the queries is 1, and the same channel of the keys is the logarithm. An attention mask
- * would have the same effect, but ONNX Runtime computes attention with a mask more slowly.
+ * Adds the logarithm of the counts to the scores of the attention, so that a frame that stands for 16 frames gets 16
+ * times the share. To do so, the queries get a channel with the value 1, and the keys get the same channel with the
+ * logarithm. An attention mask would have the same effect, but ONNX Runtime computes attention with a mask more
+ * slowly.
  */
 function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -1,12 +1,12 @@
 // The ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are updated in
-// place: an input of a cache and its output are the same memory. The graph also chooses the next token, so that a run
-// returns two numbers for each row.
+// place: the input and the output of a cache are the same memory. The graph also chooses the next token, so that a
+// run returns only two numbers for each row.
 
 import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
 import { addPick, type PickTokens } from './pick.ts'
 import type { FloatWeights } from './source.ts'
 
-/** The names of the decoder's caches: those that a run updates, and those that a run only reads. */
+/** The names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`. */
 export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
   const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
   const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])
@@ -17,7 +17,7 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
   }
 }
 
-/** The prefix of the output that updates a cache. */
+/** The prefix in the name of the output that updates a cache. */
 export const updated = 'updated '
 
 /**
@@ -94,7 +94,7 @@ function addInputs({ graph, type }: FloatLayers, size: FloatSize): void {
     graph.input(name, type, name === 'cross aligned' ? aligned : ['rows', 'frames', width])
 }
 
-/** Adds the keys and values of the tokens to the cache, and the attention over the cache. */
+/** Adds the keys and values of the tokens to the cache. Then adds the attention over the whole cache. */
 function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers
   const name = `decoder.layers.${layer}.self_attn`
@@ -123,7 +123,7 @@ function alignmentQueries(
   return [graph.add('Gather', [byHead, layers.integers(...wanted)], { axis: 1 })]
 }
 
-/** Computes the attention of the alignment heads and adds it to its cache, which stays on the device. */
+/** Computes the attention of the alignment heads and stores it in its own cache, in the memory of the GPU. */
 function storeAttention(layers: FloatLayers, queries: readonly string[]): void {
   const { graph } = layers
   const query = graph.add('Concat', queries, { axis: 1 })

@@ -1,5 +1,6 @@
-// The ONNX graph of Whisper's encoder with float weights. It returns the keys and values of all cross-attention layers
-// of the decoder, and the keys of the alignment heads in the order in which the decoder multiplies them.
+// The ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values of all cross-attention
+// layers of the decoder. The keys of the alignment heads are a further output, transposed for the products of the
+// decoder.
 
 import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
 import type { FloatWeights } from './source.ts'

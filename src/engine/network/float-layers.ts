@@ -7,27 +7,30 @@ import type { FloatWeights, Weight } from './source.ts'
 /** The number format of all computations and caches. */
 export type FloatType = 'float16' | 'float32'
 
-/** The dimensions of a network with float weights. An alignment head is a layer of the decoder and a number. */
+/**
+ * The dimensions of a network with float weights. An alignment head is a pair: the number of its layer in the
+ * decoder, and its number in this layer.
+ */
 export type FloatSize = {
   width: number
   heads: number
   /** The number of model frames in a window. */
   frames: number
-  /** The highest number of tokens in a row. */
+  /** The maximum number of tokens in a row. */
   positions: number
   encoderLayers: number
   decoderLayers: number
   alignmentHeads: readonly (readonly [number, number])[]
 }
 
-/** The version of the ONNX operators that has Attention with a cache in place (TensorScatter). */
+/** The version of the ONNX operators. It is the first one whose Attention has a cache in place (TensorScatter). */
 const operators = 24
 const epsilon = { float: 1e-5 }
 const castTo = { float32: 1, float16: 10, int64: 7 } as const
 
 export class FloatLayers {
   readonly graph = new Graph()
-  /** The weights of the graph, by the names of their constants. */
+  /** The weights that the graph uses, by the names of their constants. */
   readonly used = new Map<string, Weight>()
   private readonly known = new Map<string, string>()
 
@@ -47,7 +50,7 @@ export class FloatLayers {
     return find()
   }
 
-  /** Adds a weight as it is stored, in the number format of the network. */
+  /** Adds a weight in its stored shape and in the number format of the network. Returns its name. */
   weight(name: string): string {
     return this.once(name, () => {
       const { type, dims, bytes } = this.find(name)
@@ -60,7 +63,10 @@ export class FloatLayers {
     })
   }
 
-  /** Adds a matrix as inputs × outputs. Several matrices are joined to one. ONNX Runtime computes it once, at load. */
+  /**
+   * Adds a matrix as inputs × outputs. Several matrices are joined into one. ONNX Runtime does this once, when the
+   * model is loaded.
+   */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
       const parts = names.map(name => {
@@ -72,7 +78,10 @@ export class FloatLayers {
     })
   }
 
-  /** Adds the biases of the projections. The key projections of Whisper have no bias, so zeros are used. */
+  /**
+   * Adds the biases of the projections, joined into one. The key projections of Whisper have no bias, so theirs are
+   * zeros.
+   */
   bias(...names: string[]): string {
     const parts = names.map(name => {
       if (this.weights.has(`${name}.bias`)) return this.weight(`${name}.bias`)
@@ -115,7 +124,10 @@ export class FloatLayers {
     return { state: sum, normed }
   }
 
-  /** Adds the two matrices after an attention. Returns the product of the second matrix without its bias. */
+  /**
+   * Adds the two matrices that follow an attention. Returns the name of the second product, without the bias of the
+   * second matrix.
+   */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])
     const active = this.graph.add('com.microsoft.BiasGelu', [wide, this.bias(`${name}.fc1`)])
@@ -123,8 +135,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds an attention. `lengths` is the number of valid keys in each row of a cache. With `lengths`, a query also sees no
-   * later position than its own.
+   * Adds an attention. `lengths` is the number of tokens in each row of a cache. If it is given, a query sees only
+   * keys up to its own position.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]
@@ -149,7 +161,7 @@ export class FloatLayers {
     return this.once(`integers ${values}`, () => this.graph.integers(...values))
   }
 
-  /** Adds a constant of the network's number format without dimensions. */
+  /** Adds a scalar constant in the number format of the network. */
   number(value: number): string {
     return this.once(`number ${value}`, () => {
       const data = this.type === 'float16' ? Float16Array.of(value) : Float32Array.of(value)

@@ -1,5 +1,5 @@
-// The layers that the encoder and the decoder of Whisper share, built from operations of ONNX Runtime. The layers use
-// the weights of a model in the compact form.
+// The layers that the encoder and the decoder of Whisper in the compact form share. They consist of operations of
+// ONNX Runtime.
 
 import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
 import { blockSize } from './compact.ts'
@@ -8,8 +8,8 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * The names of two values of the graph: activations in 8 bits, and the scale of each row. `zero` is the byte
- * that stands for 0.
+ * Quantised activations: the names of two values of the graph, for the activations in 8 bits and for the scale of
+ * each row. `zero` is the byte that stands for 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
@@ -26,8 +26,7 @@ export class Layers {
   }
 
   /**
-   * Adds a tensor of the model to the graph. An fp16 tensor is cast to fp32. A tensor of another type is
-   * unchanged.
+   * Adds a tensor of the model to the graph. A tensor in fp16 is converted to fp32. All other tensors stay unchanged.
    */
   tensor(name: string): string {
     return this.once(name, () => {
@@ -37,7 +36,7 @@ export class Layers {
     })
   }
 
-  /** Memoises a value of the graph: calls `make` only once for each `key`. */
+  /** Returns the name that `make` returned for this `key`. Calls `make` only the first time. */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)

@@ -1,5 +1,6 @@
-// The part of the decoder's graph that chooses the most probable token under Whisper's rules (hear/rules.ts). The rules
-// of a row that depend on its earlier tokens are the input `allowed`; the suppressed tokens are constants.
+// The part of the decoder's graph that chooses the most probable token under Whisper's rules (hear/rules.ts). The
+// input `allowed` has the rules that depend on the earlier tokens of a row. The tokens that are never allowed are
+// constants.
 
 import type { FloatLayers } from './float-layers.ts'
 
@@ -10,12 +11,15 @@ export type PickTokens = {
   suppressed: ReadonlySet<number>
 }
 
-/** Added to the score of a token that is not allowed. It is finite, because infinities cause NaN in the sums. */
+/**
+ * A number that is added to the score of a token that is not allowed. It is finite, because an infinite score would
+ * make the sums NaN.
+ */
 const forbidden = -1e30
 
 type Range = { from: number; to: number }
 
-/** Returns the input `allowed` of one row. The ranges say which tokens may follow. */
+/** Returns the values of the input `allowed` for one row. The ranges hold the tokens that may follow. */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
   firstTimestamp: number,
@@ -63,7 +67,9 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 
 type Best = { token: string; score: string; sum: string }
 
-/** Adds the best token of a range, its score, and the logarithm of the sum of all exponentiated scores. */
+/**
+ * Adds the token with the highest score, its score, and the logarithm of the sum of the exponentials of all scores.
+ */
 function bestOf(layers: FloatLayers, scores: string, penalty: string | null): Best {
   const { graph } = layers
   const penalised = (value: string) => (penalty === null ? value : graph.add('Add', [value, penalty]))

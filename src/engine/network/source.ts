@@ -1,5 +1,5 @@
-// Reads the float weights of a published Whisper model by name. The files are Hugging Face's safetensors, or
-// the ONNX files of onnx-community and optimum. From ONNX files only the weights are used, not the graphs.
+// Reads the float weights of a published Whisper model by name. The files are Hugging Face's safetensors, or the ONNX
+// files of onnx-community and optimum. Of an ONNX file, only the weights are read. Its graph is not used.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,14 +7,14 @@ import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { headerOf } from './tensor-file.ts'
 
 /**
- * Functions that read a tensor, by the tensor's name. The layout is that of Hugging Face: a matrix is outputs
- * × inputs. Each name begins with `encoder.` or `decoder.`.
+ * For the name of each tensor, a function that reads the tensor. The layout is that of Hugging Face: a matrix is
+ * outputs × inputs. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 
 /**
- * A tensor as it is stored in a file that is mapped into memory. A transposed matrix is inputs × outputs; all other
- * matrices are outputs × inputs.
+ * A tensor in its stored form, in a file that is mapped into memory. A matrix is outputs × inputs. If `transposed` is
+ * true, it is inputs × outputs.
  */
 export type Weight = {
   type: 'F32' | 'F16' | 'BF16'
@@ -23,7 +23,7 @@ export type Weight = {
   transposed: boolean
 }
 
-/** Functions that find a tensor in its file, by the tensor's name. */
+/** For the name of each tensor, a function that finds the tensor in its file. */
 export type FloatWeights = Map<string, () => Weight>
 
 export function openSource(folder: string): Source {
@@ -102,8 +102,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Fl
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
   }
-  // The names of the matrices do not say the layer. But the name of each MatMul operation says its layer, and the
-  // second input of the operation is the matrix.
+  // The name of a matrix constant does not contain the layer. But the name of each MatMul operation does, and its
+  // second input is the matrix.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(

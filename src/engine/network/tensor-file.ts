@@ -1,6 +1,6 @@
-// Reads and writes files of named tensors in the safetensors format. A file contains the length of the
-// header, the header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so that
-// processes with the same model share the memory.
+// Reads and writes files of named tensors in the safetensors format. A file contains the length of the header, the
+// header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so processes with the same
+// model share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -16,8 +16,8 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor to write. `make` computes its content when the tensor is written. So the whole model is never in
- * memory at once.
+ * A tensor that will be written. `make` computes its content only when the tensor is written, so that the whole model
+ * is never in memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
@@ -66,8 +66,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes the tensors to a file. Tensors with the widest elements come first, so that each tensor is aligned
- * to the size of its elements.
+ * Writes the tensors to a file. Tensors with the largest elements come first, because the address of each tensor must
+ * be a multiple of the size of its elements.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)

@@ -1,11 +1,11 @@
-// Runs of a model whose inputs and outputs stay in the memory of its device. A tensor can be an input and an output of
-// one run: the model then updates it in place.
+// Runs of a model whose inputs and outputs stay in the memory of the device. If one tensor is both an input and an
+// output of a run, the model updates it in place.
 
 import { type Pointer, toArrayBuffer } from 'bun:ffi'
 import { cString, pointerFrom, type Runtime } from './runtime.ts'
 import { type ElementType, elements, elementsIn, Tensor, valueAt } from './tensor.ts'
 
-/** The tensors of a session by the names of their inputs and outputs. */
+/** The tensors that are bound to the inputs and outputs of a session. */
 export class Binding {
   private readonly pointer: Pointer
 
@@ -51,12 +51,12 @@ export class RunOptions {
   }
 }
 
-/** A tensor that the device uses where it is, and a view of its memory for the host. */
+/** A tensor that the device reads and writes in place, and a view of the same memory for the host. */
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * The memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory of the host, which the
- * kernels of the GPU read and write over the bus. So their few bytes need no copy.
+ * The memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory of the host: the
+ * kernels of the GPU access this memory over the bus, so the few bytes of these tensors need no copy.
  */
 export class DeviceMemory {
   private readonly own: Area
@@ -77,17 +77,17 @@ export class DeviceMemory {
     this.pinned = onCuda ? named('CudaPinned', memoryKinds.ofHost) : this.own
   }
 
-  /** Allocates a tensor. Its content is undefined. */
+  /** Allocates a tensor in the memory of the device. Its content is undefined. */
   tensor(type: ElementType, dims: readonly number[]): Tensor {
     return new Tensor(this.runtime, allocate(this.runtime, this.own, type, dims))
   }
 
-  /** Allocates a tensor that the host and the device use in the same memory. */
+  /** Allocates a tensor in memory that both the host and the device use. */
   shared(type: ElementType, dims: readonly number[]): Shared {
     const owner = new Tensor(this.runtime, allocate(this.runtime, this.pinned, type, dims))
     const { address } = owner
     const size = elements[type].bytes * elementsIn(dims)
-    // The tensor states that it is in the memory of the device. Otherwise ONNX Runtime would copy it in each run.
+    // The tensor is declared to be in the memory of the device. Otherwise ONNX Runtime would copy it at each run.
     const inDevice = new Tensor(this.runtime, valueAt(this.runtime, address, type, dims, this.own.info))
     const bytes = new Uint8Array(toArrayBuffer(address, 0, size))
     const free = () => {
@@ -97,7 +97,7 @@ export class DeviceMemory {
     return { tensor: inDevice, bytes, free }
   }
 
-  /** Creates a tensor over the first elements of `source`, which must not be freed before the new tensor. */
+  /** Creates a tensor over the first elements of `source`. `source` must not be freed before this tensor. */
   view(source: Tensor, type: ElementType, dims: readonly number[]): Tensor {
     return new Tensor(this.runtime, valueAt(this.runtime, source.address, type, dims, this.own.info))
   }
@@ -112,7 +112,7 @@ export class DeviceMemory {
 
 type Area = { info: Pointer; allocator: Pointer }
 
-/** The numbers of the C API for the kind of an allocator and of a memory. */
+/** Constants of the C API: the kind of an allocator, and the kinds of its memory. */
 const arena = 1
 const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
 

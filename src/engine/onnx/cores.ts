@@ -1,5 +1,4 @@
-// Returns the number of CPU cores that this process may use. A quota of the cgroup (cpu.max) lowers the
-// number.
+// Returns the number of CPU cores that this process may use. A quota of the cgroup (cpu.max) can lower this number.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -9,7 +8,7 @@ export function allowedCores(): number {
 }
 
 /**
- * Returns the number of cores that a line of `cpu.max` allows: 2 for `200000 100000`, infinity for `max
+ * Returns the number of cores that a line of `cpu.max` allows. Examples: 2 for `200000 100000`, and infinity for `max
  * 100000`.
  */
 export function quotaOf(line: string): number {

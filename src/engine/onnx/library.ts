@@ -1,4 +1,5 @@
-// Finds the native library and the built-in models: in the project folder, or unpacked from the binary.
+// Finds the native library and the built-in models: in the project folder, or in the folder into which the program
+// unpacks them.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,8 +9,8 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
- * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy in
- * the provider's folder. Otherwise this is the carried library.
+ * Returns the path of ONNX Runtime's shared library: the copy in the folder of the CUDA provider if this provider is
+ * installed, and the carried library otherwise.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
@@ -23,17 +24,17 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. ONNX Runtime searches for providers in its own folder, and a
- * provider works only with the same version of ONNX Runtime. A provider has hundreds of megabytes. So the
- * folder is named by the version of ONNX Runtime, and remains when steno is upgraded.
+ * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in its own folder, and only in its own
+ * version. So the folder has the version of ONNX Runtime in its name. The provider has hundreds of megabytes, and
+ * stays installed when steno is upgraded.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /**
- * Returns the C++ libraries that ONNX Runtime needs, for machines that lack them. The binary contains the
- * libraries of the machine on which it was built.
+ * Returns the C++ libraries that ONNX Runtime needs, for machines that lack them. The program contains the libraries
+ * of the machine on which it was built.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -54,7 +55,7 @@ export function vadModel(): string {
 }
 
 /**
- * Returns the paths of a clip of speech and of its reference text. Returns null in a build without these
+ * Returns the path of a clip of speech, and the path of its reference text. Returns null in a build without these
  * files.
  */
 export function builtInClip(): { sound: string; truth: string } | null {

@@ -1,11 +1,10 @@
-// Calls the functions of ONNX Runtime's C API that the engine needs, through bun:ffi. The library returns an
-// array of function pointers. A new version only appends to this array, so the index of a function never
-// changes.
+// The functions of ONNX Runtime's C API that the engine needs, called through bun:ffi. The library returns an array
+// of function pointers. Later versions only append to this array, so the index of a function never changes.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
-/** The oldest version of the API that has all functions below. Newer libraries also support this version. */
+/** The oldest version of the API that has all functions below. Later libraries support this version too. */
 const apiVersion = 22
 
 /**
@@ -58,7 +57,7 @@ const table = {
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
-/** Functions that return no status, with the same notation. */
+/** Functions that return no status. The notation is that of `table`. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseMemoryInfo: [94, 'p'],
@@ -103,7 +102,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Disables busy waiting, because a waiting thread would take CPU time from the API and from other threads.
+  // Disables busy waiting, in which a waiting thread would take CPU time from the API and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -121,17 +120,16 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // The machine has no C++ libraries, so the carried C++ libraries are loaded. The dynamic linker then finds the
-    // loaded libraries by their names.
+    // The machine lacks the C++ libraries, so the carried ones are loaded first. The dynamic linker then uses these
+    // for ONNX Runtime.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Disables telemetry. With telemetry, the library writes a device id into the home folder when it is loaded,
- * and queues events for Microsoft. setenv is called because native code does not see an assignment to
- * process.env.
+ * Disables telemetry. Otherwise the library writes a device id into the home folder when it is loaded, and queues
+ * events for Microsoft. This code calls setenv because native code does not see an assignment to process.env.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return

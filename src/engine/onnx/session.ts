@@ -1,5 +1,5 @@
-// Models in ONNX Runtime. The outputs of a run stay in the library's
-// memory and can be inputs of the next run. So the cache of a decoder is never copied to JavaScript.
+// Models in ONNX Runtime. The outputs of a run stay in the memory of the library and can be the inputs of the next
+// run. The cache of a decoder is therefore never copied to JavaScript.
 
 import { CString, type Pointer, ptr } from 'bun:ffi'
 import type { Config } from '../../config.ts'
@@ -24,7 +24,9 @@ export class Session {
   constructor(
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
-    /** The tensors over the weights that the session reads in the memory of the caller. */
+    /**
+     * The tensors of the weights that the session reads in the memory of the caller. The session keeps them alive.
+     */
     private readonly weights: readonly Tensor[] = [],
   ) {
     this.inputs = this.ports('Input')
@@ -84,11 +86,11 @@ export class Session {
 
 const constantsKey = 'session.model_external_initializers_file_folder_path'
 
-/** The bytes of a constant in memory. They must not change until the session is closed. */
+/** The content of a constant, in memory. The bytes must not change until the session is closed. */
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
 
 export type SessionOptions = {
-  /** If true, CUDA records the kernels of a run once and replays them in later runs of the same kind. */
+  /** If true, CUDA records the kernels of a run once, and replays them in later runs with the same number. */
   cudaGraphs?: boolean
   /** If true, a run on the CPU uses only the calling thread. */
   singleThreaded?: boolean
@@ -101,7 +103,7 @@ export function openSession(
   device: Device = 'cpu',
   /**
    * The external constants of a model that is given as bytes: the folder with their files, or their content by name.
-   * Null when the model has no external constants.
+   * Null if the model has no external constants.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},
@@ -130,7 +132,7 @@ export function openSession(
   }
 }
 
-/** Gives ONNX Runtime the external constants of a model, and returns the tensors over their bytes. */
+/** Passes the external constants of a model to ONNX Runtime. Returns the tensors of their bytes. */
 function weightTensors(
   runtime: Runtime,
   options: Pointer,
@@ -144,15 +146,18 @@ function weightTensors(
   return tensors
 }
 
-/** Returns the bytes at an address that is a multiple of 64, as the kernels of a CPU require. Copies them if necessary. */
+/**
+ * Returns the bytes at an address that is a multiple of 64, as the kernels of a CPU require. Bytes at another address
+ * are copied.
+ */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
 }
 
 function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // Replaces two defaults of ONNX Runtime. By default, ONNX Runtime tries every algorithm for each convolution, which
-  // takes time. By default it also doubles its memory arena when the arena is full, which wastes memory.
+  // Replaces two defaults of ONNX Runtime. By default, the CUDA provider tries every algorithm for each convolution,
+  // which takes time, and doubles its memory arena when the arena is full, which wastes memory.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

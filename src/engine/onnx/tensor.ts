@@ -1,11 +1,11 @@
-// Tensors of ONNX Runtime: over the memory of JavaScript, or in the memory of the library.
+// Tensors of ONNX Runtime. The content of a tensor is in the memory of JavaScript or in the memory of the library.
 
 import { type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import { pointerFrom, type Runtime } from './runtime.ts'
 
 /**
- * The element types that are used here. `id` is the number of the type in the C API; `bytes` is the size of
- * one element.
+ * The element types that the engine uses. `id` is the number of the type in the C API. `bytes` is the size of one
+ * element.
  */
 export const elements = {
   float32: { id: 1, bytes: 4 },
@@ -65,8 +65,8 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor over `data`, starting at element `from`. The data is not copied. It must not change until
- * `free` is called.
+ * Creates a tensor over `data`, starting at element `from`, without copying. The data must not change until `free` is
+ * called.
  */
 export function tensor(
   runtime: Runtime,
