@@ -41,7 +41,9 @@ def transformer(given, made, width, layers):
     constants |= {"t.up": values(width, 4 * width, scale=width**-0.5)}
     constants |= {"t.down": values(4 * width, width, scale=(4 * width) ** -0.5)}
     constants |= {"t.ones": np.ones(width, np.float32), "t.zeros": np.zeros(width, np.float32)}
+    constants |= {"t.wide": np.zeros(4 * width, np.float32)}
     constants |= {"t.split": np.array([0, 0, width // 64, 64]), "t.join": np.array([0, 0, width]), "t.eight": np.float32(8)}
+    constants |= GELU
     nodes, x = [], given
     for layer in range(layers):
         named = lambda part: f"t{layer}.{part}"
@@ -50,49 +52,113 @@ def transformer(given, made, width, layers):
             nodes.append((operation, inputs, [named(part)], more))
             return named(part)
 
+        def linear(inputs, part, bias="t.zeros"):
+            return add("Add", [add("MatMul", [inputs, f"t.{part}"], f"{part}.product"), bias], f"{part}.sum")
+
         def split(part, turned):
-            product = add("MatMul", [even, f"t.{part}"], f"{part}.flat")
-            return add("Transpose", [add("Reshape", [product, "t.split"], f"{part}.split")], part, perm=turned)
+            return add("Transpose", [add("Reshape", [linear(even, part), "t.split"], f"{part}.split")], part, perm=turned)
 
         even = add("LayerNormalization", [x, "t.ones", "t.zeros"], "even", axis=-1)
         q, k, v = split("q", [0, 2, 1, 3]), split("k", [0, 2, 3, 1]), split("v", [0, 2, 1, 3])
         likeness = add("Div", [add("MatMul", [q, k], "product"), "t.eight"], "likeness")
         mixed = add("MatMul", [add("Softmax", [likeness], "shares", axis=-1), v], "mixed")
         joined = add("Reshape", [add("Transpose", [mixed], "turned", perm=[0, 2, 1, 3]), "t.join"], "joined")
-        x = add("Add", [x, add("MatMul", [joined, "t.o"], "attended")], "heard")
+        x = add("Add", [x, linear(joined, "o")], "heard")
         even = add("LayerNormalization", [x, "t.ones", "t.zeros"], "even2", axis=-1)
-        wide = add("Relu", [add("MatMul", [even, "t.up"], "wide")], "relu")
-        x = add("Add", [x, add("MatMul", [wide, "t.down"], "narrow")], "out")
+        made_wide = named("gelu")
+        nodes += gelu(linear(even, "up", "t.wide"), made_wide)
+        x = add("Add", [x, linear(made_wide, "down")], "out")
     nodes.append(("Identity", [x], [made], {}))
     return nodes, constants
 
 
-def in_8_bits(path):
+GELU = {"gelu.root": np.float32(2**0.5), "gelu.one": np.float32(1), "gelu.half": np.float32(0.5)}
+
+
+def gelu(given, made):
+    """Returns the nodes that PyTorch writes for GELU."""
+    part = lambda name: f"{made}.{name}"
+    return [
+        ("Div", [given, "gelu.root"], [part("scaled")], {}),
+        ("Erf", [part("scaled")], [part("erf")], {}),
+        ("Add", [part("erf"), "gelu.one"], [part("share")], {}),
+        ("Mul", [given, part("share")], [part("double")], {}),
+        ("Mul", [part("double"), "gelu.half"], [made], {}),
+    ]
+
+
+def wav2vec_front(given, made, width, channels=512):
+    """Returns the layers of wav2vec 2.0 before the transformer: seven convolutions with layer norms, a projection to
+    `width`, and a convolution over 128 frames that stands for positions."""
+    constants = {"f.ones": np.ones(channels, np.float32), "f.zeros": np.zeros(channels, np.float32)}
+    nodes, x, before = [], given, 1
+    for layer, (kernel, stride) in enumerate([(10, 5), *[(3, 2)] * 4, *[(2, 2)] * 2]):
+        named = lambda part: f"f{layer}.{part}"
+        constants[named("w")] = values(channels, before, kernel, scale=(before * kernel) ** -0.5)
+        nodes += [
+            ("Conv", [x, named("w"), "f.zeros"], [named("heard")], {"strides": [stride]}),
+            ("Transpose", [named("heard")], [named("rows")], {"perm": [0, 2, 1]}),
+            ("LayerNormalization", [named("rows"), "f.ones", "f.zeros"], [named("even")], {"axis": -1}),
+            ("Transpose", [named("even")], [named("turned")], {"perm": [0, 2, 1]}),
+            *gelu(named("turned"), named("out")),
+        ]
+        x, before = named("out"), channels
+    constants |= {
+        "f.project": values(channels, width, scale=channels**-0.5),
+        "f.bias": np.zeros(width, np.float32),
+        "f.places": values(width, width // 16, 128, scale=(width * 8) ** -0.5),
+    }
+    nodes += [
+        ("Transpose", [x], ["f.frames"], {"perm": [0, 2, 1]}),
+        ("LayerNormalization", ["f.frames", "f.ones", "f.zeros"], ["f.even"], {"axis": -1}),
+        ("MatMul", ["f.even", "f.project"], ["f.product"], {}),
+        ("Add", ["f.product", "f.bias"], ["f.rows"], {}),
+        ("Transpose", ["f.rows"], ["f.columns"], {"perm": [0, 2, 1]}),
+        ("Conv", ["f.columns", "f.places", "f.bias"], ["f.around"], {"group": 16, "pads": [64, 63]}),
+        *gelu("f.around", "f.active"),
+        ("Transpose", ["f.active"], ["f.shift"], {"perm": [0, 2, 1]}),
+        ("Add", ["f.rows", "f.shift"], [made], {}),
+    ]
+    return nodes, constants
+
+
+def in_8_bits(kind, path):
     """Quantizes a model as the published ones are."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(path, path, weight_type=QuantType.QInt8)
+    if kind == "ctc":
+        quantize_dynamic(path, path, op_types_to_quantize=["MatMul"], weight_type=QuantType.QUInt8)
+    else:
+        quantize_dynamic(path, path, weight_type=QuantType.QInt8)
+
+
+def small_front(given, made, width):
+    constants = {"w1": values(width, 1, 400, scale=0.15), "w2": values(width, width, 3, scale=0.12)}
+    nodes = [
+        ("Conv", [given, "w1"], ["c1"], {"strides": [320], "pads": [40, 40]}),
+        ("Tanh", ["c1"], ["t1"], {}),
+        ("Conv", ["t1", "w2"], ["c2"], {"pads": [1, 1]}),
+        ("Tanh", ["c2"], ["t2"], {}),
+        ("Transpose", ["t2"], [made], {"perm": [0, 2, 1]}),
+    ]
+    return nodes, constants
 
 
 def make_ctc(folder, width=96, tokens=600, layers=0):
     blank = np.zeros(tokens, np.float32)
     blank[0] = 7
+    front, own = (wav2vec_front if layers > 0 else small_front)("sound", "frames", width)
     deep, shared = transformer("frames", "deep", width, layers)
     nodes = [
         ("Unsqueeze", ["x", "one"], ["sound"], {}),
-        ("Conv", ["sound", "w1"], ["c1"], {"strides": [320], "pads": [40, 40]}),
-        ("Tanh", ["c1"], ["t1"], {}),
-        ("Conv", ["t1", "w2"], ["c2"], {"pads": [1, 1]}),
-        ("Tanh", ["c2"], ["t2"], {}),
-        ("Transpose", ["t2"], ["frames"], {"perm": [0, 2, 1]}),
+        *front,
         *deep,
         ("MatMul", ["deep", "w3"], ["scores"], {}),
         ("Add", ["scores", "blank"], ["logits"], {}),
     ]
     constants = {
         "one": np.array([1], np.int64),
-        "w1": values(width, 1, 400, scale=0.15),
-        "w2": values(width, width, 3, scale=0.12),
+        **own,
         "w3": values(width, tokens, scale=0.5),
         "blank": blank,
         **shared,
@@ -288,6 +354,6 @@ if sys.argv[1] in ("make", "make-large"):
         if sys.argv[1] == "make-large":
             for name in os.listdir(folder):
                 if name.endswith(".int8.onnx"):
-                    in_8_bits(f"{folder}/{name}")
+                    in_8_bits(kind, f"{folder}/{name}")
 else:
     hear(sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -11,7 +11,8 @@ import type { SpeechModel } from '../hear/speech-model.ts'
 import { soundOf } from '../hear/windows.ts'
 import { findGraphs, tokensFile } from '../models/framewise-layout.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, tensor } from '../onnx/session.ts'
+import { type Device, tensor } from '../onnx/session.ts'
+import { openQuantised } from '../onnx/signed-weights.ts'
 import { languagesByKind } from './languages.ts'
 import { bestOf, decodeInScript, type Permitted, probabilityOf } from './script.ts'
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
@@ -67,7 +68,7 @@ export async function openCtc(
 
 function openNetwork(runtime: Runtime, folder: string, device: Device) {
   const [path = ''] = findGraphs(folder, 'ctc', device !== 'cpu') ?? []
-  const session = openSession(runtime, path, device)
+  const session = openQuantised(runtime, path, device)
   const [input, output] = [session.inputs[0], session.outputs[0]]
   if (session.inputs.length !== 1 || input?.dims.length !== 2 || output?.dims.length !== 3)
     throw new Error(`${path} is not a CTC model that reads samples: it has other inputs or outputs`)

@@ -4,13 +4,14 @@
 import { joinFloats } from '../../base/join-floats.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
+import { openQuantised } from '../onnx/signed-weights.ts'
 
 /** The output of the encoder for one window: `count` frames of `width` values. */
 export type EncodedFrames = { values: Float32Array; count: number; width: number }
 
 export function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {
   const features = openSession(runtime, featuresPath)
-  const network = openSession(runtime, path, device)
+  const network = openQuantised(runtime, path, device)
   requirePorts(features, featuresPath, ['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
   requirePorts(network, path, ['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
   const runFeatures = features.run(['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
@@ -63,7 +64,7 @@ export type TdtDecoder = {
 const stateInputs = ['input_states_1', 'input_states_2'] as const
 
 export function openDecoder(runtime: Runtime, path: string, device: Device): TdtDecoder {
-  const session = openSession(runtime, path, device)
+  const session = openQuantised(runtime, path, device)
   const outputNames = ['outputs', 'output_states_1', 'output_states_2'] as const
   const inputNames = ['encoder_outputs', 'targets', 'target_length', ...stateInputs]
   requirePorts(session, path, inputNames, outputNames)

@@ -14,7 +14,8 @@ export type Stored = { type: Type; dims: readonly number[]; file: string; from: 
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
-const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const
+/** The numbers of the element types in the C API and in ONNX files. */
+export const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const
 export type Type = keyof typeof types
 
 const runtimeDomain = 'com.microsoft'
@@ -172,12 +173,17 @@ function port(name: string, type: Type, shape: Shape): Uint8Array {
 // Writes protobuf fields. Each field begins with a key: the field number and the wire type. The value
 // follows: either a varint (groups of seven bits), or a length and that number of bytes.
 
-function number(id: number, value: number): Uint8Array {
+export function number(id: number, value: number): Uint8Array {
   return Buffer.concat([varint(id << 3), varint(value)])
 }
 
-function field(id: number, bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([varint((id << 3) | 2), varint(bytes.length), bytes])
+export function field(id: number, bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([fieldHeader(id, bytes.length), bytes])
+}
+
+/** Returns the bytes before the content of a field: the key and the length of the content. */
+export function fieldHeader(id: number, length: number): Uint8Array {
+  return Buffer.concat([varint((id << 3) | 2), varint(length)])
 }
 
 function utf8(text: string): Uint8Array {

@@ -68,12 +68,12 @@ function readTensor(tensor: Uint8Array): RawConstant {
   return { type, dims: numbersOf(tensor, 1), bytes, stored }
 }
 
-function text(bytes: Uint8Array): string {
+export function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
 /** Returns the bytes of each field whose number is `wanted`. */
-function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
+export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
     if (id === wanted && typeof value !== 'number') found.push(value)
@@ -82,7 +82,7 @@ function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
 }
 
 /** Returns the values of a repeated field whose number is `wanted`. The field may be packed or not. */
-function numbersOf(message: Uint8Array, wanted: number): number[] {
+export function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
     if (id !== wanted) return
@@ -92,16 +92,25 @@ function numbersOf(message: Uint8Array, wanted: number): number[] {
   return found
 }
 
-function walk(message: Uint8Array, visit: (id: number, value: number | Uint8Array) => void): void {
+/** Calls `visit` for each field, with its number, its value, and all its bytes. */
+export function walk(
+  message: Uint8Array,
+  visit: (id: number, value: number | Uint8Array, field: Uint8Array) => void,
+): void {
   const fixedBytes: Record<number, number> = { 1: 8, 5: 4 }
   for (let at = 0; at < message.length; ) {
+    const start = at
     let key = 0
     at = varint(message, at, number => {
       key = number
     })
     const kind = key & 7
     if (kind === 0) {
-      at = varint(message, at, number => visit(key >>> 3, number))
+      let value = 0
+      at = varint(message, at, number => {
+        value = number
+      })
+      visit(key >>> 3, value, message.subarray(start, at))
       continue
     }
     let length = fixedBytes[kind] ?? -1
@@ -111,8 +120,8 @@ function walk(message: Uint8Array, visit: (id: number, value: number | Uint8Arra
       })
     }
     if (length < 0 || at + length > message.length) throw new Error('this is not an ONNX model')
-    visit(key >>> 3, message.subarray(at, at + length))
     at += length
+    visit(key >>> 3, message.subarray(at - length, at), message.subarray(start, at))
   }
 }
 

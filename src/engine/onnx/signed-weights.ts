@@ -1,0 +1,123 @@
+// Opens models whose matrices are in unsigned bytes, as the published framewise models have them. The VNNI instructions
+// of a CPU multiply unsigned activations by signed weights. For unsigned weights, ONNX Runtime uses other instructions,
+// which take twice the time. So the weights and their zero points are moved down by 128. Their differences stay the
+// same, so the products stay the same, to the bit.
+
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fieldHeader, number, field as numbered, types } from './graph.ts'
+import type { Runtime } from './runtime.ts'
+import { type Device, openSession, type Session } from './session.ts'
+import { fieldsOf, numbersOf, type Operation, readModel, text, walk } from './weights.ts'
+
+/** The numbers of the fields of an ONNX file that this file reads and writes. */
+const fields = { graph: 7, initializer: 5, dims: 1, type: 2, integers: 5, name: 8, raw: 9 } as const
+/** The inputs of MatMulInteger: the matrix, and its zero point. */
+const inputs = { matrix: 1, zero: 3 } as const
+/** The difference between the same value as an unsigned byte and as a signed byte. */
+const shift = 128
+
+/** Opens a model from the path of its file. On a CPU with VNNI, the weights become signed. */
+export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
+  if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
+    return openSession(runtime, path, device)
+  return openSession(runtime, withSignedWeights(readFileSync(path)), device, dirname(path))
+}
+
+/**
+ * Returns true if the CPU multiplies unsigned bytes by signed bytes exactly. Older x86 CPUs limit the sum of two products
+ * to 16 bits.
+ */
+function hasVnni(): boolean {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return false
+  return /\bavx(512)?_vnni\b/.test(readFileSync('/proc/cpuinfo', 'utf8'))
+}
+
+/** A part of the new file. `flips` is true for bytes that change from unsigned to signed. */
+type Part = { bytes: Uint8Array; flips: boolean }
+
+/** Returns the model with signed weights. Returns the model itself if its weights cannot be changed. */
+export function withSignedWeights(model: Uint8Array): Uint8Array {
+  const names = unsignedNames(model)
+  if (names.size === 0) return model
+  const parts: Part[] = []
+  walk(model, (id, value, field) => {
+    if (id !== fields.graph || typeof value === 'number') return parts.push(keep(field))
+    const inner = graphParts(value, names)
+    return parts.push(keep(fieldHeader(id, lengthOf(inner))), ...inner)
+  })
+  const result = new Uint8Array(lengthOf(parts))
+  let at = 0
+  for (const { bytes, flips } of parts) {
+    result.set(bytes, at)
+    const end = at + bytes.length
+    if (flips) for (let index = at; index < end; index++) result[index]! ^= shift
+    at = end
+  }
+  return result
+}
+
+function keep(bytes: Uint8Array): Part {
+  return { bytes, flips: false }
+}
+
+function lengthOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes.length, 0)
+}
+
+/**
+ * Returns the names of the unsigned matrices and zero points. The result is empty if one of them is missing in the file,
+ * or has another use as well.
+ */
+function unsignedNames(model: Uint8Array): Set<string> {
+  const { constants, operations } = readModel(model)
+  const names = new Set<string>()
+  const add = (name: string) => {
+    if (constants.get(name)?.type === types.uint8) names.add(name)
+    return names.has(name)
+  }
+  for (const operation of operations.filter(isProduct)) {
+    const [matrix = '', zero = ''] = [operation.inputs[inputs.matrix], operation.inputs[inputs.zero]]
+    const changes = [matrix, zero].map(add)
+    const isComplete = !changes[0] || constants.get(matrix)?.bytes
+    if (changes[0] !== changes[1] || !isComplete) return new Set()
+  }
+  const isOther = (operation: Operation) =>
+    operation.inputs.some((name, index) => {
+      const isWeight = isProduct(operation) && (index === inputs.matrix || index === inputs.zero)
+      return names.has(name) && !isWeight
+    })
+  return operations.some(isOther) ? new Set() : names
+}
+
+function isProduct({ kind }: Operation): boolean {
+  return kind === 'MatMulInteger'
+}
+
+function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
+  const parts: Part[] = []
+  walk(graph, (id, value, field) => {
+    const isNamed =
+      id === fields.initializer &&
+      typeof value !== 'number' &&
+      names.has(fieldsOf(value, fields.name).map(text).join())
+    if (!isNamed) return parts.push(keep(field))
+    const inner = tensorParts(value)
+    return parts.push(keep(fieldHeader(id, lengthOf(inner))), ...inner)
+  })
+  return parts
+}
+
+/** Returns the tensor as signed bytes. The content of a small tensor may be a list of integers. */
+function tensorParts(tensor: Uint8Array): Part[] {
+  const name = fieldsOf(tensor, fields.name)[0] ?? new Uint8Array(0)
+  const listed = Uint8Array.from(numbersOf(tensor, fields.integers))
+  const raw = fieldsOf(tensor, fields.raw)[0] ?? listed
+  return [
+    ...numbersOf(tensor, fields.dims).map(size => keep(number(fields.dims, size))),
+    keep(number(fields.type, types.int8)),
+    keep(numbered(fields.name, name)),
+    keep(fieldHeader(fields.raw, raw.length)),
+    { bytes: raw, flips: true },
+  ]
+}
