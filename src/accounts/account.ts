@@ -16,7 +16,7 @@ export type Account = {
 const columns = `id, email, verified_at as verifiedAt, webhook_url as webhookUrl,
   balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
 
-/** Creates an account. Returns null when an account with this email address exists. */
+/** Creates an account. Returns null if an account with this email address already exists. */
 export function createAccount(
   db: Db,
   { email, passwordHash, verified }: { email: string; passwordHash: string | null; verified: boolean },
@@ -53,12 +53,14 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Sets the webhook address for jobs that are submitted without a webhook address. */
+/** Sets the webhook address of an account. A job that is submitted without a webhook address uses this one. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
 }
 
-/** Removes the personal data of an account. The row of the account stays, because the ledger refers to it. */
+/**
+ * Removes the personal data of an account. The account's row in the database stays, because the ledger refers to it.
+ */
 export function forgetAccount(db: Db, id: string): void {
   db.run(
     `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null,
@@ -67,7 +69,7 @@ export function forgetAccount(db: Db, id: string): void {
   )
 }
 
-/** Moves the account to the end of the round-robin order in which accounts start jobs. */
+/** Moves the account to the end of the queue: pending jobs are started in turn, one account after the other. */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {
     id,

@@ -38,15 +38,16 @@ export function purgeClients(db: Db): void {
   )
 }
 
-/** The custom schemes without a period that known desktop programs use in their redirect addresses. */
+/** The custom schemes without a period in redirect addresses of known desktop programs. */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/
-/** Matches a URI without a fragment: the character # is not allowed. */
+/** Matches a URI without a fragment, so the character # is not in the list. */
 const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Returns true if the address is allowed as a redirect address. Allowed are https addresses, http addresses on a
- * loopback host, and addresses with a custom scheme. RFC 8252 requires a reversed domain name as the custom scheme.
+ * Returns true if the address is allowed as a redirect address. Three kinds are allowed: https addresses, http
+ * addresses on a loopback host, and addresses with a custom scheme. By RFC 8252, a custom scheme must be a reversed
+ * domain name.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null
@@ -58,8 +59,8 @@ export function isRedirectUri(text: string): boolean {
 }
 
 /**
- * Returns true if the client registered this redirect address. The addresses must be equal. In loopback addresses the
- * port may differ, because a desktop program listens on any free port.
+ * Returns true if the client registered this redirect address. The port of a loopback address may differ, because a
+ * desktop program listens on any free port. All other addresses must be equal.
  */
 export function isRegistered({ redirectUris }: Client, redirectUri: string): boolean {
   const wanted = withoutPort(redirectUri)

@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url'
 import { limits } from '../limits.ts'
 
 /**
- * The part of an address before the @. RFC 6531 allows letters of any script. The quoted form is not
+ * Matches the part of an address before the @. RFC 6531 allows letters of any script. The quoted form is not
  * accepted.
  */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
@@ -12,9 +12,9 @@ const domain = /^[\p{L}\p{N}\p{M}.-]+$/u
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * Returns the address without outer spaces, with its domain in lower-case ASCII. Two spellings of one mailbox
- * thus give the same account. Returns null for an invalid address. The part before the @ keeps its upper and
- * lower case, because a mail server may treat them as different.
+ * Returns the address without spaces at its ends, and with its domain in lower-case ASCII, so that two spellings of
+ * one mailbox give the same account. Returns null for an invalid address. The part before the @ keeps its upper and
+ * lower case, because a mail server may distinguish them.
  */
 export function normalEmail(text: string): string | null {
   const [mailbox = '', host = '', ...more] = text.trim().normalize('NFC').split('@')

@@ -1,17 +1,17 @@
-// Checks that the balance of an account allows a new job.
+// Checks that an account has enough money for a job.
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { findMoney } from './ledger.ts'
 
-/** Throws ZERO_BALANCE when the balance of the account is zero. Never throws when the price is 0. */
+/** Throws ZERO_BALANCE if the balance of the account is zero, unless the service is free of charge. */
 export function requireBalance(db: Db, accountId: string, pricePerHourCents: number): void {
   if (pricePerHourCents > 0 && findMoney(db, accountId).balanceUnits === 0) throw new ApiError('ZERO_BALANCE')
 }
 
 /**
- * Throws ZERO_BALANCE when the balance is zero. Throws INSUFFICIENT_BALANCE when the whole balance is
- * reserved for other jobs. Never throws when the price is 0.
+ * Throws ZERO_BALANCE if the balance of the account is zero, and INSUFFICIENT_BALANCE if other jobs have reserved the
+ * whole balance. Throws nothing if the service is free of charge.
  */
 export function requireAvailable(db: Db, accountId: string, pricePerHourCents: number): void {
   requireBalance(db, accountId, pricePerHourCents)

@@ -1,7 +1,7 @@
-// Grants: the access that an account allowed to a client. A client exchanges the code of a new grant for an access
-// token and a refresh token. A client uses a refresh token once and gets the next access token and refresh token. A
-// second use means that the code or the refresh token was stolen, so it ends the grant with all its tokens. The
-// database stores only hashes of codes and tokens.
+// Grants: the access that an account allowed to a client. The client exchanges the code of a grant for an access
+// token and a refresh token, and later this refresh token for the next pair. A code or a refresh token works only
+// once: a second use means that it was stolen, and ends the grant with all its tokens. The database stores only
+// hashes of codes and tokens.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -38,8 +38,8 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its code. When the account has more than `grantsMax` grants, deletes the grants with
- * the oldest last use.
+ * Creates a grant and returns its code. An account can have `grantsMax` grants. If there are more, those that were
+ * not used for the longest time are deleted.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
@@ -76,8 +76,8 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address of the authorization request. Null if the client did not send the address again. The address
-   * may be missing, because the code verifier already identifies the client.
+   * The redirect address of the authorization request. Null if the client did not send it again. The client may leave
+   * it out, because the code verifier already identifies the client.
    */
   redirectUri: string | null
   resources: string[]
@@ -94,7 +94,10 @@ type CodeRow = {
   usedAt: number | null
 }
 
-/** Exchanges a code for tokens. The second use of a code ends the grant. Any other refused request changes nothing. */
+/**
+ * Exchanges a code for tokens. The second use of a code ends the grant. A request that is refused for another reason
+ * changes nothing.
+ */
 export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
   return db.tx(() => {
     const row = db.find<CodeRow>(
@@ -134,8 +137,8 @@ type RefreshRow = {
 }
 
 /**
- * Exchanges a refresh token for the next access token and refresh token. `scopes` may limit the access token to some
- * of the granted scopes.
+ * Exchanges a refresh token for the next access token and refresh token. `scopes` may restrict the access token to
+ * some of the granted scopes.
  */
 export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Tokens | TokenError {
   return db.tx(() => {
@@ -187,7 +190,7 @@ function issueTokens(
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
- * Finds the grant of an access token and stores the time of its use. Returns null when the token is unknown or
+ * Finds the grant of an access token, and stores the time of this use. Returns null if the token is unknown or
  * expired.
  */
 export function useAccessToken(db: Db, token: string): Access | null {
@@ -205,8 +208,8 @@ export function useAccessToken(db: Db, token: string): Access | null {
 }
 
 /**
- * Stores the time of the last use of a grant. A locked or full database is ignored, because the token is valid in any
- * case.
+ * Stores the time of the last use of a grant. Does nothing if the database is locked or full, because the request is
+ * allowed in any case.
  */
 function noteUse(db: Db, id: string): void {
   try {
@@ -217,8 +220,8 @@ function noteUse(db: Db, id: string): void {
 }
 
 /**
- * Revokes a token of this client. Revoking a refresh token ends the grant. Revoking an access token does not end the
- * grant. An unknown token, or a token of another client, changes nothing.
+ * Revokes a token of this client. The end of a refresh token ends the whole grant. The end of an access token does
+ * not. A token that is unknown or belongs to another client is ignored.
  */
 export function revokeToken(db: Db, token: string, { clientId }: { clientId: string }): void {
   db.tx(() => {
@@ -233,7 +236,7 @@ export function revokeToken(db: Db, token: string, { clientId }: { clientId: str
   })
 }
 
-/** Lists the grants of an account whose code was exchanged for tokens, newest first. */
+/** Lists the grants of an account, newest first. A grant whose code was never exchanged is left out. */
 export function listGrants(db: Db, accountId: string): Grant[] {
   return db
     .list<Omit<Grant, 'scopes'> & { scope: string }>(
@@ -246,7 +249,7 @@ export function listGrants(db: Db, accountId: string): Grant[] {
     .map(({ scope, ...grant }) => ({ ...grant, scopes: scopesIn(scope) }))
 }
 
-/** Ends a grant of this account. Returns false when the account has no such grant. */
+/** Ends a grant of this account. Returns false if the account has no grant with this id. */
 export function revokeGrant(db: Db, accountId: string, id: string): boolean {
   return db.run('delete from grants where id = $id and account_id = $accountId', { id, accountId }) > 0
 }
@@ -268,7 +271,7 @@ export function purgeGrants(db: Db): void {
   })
 }
 
-/** Returns the code challenge of a code verifier, by the method S256 of RFC 7636. */
+/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636. */
 function challengeOf(codeVerifier: string): string {
   return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
 }

@@ -1,12 +1,14 @@
-// Records the time of the last use of each key. A sweep writes the times from memory to the database. A GET request
-// therefore never waits for the write lock of the database.
+// Records when each key was last used. The times are first kept in memory, and a sweep writes them to the database. A
+// GET request therefore never waits for the write lock of the database.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type KeyUses = {
   note(keyId: string): void
-  /** Writes the times to the database. Skips a key whose stored time is less than `keyUseEveryMs` older. */
+  /**
+   * Writes the times to the database. A time that is less than `keyUseEveryMs` after the stored one is not written.
+   */
   write(): void
 }
 

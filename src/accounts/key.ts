@@ -1,5 +1,6 @@
-// API keys. A key is shown only when it is created. The database stores the hash of the key, and the signing
-// secret of the key. The file secret.key in the data folder encrypts the signing secret.
+// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text, and
+// the signing secret of the key in encrypted form. The file secret.key in the data folder has the secret for this
+// encryption.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -13,10 +14,7 @@ export type Key = {
   name: string | null
   prefix: string
   createdAt: number
-  /**
-   * The time of the last request with this key. The stored time may be a minute too early. Null for a key that was
-   * never used.
-   */
+  /** The time of the last request with this key, or up to a minute earlier. Null for a key that was never used. */
   lastUsedAt: number | null
   revokedAt: number | null
 }
@@ -27,8 +25,8 @@ export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
 /**
- * Creates a key and returns its id and its text. The text is not stored. Returns null when the account
- * already has `activeKeysMax` active keys.
+ * Creates a key. Returns its id and its text, which is not stored. Returns null if the account already has
+ * `activeKeysMax` active keys.
  */
 export function createKey(
   db: Db,
@@ -68,12 +66,12 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** Returns the newest active key of an account, or null when the account has no active key. */
+/** Returns the newest active key of an account, or null if the account has no active key. */
 export function findNewestKey(db: Db, accountId: string): Key | null {
   return listKeys(db, accountId).findLast(({ revokedAt }) => revokedAt === null) ?? null
 }
 
-/** Revokes a key. Returns false when no key has this id. Returns true for a key that was already revoked. */
+/** Revokes a key. Returns false if no key has this id. For a key that was already revoked, returns true. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })
@@ -81,10 +79,7 @@ export function revokeKey(db: Db, id: string): boolean {
   })
 }
 
-/**
- * Returns the secret that signs the webhooks of jobs that were submitted with this key. Revoked keys also have this
- * secret.
- */
+/** Returns the secret that signs the webhooks of a key's jobs. A revoked key still has this secret. */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -93,7 +88,9 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** Returns false when the signing secrets in the database were encrypted with a different secret.key. */
+/**
+ * Returns false if the signing secrets in the database were encrypted with another secret.key than the present one.
+ */
 export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
   try {
@@ -104,7 +101,9 @@ export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   }
 }
 
-/** Derives the signing secret from a key. The receiver of a webhook derives the secret in the same way. */
+/**
+ * Derives the signing secret from the text of a key. The receiver of a webhook derives the secret in the same way.
+ */
 export function signingSecretOf(key: string): string {
   return sha256(key)
 }

@@ -1,5 +1,5 @@
-// The ledger: deposits, and the reserves of jobs with their settlement or release. SQL triggers in
-// 001_init.sql update the balance of the account at each entry.
+// The ledger: deposits, and for each job a reserve that is later settled or released. With each entry, SQL triggers
+// in 001_init.sql update the balance of the account.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -7,14 +7,14 @@ import { limits } from '../limits.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
-/** The error of an entry that the ledger does not allow, for example a second settlement of one job. */
+/** The error for an entry that the ledger does not allow, such as a second settlement of one job. */
 export class LedgerError extends Error {}
 
 export function deposit(db: Db, accountId: string, cents: number): void {
   add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
 }
 
-/** Reserves the price of a job. Returns false and changes nothing when the available balance is too small. */
+/** Reserves the price of a job. If the available balance is too small, returns false and changes nothing. */
 export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
   return db.tx(() => {
     if (findMoney(db, accountId).availableUnits < units) return false
@@ -24,16 +24,16 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
 }
 
 /**
- * Settles the reserve of a job: turns it into a charge. Throws a LedgerError when the job has no reserve or was already
- * settled or released.
+ * Settles the reserve of a job, so that the reserved amount becomes a charge. Throws a LedgerError if the job has no
+ * reserve, or if its reserve was already settled or released.
  */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)
 }
 
 /**
- * Releases the reserve of a job and returns the amount. Returns 0 when the job has no reserve, for example because an
- * earlier call released the reserve.
+ * Releases the reserve of a job, and returns its amount. Returns 0 if the job has no reserve, or if the reserve was
+ * already released.
  */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
@@ -49,7 +49,7 @@ export function release(db: Db, accountId: string, jobId: string): number {
 }
 
 /**
- * Returns the reserved amount that was released when the job ended. Returns 0 when the job had no reserve or was
+ * Returns the amount of the reserve that was released at the end of a job. Returns 0 if the job had no reserve or was
  * charged.
  */
 export function findReleased(db: Db, jobId: string): number {

@@ -1,4 +1,5 @@
-// The texts of mails, and their sending over SMTP. If no mail server is set, writes each mail to a folder as a file that mail programs can open.
+// The texts of mails, and sending them by SMTP. If no mail server is set, each mail is written to a folder, as a file
+// that mail programs can open.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -12,11 +13,11 @@ export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
   /**
-   * Sends a mail. Rejects when the mail server refuses the mail. The error contains neither the text of the mail nor
-   * the password of the mail server.
+   * Sends a mail. Rejects if the mail server refuses the mail. The error contains neither the text of the mail nor
+   * the password for the mail server.
    */
   send(mail: Mail): Promise<void>
-  /** Aborts the mails that are being sent. */
+  /** Aborts sending. */
   close(): void
 }
 
@@ -35,7 +36,7 @@ export function openMailer(options: MailOptions): Mailer {
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
-/** Connects to the mail server and signs in, without sending a mail. Rejects if the connection or the sign-in fails. */
+/** Connects to the mail server and signs in, but sends no mail. Rejects if the connection or the sign-in fails. */
 export async function checkMailServer(smtpUrl: string): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
@@ -51,7 +52,7 @@ export async function checkMailServer(smtpUrl: string): Promise<void> {
   }
 }
 
-/** Returns the mail with the link that verifies a new account. */
+/** Returns the mail with the link by which a new account is verified. */
 export function verificationMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
@@ -75,7 +76,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // An object is exactly one address for nodemailer. A string could be parsed as a list of addresses.
+          // nodemailer reads an object as one address. It could read a string as a list of addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,
@@ -100,8 +101,8 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // Ids sort by time, so the files of mails also sort by time. The mail is written as a draft, so that a program
-      // that watches the folder never reads an incomplete mail.
+      // The name of the file begins with an id, and ids sort by time, so the files sort by time too. The mail is
+      // first written as a draft, because another program may watch the folder and must not read an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()
@@ -134,8 +135,8 @@ function listMail(dataDir: string): string[] {
 }
 
 /**
- * Formats a mail as a file. The text is not encoded, because an encoding would break a long link into several
- * lines.
+ * Formats a mail as a file. The text of the mail is not encoded, because an encoding would break a long link into
+ * several lines.
  */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {
@@ -152,9 +153,7 @@ function message({ to, subject, text }: Mail, from: string): string {
   return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
 }
 
-/**
- * Returns the domain for the email address of the sender. In an email address, an IP address needs brackets.
- */
+/** Returns the domain for the sender's email address. An IP address in an email address is in brackets. */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

@@ -8,13 +8,13 @@ const cost = {
   timeCost: limits.passwordHashPasses,
 } as const
 
-/** A hash that no known password matches. Its check takes as long as the check of a stored hash. */
+/** A hash that matches no password. Checking it takes as long as checking the hash of an account. */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs `work` after all earlier calls. Hashes are computed one after the other, because each hash needs
+ * Calls `work` when all earlier calls have ended. Hashes are computed one after the other, because each one needs
  * `passwordHashBytes` of memory.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -27,7 +27,10 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, cost))
 }
 
-/** Compares a password with a stored hash. `hash` is null when there is no account; the result is then false. */
+/**
+ * Compares a password with a stored hash. `hash` is null if there is no account. The result is then false, after the
+ * same time.
+ */
 export function isPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(() => Bun.password.verify(password, hash ?? unmatchedHash))
 }

@@ -1,9 +1,9 @@
-// Prices and amounts of money. The unit of money is 1/3600 cent. A price of N cents an hour is a price of N
+// Prices, and conversions of amounts of money. The unit of money is 1/3600 cent, so a price of N cents an hour is N
 // units a second.
 
 import { limits } from '../limits.ts'
 
-/** Returns the price of audio in units. The duration is rounded down to whole seconds. */
+/** Returns the price of audio in units. A started second is not counted. */
 export function priceOf(durationMs: number, pricePerHourCents: number): number {
   return wholeSeconds(durationMs) * pricePerHourCents
 }
@@ -16,7 +16,7 @@ export function centsOf(units: number): number {
   return units / limits.unitsPerCent
 }
 
-/** Converts dollars to cents: `7.5` becomes 750. Returns null when the text is not an amount of money. */
+/** Converts dollars to cents: `7.5` becomes 750. Returns null if the text is not an amount of money. */
 export function parseDollars(text: string): number | null {
   const [, dollars, cents = ''] = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) ?? []
   return dollars ? Number(dollars) * 100 + Number(cents.padEnd(2, '0')) : null

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 
 export type Session = {
   accountId: string
-  /** The API key that the person signed in with. Null for a sign-in with a password. */
+  /** The API key of the sign-in. Null if the person signed in with a password. */
   keyId: string | null
   createdAt: number
   lastUsedAt: number
@@ -19,8 +19,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
   expires_at as expiresAt`
 
 /**
- * Creates a session and returns its token. The database stores only the hash of the token. When the account has more
- * than `sessionsMax` sessions, deletes the sessions with the oldest last use.
+ * Creates a session and returns its token. An account can have `sessionsMax` sessions. If there are more, those that
+ * were not used for the longest time are deleted.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()
@@ -42,8 +42,8 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
 }
 
 /**
- * Finds the session of a token and stores the time of its use. Returns null when the token is unknown or expired, or
- * when the API key of the sign-in was revoked.
+ * Finds the session of a token, and stores the time of this use. Returns null if the token is unknown or expired, or
+ * if the API key of the sign-in was revoked.
  */
 export function useSession(db: Db, token: string): Session | null {
   const tokenHash = sha256(token)
@@ -58,8 +58,8 @@ export function useSession(db: Db, token: string): Session | null {
 }
 
 /**
- * Sets the expiry of a session to `sessionTtlMs` after the current time. Returns null when the database is locked or
- * full; the session then keeps its old expiry.
+ * Extends a session to `sessionTtlMs` from the current time. If the database is locked or full, returns null, and the
+ * session keeps its old expiry time.
  */
 function renew(db: Db, tokenHash: string): Session | null {
   const now = db.now()

@@ -1,5 +1,5 @@
-// The settings that an account can change: its password and its webhook address. Also the operator flag, which the
-// account cannot change.
+// The settings of an account that its owner can change: the password and the webhook address. Also the operator flag,
+// which the owner cannot change.
 
 import type { Db } from '../db/db.ts'
 

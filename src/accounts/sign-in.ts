@@ -1,4 +1,5 @@
-// Checks the credentials of a sign-in. The result and its duration do not reveal whether an account exists.
+// Checks the credentials of a sign-in. Neither the result nor the duration of a failed sign-in reveals whether an
+// account exists.
 
 import type { Db } from '../db/db.ts'
 import { normalEmail } from './email.ts'
@@ -14,8 +15,8 @@ export function signInWithKey(db: Db, text: string): SignedIn | null {
 }
 
 /**
- * Returns the account of an email address and a password. Returns null when the account does not exist or the
- * password is wrong. Both cases take equally long, because a password is hashed in both.
+ * Returns the account of an email address and a password. Returns null if the account does not exist or the password
+ * is wrong. Both cases take the same time, because a password is hashed in both.
  */
 export async function signInWithPassword(
   db: Db,

@@ -1,4 +1,4 @@
-// The statement of an account: its deposits and charges, newest first, each with the balance after the entry.
+// The statement of an account: its deposits and charges, newest first. Each entry has the balance after it.
 
 import type { Db } from '../db/db.ts'
 
@@ -12,7 +12,10 @@ export type StatementEntry = {
   createdAt: number
 }
 
-/** Lists the ledger entries of an account that change the balance. Reserves and releases do not change the balance. */
+/**
+ * Lists the entries of an account's ledger that change the balance. Reserves and releases are left out, because they
+ * do not change it.
+ */
 export function listStatement(
   db: Db,
   accountId: string,

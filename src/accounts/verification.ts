@@ -1,5 +1,5 @@
-// Verifies accounts. A new account gets a mail with a link. The link works once. The link expires after
-// `verificationTtlMs`.
+// Verifies the email addresses of accounts. A new account gets a mail with a link. The link works once, and expires
+// after `verificationTtlMs`.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -8,8 +8,8 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
 /**
- * Creates an unverified account and returns the token for its link. If the email address already has an unverified
- * account, only creates a token. Returns null when no mail may be sent: the account is already verified, or its last
+ * Creates an unverified account, and returns the token for its link. For an existing unverified account, only makes
+ * another token. Returns null if no mail may be sent, because the account is already verified, or because its last
  * mail is younger than `verificationMailEveryMs`.
  */
 export function createVerification(
@@ -36,8 +36,8 @@ export function createVerification(
 }
 
 /**
- * Returns true if the account got a mail within `verificationMailEveryMs`. The limit is needed, because
- * anyone can sign up with the email address of another person.
+ * Returns true if the account got a mail within `verificationMailEveryMs`. Without this limit, anyone could send many
+ * mails to the email address of another person.
  */
 function hadMail(db: Db, accountId: string): boolean {
   const expiresAfter = db.now() + limits.verificationTtlMs - limits.verificationMailEveryMs
@@ -46,8 +46,8 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account of a link. `token` is the secret part of the link. Returns false when the link is
- * unknown, used or expired, or when the account is already verified.
+ * Verifies the account of a link. `token` is the secret part of the link. Returns false if the link is unknown, used
+ * or expired, or if the account is already verified.
  */
 export function useVerification(db: Db, token: string): boolean {
   return db.tx(() => {
@@ -64,9 +64,7 @@ export function useVerification(db: Db, token: string): boolean {
   })
 }
 
-/**
- * Deletes expired links. Then deletes old accounts that were never verified and have no link and no money.
- */
+/** Deletes expired links. Then deletes old accounts that were never verified, and that have no link and no money. */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {
     const now = db.now()

@@ -1,5 +1,5 @@
-// The voices that an account has enrolled by name. A voice print is biometric data: it is stored encrypted, it is
-// never returned by the API, and it is deleted with the voice, with the account, and after the retention time.
+// The voices that an account has enrolled under names. A voice print is biometric data. It is stored in encrypted
+// form, and the API never returns it. It is deleted with the voice, with the account, or after the retention time.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -24,7 +24,7 @@ export function listVoices(db: Db, accountId: string): Voice[] {
   return db.list(`select ${columns} from voices where account_id = $accountId order by name`, { accountId })
 }
 
-/** Throws an ApiError when the account cannot enrol a voice of this name. */
+/** Throws an ApiError if the account cannot enrol a voice under this name. */
 export function requireNewName(db: Db, accountId: string, name: string): void {
   const voices = listVoices(db, accountId)
   if (voices.some(voice => voice.name === name))
@@ -52,12 +52,12 @@ export function enrolVoice(
   })
 }
 
-/** Returns false when the account has no voice of this id. */
+/** Deletes a voice. Returns false if the account has no voice with this id. */
 export function deleteVoice(db: Db, accountId: string, id: string): boolean {
   return db.run('delete from voices where id = $id and account_id = $accountId', { id, accountId }) > 0
 }
 
-/** Returns the decrypted prints of the account. */
+/** Returns the voice prints of the account, decrypted. */
 export function findPrints(
   db: Db,
   secrets: Secrets,
@@ -71,7 +71,7 @@ export function findPrints(
     .map(({ name, model, sealed }) => ({ name, model, print: JSON.parse(secrets.open(sealed)) }))
 }
 
-/** Records that these voices have named speakers. */
+/** Stores that these voices were used: that speakers were named by them. */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)
     db.run('update voices set used_at = $now where account_id = $accountId and name = $name', {
@@ -81,7 +81,7 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices that were neither enrolled nor used for `keptMs`. */
+/** Deletes the voices that were enrolled more than `keptMs` ago and were not used since then. */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
 }

@@ -3,7 +3,8 @@
 import steno from '../../package.json'
 
 /**
- * The commit from which the binary was built. The build defines this constant; a checkout does not have it.
+ * The commit from which the program was built. `scripts/build.ts` defines this constant. In a checkout it is
+ * undefined.
  */
 declare const STENO_COMMIT: string | undefined
 

@@ -1,5 +1,5 @@
-// Finds the carried files: the files that native code opens by their path. A checkout has these files in the
-// project folder. The binary contains copies, and unpacks the copies once.
+// Finds the carried files, which native code opens by their paths. In a checkout, these files are in the project
+// folder. The built program contains copies, and unpacks them once.
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -14,8 +14,8 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
 /**
- * Returns the path on disk of the file or folder at `path` in the project. Returns null if this build does
- * not contain the file or folder.
+ * Returns the path on disk for the file or folder at `path` in the project. Returns null if this build does not
+ * contain it.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -27,7 +27,7 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Sets the folder into which the binary unpacks its files. Child processes use the same folder. */
+/** Sets the folder into which the program unpacks its files. Child processes use the same folder. */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
@@ -40,22 +40,23 @@ export function cacheDir(): string {
 }
 
 /**
- * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. A
- * child process inherits no environment and no working folder.
+ * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. The
+ * child process inherits no other variables and no working folder.
  */
 export function nativeEnvironment(): Record<string, string> {
   unpackCarried()
   return { [folderVariable]: nativeHome() }
 }
 
-/** Unpacks the files of the binary. Throws an error that names the folder if the folder cannot be written. */
+/** Unpacks the files of the program. If the folder cannot be written, throws an error that names the folder. */
 export function unpackCarried(): void {
   if (carried !== null) unpackedFolder(carried)
 }
 
 /**
- * Returns the folder of the unpacked files. If the folder is missing, a child process unpacks the files. This process
- * does not unpack the files, because the pages of the binary that are read would stay in the memory of this process.
+ * Returns the folder of the unpacked files. If it does not exist, a child process unpacks the files. This process
+ * does not do so itself, because it would have to read the pages of the program file, and these pages would stay in
+ * its memory.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -66,11 +67,12 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the child process has failed, this call unpacks the files again and throws the error that occurs.
+  // If the child process failed, this process unpacks the files itself, and its error has the reason. Otherwise this
+  // call only returns the folder.
   return unpack(nativeHome(), files)
 }
 
-/** The entry point of the child process that unpacks the files. */
+/** The entry point of the child process that unpacks the files of the program. */
 export async function unpackFiles(): Promise<void> {
   if (carried !== null) unpack(nativeHome(), carried)
 }

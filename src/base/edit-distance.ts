@@ -1,4 +1,4 @@
-// The edit distance (Levenshtein) of two sequences: the letters of two names, or the words of two sentences.
+// The edit distance (Levenshtein) of two sequences, such as the letters of two names or the words of two sentences.
 
 /**
  * Returns the edit distance: the minimum number of insertions, deletions and substitutions that turn `one`
@@ -18,8 +18,8 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
 }
 
 /**
- * Returns the first of `names` that contains `given`. If no name contains `given`, returns the name with the
- * smallest edit distance to `given`. Returns null if `names` is empty.
+ * Returns the first of `names` that contains `given`. If none contains it, returns the name with the smallest edit
+ * distance to `given`. Returns null if `names` is empty.
  */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()
@@ -29,9 +29,7 @@ export function nearest(given: string, names: readonly string[]): string | null 
   return names[distances.indexOf(Math.min(...distances))] ?? null
 }
 
-/**
- * Returns the name of which `given` is probably a misspelling. Returns null if no name is similar to `given`.
- */
+/** Returns the name that was probably meant by the misspelt name `given`. Returns null if no name is similar. */
 export function findSimilar(given: string, names: readonly string[]): string | null {
   const name = nearest(given, names)
   if (name === null) return null
@@ -41,7 +39,7 @@ export function findSimilar(given: string, names: readonly string[]): string | n
   return isStart || isClose || hasSameLetters(given, name) ? name : null
 }
 
-/** Returns true if the letters differ only in their order: `prot` and `port`. */
+/** Returns true if both words have the same letters in any order, such as `prot` and `port`. */
 function hasSameLetters(one: string, other: string): boolean {
   return [...one].sort().join('') === [...other].sort().join('')
 }

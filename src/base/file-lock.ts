@@ -1,5 +1,5 @@
-// A lock between processes: an exclusive SQLite transaction on a separate file. The operating system
-// releases the lock when the process ends for any reason.
+// A lock between processes: an exclusive SQLite transaction on a file of its own. When the process ends for any
+// reason, the operating system releases the lock.
 
 import { Database } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'

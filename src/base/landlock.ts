@@ -1,6 +1,5 @@
-// Landlock: with this Linux feature a process restricts its own access to files, TCP and other processes.
-// The restriction applies to the calling thread, and to the threads and processes that the calling thread
-// starts later.
+// Landlock: a Linux feature by which a process restricts its own access to files, to TCP, and to other processes. The
+// restriction applies to the calling thread, and to all threads and processes that this thread starts later.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, openSync, statSync } from 'node:fs'
@@ -18,17 +17,20 @@ const right = {
 }
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
-/** The rights that a rule for a single file may have. The kernel refuses rights of folders in this rule. */
+/**
+ * The rights that a rule for a single file may contain. The kernel refuses such a rule if it contains a right that
+ * only folders have.
+ */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * The value of two further restrictions, with all their bits set. The TCP bits deny binding and connecting.
- * The scope bits deny connections to abstract sockets of other processes, and signals to these processes.
+ * All bits of the two further restrictions: the TCP bits forbid binding and connecting. The scope bits forbid
+ * connections to abstract sockets of other processes, and signals to other processes.
  */
 const all = 0b11n
 
 export type Paths = {
   read: string[]
-  /** The paths to which the process may write. The process cannot read such a path unless `read` lists the path too. */
+  /** The paths that the process may write. To read such a path, the process needs it in `read` too. */
   write: string[]
 }
 
@@ -39,16 +41,16 @@ export function landlockVersion(): number {
 }
 
 /**
- * Denies access to all files, except the files in these lists and the content of the folders in these lists.
- * Listing folders and device operations (ioctl) remain allowed. Returns false if the kernel has no Landlock or
- * refuses the restriction.
+ * Forbids access to all files except those in the lists, and except the content of the folders in the lists. Listing
+ * folders and device operations (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the
+ * restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
   const handled = (read | change) & ~right.readFolder
   const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // The size of the structure in bytes. A kernel refuses a structure that is larger than its version defines.
+  // The size of the structure, in bytes. An older kernel refuses a structure that is larger than its own.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(

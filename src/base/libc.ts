@@ -3,8 +3,8 @@
 import { dlopen, ptr } from 'bun:ffi'
 
 /**
- * The number of each system call. A pair has the number on x64 and the number on arm64. A single number is
- * valid on both.
+ * The number of each system call. A pair is the number on x64 and the number on arm64. A single number applies to
+ * both.
  */
 const numbers = {
   prctl: [157, 167],
@@ -29,7 +29,7 @@ function open() {
 }
 
 /**
- * Makes a system call and returns its result. Returns -1 if the call fails. On systems other than Linux
+ * Makes a system call and returns its result. Returns -1 if the call fails. On an operating system other than Linux,
  * every call fails.
  */
 export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
@@ -40,11 +40,11 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
   return Number(library.syscall(given, a, b, c, d, e))
 }
 
-/** The size of `struct timex`, which adjtimex fills. */
+/** The size of the structure `timex`, which adjtimex fills, in bytes. */
 const timexBytes = 208
 const unsynchronised = 5
 
-/** Returns false if no time service (NTP) synchronises the clock of the kernel. */
+/** Returns false if no time service (NTP) keeps the clock of the kernel in step. */
 export function isClockSynchronised(): boolean {
   return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
 }

@@ -1,4 +1,4 @@
-// The log on stderr: each line has a time, a name and fields. No line contains a key, a signed address or a
+// The log on stderr. Each line has a time, a name and fields. No line contains a key, a signed address or a
 // transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
@@ -11,8 +11,8 @@ let lowest: Level = 'info'
 export const levels = ['info', 'warn', 'error'] as const
 
 /**
- * Sets the format of the log, and the lowest level that is written. Before this call the log prints nothing. Only the
- * server calls this function, so a command prints only its own output.
+ * Sets the format of the log, and the lowest level that is written. Without this call, nothing is logged: only the
+ * server calls it, so that a command prints nothing but its own output.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen
@@ -26,8 +26,8 @@ export const log = {
 }
 
 /**
- * Returns the log fields of an unexpected error: its message and its stack. A response to a caller never
- * contains these fields.
+ * Returns the log fields of an unexpected error: its message and its stack. No response to a caller contains these
+ * fields.
  */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }

@@ -2,8 +2,8 @@
 // metric.
 
 /**
- * The upper bounds of the buckets of the histograms. `request` and `job` are seconds. `speed` is seconds of audio per
- * second of work.
+ * The upper bounds of the buckets of histograms. Those of `request` and `job` are in seconds. Those of `speed` are in
+ * seconds of audio per second of work.
  */
 const buckets = {
   request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
@@ -48,11 +48,14 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /** Removes all values of one metric, because the labels of its former values may no longer exist. */
+  /**
+   * Removes all values of a metric. Must be called before the values are set again if a set of labels may have
+   * disappeared.
+   */
   clear(name: Name): void
   /**
-   * Returns the counter of one metric with these labels. A caller that counts often keeps the result,
-   * because each call of this function searches for the counter.
+   * Returns the counter of a metric with these labels. A caller that counts often keeps this counter, because this
+   * function has to search for it.
    */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram
@@ -61,8 +64,8 @@ export type Metrics = {
 
 type Value = { value: number }
 /**
- * The content of a histogram. `bound` is the upper bound of a bucket. A bucket counts the values that are above the
- * bound of the previous bucket and not above its own bound.
+ * The content of a histogram. A bucket counts the values up to its own `bound` that are above the bound of the
+ * previous bucket.
  */
 type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 
@@ -117,7 +120,7 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** Returns the bounds of the buckets of a histogram. The list is empty for a counter or a gauge. */
+/** Returns the bounds of the buckets of a histogram. The list is empty for any other metric. */
 function boundsOf(name: Name): readonly number[] {
   const [kind] = declared[name]
   return kind === 'counter' || kind === 'gauge' ? [] : buckets[kind]

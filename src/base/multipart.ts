@@ -1,4 +1,4 @@
-// Reads a multipart/form-data body part by part (RFC 7578). The memory use does not depend on the size of a part.
+// Reads a multipart/form-data body (RFC 7578) part by part. The memory use does not depend on the sizes of the parts.
 
 import { limits } from '../limits.ts'
 
@@ -7,13 +7,13 @@ export class MultipartError extends Error {}
 
 export type Part = {
   name: string
-  /** The file name that the sender gave, or null when the part is a plain field. */
+  /** The file name that the sender gave. Null if the part is a plain field. */
   filename: string | null
   /** The bytes of the part. They must be read before the next part is requested. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** Returns the boundary of a Content-Type header. Returns null when the header does not describe a form. */
+/** Returns the boundary in a Content-Type header. Returns null if the header does not describe a form. */
 export function boundaryOf(contentType: string): string | null {
   const [, quoted, token] =
     /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;"]+))\s*(?:;|$)/i.exec(
@@ -23,7 +23,7 @@ export function boundaryOf(contentType: string): string | null {
   return boundary !== null && boundary.length <= limits.formBoundaryLengthMax ? boundary : null
 }
 
-/** Yields the parts of a form. Throws a MultipartError when the form is damaged or incomplete. */
+/** Yields the parts of a form. Throws a MultipartError if the form is damaged or incomplete. */
 export async function* readMultipart(
   chunks: AsyncIterable<Uint8Array>,
   boundary: string,
@@ -47,8 +47,8 @@ class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
   /**
-   * The received bytes that are not processed yet. A delimiter begins with a line break, but the first delimiter of a
-   * form has no line break. So a line break is inserted before the form.
+   * The bytes that were received and not processed yet. They start with an added line break: a delimiter begins with
+   * a line break, but the first delimiter of a form is sent without one.
    */
   #held: Buffer = Buffer.from('\r\n')
 
@@ -73,7 +73,7 @@ class FormBytes {
     }
   }
 
-  /** Returns true after the delimiter that ends the form. */
+  /** Returns true if the last delimiter was the one that ends the form. */
   async isLastDelimiter(): Promise<boolean> {
     while (this.#held.length < 2) await this.#readMore()
     return this.#held.toString('latin1', 0, 2) === '--'
@@ -90,7 +90,7 @@ class FormBytes {
     }
   }
 
-  /** Reads the bytes after the end of the form, so that the connection can be used again. */
+  /** Reads the bytes after the end of the form, so that the connection can carry another request. */
   async skipEpilogue(): Promise<void> {
     let left = limits.formAroundBytesMax - this.#held.length
     for (;;) {
@@ -101,14 +101,15 @@ class FormBytes {
     }
   }
 
-  /** Stops reading the body of the request. */
+  /** Stops reading the body. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }
 
   /**
-   * Returns the position in the held bytes from which on all bytes may be the beginning of a delimiter. Usually this
-   * position is the length of the held bytes: no byte may be a delimiter, and the next chunk is not copied.
+   * Returns the position in the held bytes at which a delimiter may begin whose end has not arrived yet. Usually no
+   * delimiter begins there. The position is then the length of the held bytes, so nothing is copied for the next
+   * chunk.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)
@@ -150,7 +151,9 @@ function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
   return { name, filename: parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename\\*') }
 }
 
-/** Returns the value of a parameter, with or without quotes. In a value, a quote is escaped as `\"` or as `%22`. */
+/**
+ * Returns the value of a parameter, which may be in quotes. A quote inside the value is written as `\"` or as `%22`.
+ */
 function parameterOf(disposition: string, name: string): string | null {
   const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')
   const [, quoted, token] = pattern.exec(disposition) ?? []

@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs'
 
 /**
- * Reads `length` bytes from the offset `at` of an open file. The position in the file stays unchanged. The
- * result is shorter if the file ends earlier.
+ * Reads `length` bytes at the offset `at` of an open file. The read position of the file does not change. The result
+ * is shorter if the file ends earlier.
  */
 export function readAt(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)

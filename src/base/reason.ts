@@ -1,16 +1,13 @@
 /**
- * Returns the message of an error. Converts any other thrown value to text. When a resource of a `using` declaration
- * cannot be released after an error, the message is that of the first error.
+ * Returns the message of an error, or the text of any other thrown value. If releasing a resource of a `using`
+ * declaration fails after an error, returns the message of that first error.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof SuppressedError) return reasonOf(error.suppressed)
   return error instanceof Error ? error.message : String(error)
 }
 
-/**
- * Returns only the first line of the message of an error, because native libraries append a stack to their
- * messages.
- */
+/** Returns the first line of an error's message. Native libraries append a stack to their messages. */
 export function firstLineOf(error: unknown): string {
   return reasonOf(error).replace(/\n.*/s, '')
 }

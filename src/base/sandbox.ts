@@ -1,6 +1,6 @@
-// The sandbox of the engine: a process gives up its rights before it handles untrusted data. If the kernel does not
-// support a protection, the process keeps the rights that this protection would remove. The media program does not use
-// this file; it confines itself (native/media/confine.c).
+// The sandbox of the engine: a process gives up its rights before it handles untrusted data. If the kernel lacks a
+// protection, the process keeps the rights that this protection would remove. (The media program has a sandbox of its
+// own, in native/media/confine.c.)
 
 import { ptr } from 'bun:ffi'
 import { landlockVersion, type Paths, restrictTo } from './landlock.ts'
@@ -9,11 +9,11 @@ import { canDenyCalls, denyCalls } from './seccomp.ts'
 
 const setDumpable = 4
 const setNoNewPrivileges = 38
-/** The capability CAP_DAC_OVERRIDE: with it root reads and writes the files of every user. */
+/** The capability CAP_DAC_OVERRIDE, by which root reads and writes the files of every user. */
 const anyFile = 0b10
 
 /**
- * Removes all rights of this process except access to these paths, the start of programs, and signals to its own
+ * Removes all rights of this process, except to access these paths, to start programs, and to send signals to its own
  * children. The process cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
@@ -23,15 +23,14 @@ export function giveUpAllBut(paths: Paths): void {
 }
 
 /**
- * Takes all capabilities from this process, except `anyFile`. A program that this process starts cannot gain
- * more.
+ * Removes all capabilities of this process except `anyFile`. A program that this process starts cannot regain them.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
-  // The six numbers are the effective, permitted and inheritable capabilities: first their lower 32 bits,
-  // then their upper 32 bits. A process without capabilities gains none by this call.
+  // The six numbers are the effective, permitted and inheritable capabilities: first the lower 32 bits of each, then
+  // the upper 32 bits. The call cannot add capabilities that the process does not have.
   systemCall('capset', ptr(header), ptr(new Uint32Array([anyFile, anyFile, 0, 0, 0, 0])))
 }
 

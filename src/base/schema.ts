@@ -4,8 +4,9 @@
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
 /**
- * Returns a schema option for keywords that appear only in the OpenAPI document. The schema does not check values
- * against these keywords. The handler of the request checks the value, and has a specific error for a wrong value.
+ * Returns a schema option for keywords that are only documentation: they appear in the OpenAPI document, but values
+ * are not checked against them. The handler of the request checks the value itself, and has a specific error for a
+ * wrong value.
  */
 export const documented = (keywords: {
   format?: string
@@ -26,8 +27,8 @@ TypeRegistry.Set<LengthRange>('Text', ({ minLength, maxLength }, value) => {
 })
 
 /**
- * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units, so
- * an emoji would count as two characters.
+ * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units,
+ * in which an emoji has the length 2.
  */
 export const text = (options: SchemaOptions & LengthRange) =>
   Type.Unsafe<string>({ ...options, [Kind]: 'Text', type: 'string' })

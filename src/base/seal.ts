@@ -1,4 +1,4 @@
-// The secret of a data folder. Keys that are derived from it encrypt the signing secrets of webhooks, and
+// The secret of a data folder. Keys that are derived from this secret encrypt the signing secrets of webhooks, and
 // sign upload addresses and cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ export type Secrets = {
   /** Encrypts a text. `open` decrypts it. */
   seal(text: string): string
   open(sealed: string): string
-  /** Signs a text. A signature is valid only for the `purpose` for which it was made. */
+  /** Signs a text. The signature is valid only for this `purpose`. */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }
@@ -67,8 +67,8 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
-  // If another process created the secret first, place() does nothing. This process then uses the secret of
-  // the other process.
+  // If another process created a secret first, place() does nothing, and this process uses the secret of the other
+  // one.
   draft.place()
 }
 

@@ -1,13 +1,13 @@
-// A seccomp filter of system calls, for a process that handles untrusted data. The filter denies the listed
-// calls to every thread of the process, permanently. A denied call fails with EPERM, or with ENOSYS where
-// stated, and the process continues.
+// A seccomp filter of system calls, for a process that handles untrusted data. The filter denies the listed calls to
+// every thread of the process, for ever. A denied call fails with EPERM, or with ENOSYS where a comment says so, and
+// the process continues.
 
 import { ptr } from 'bun:ffi'
 import { systemCall } from './libc.ts'
 
 /**
- * The number of a system call on x64 and its number on arm64. The second number is null if arm64 does not
- * have the call. A single number is valid on both.
+ * The number of a system call on x64, and its number on arm64, which is null if arm64 does not have the call. A
+ * single number applies to both.
  */
 type Numbers = number | readonly [x64: number, arm64: number | null]
 type Machine = 'x64' | 'arm64'
@@ -25,7 +25,7 @@ const calls = {
     kcmp: [312, 272],
     perf_event_open: [298, 241],
   },
-  /** Changes to the kernel itself, and parts of the kernel in which many vulnerabilities were found. */
+  /** Changes to the kernel itself, and access to parts of the kernel that often had vulnerabilities. */
   kernel: {
     bpf: [321, 280],
     userfaultfd: [323, 282],
@@ -77,10 +77,9 @@ const af = { unix: 1, netlink: 16 }
 const terminalInput = [0x5412, 0x541c]
 
 /**
- * A rule for a call that is denied for some values of one argument and allowed for the other values.
- * `argument` is the index of this argument, counted from 0. With `only`, the call is allowed for the listed
- * values and denied for all others. With `not`, the call is denied for the listed values and allowed for all
- * others.
+ * A rule for a call that depends on one of its arguments. `argument` is the index of this argument, counted from 0.
+ * With `only`, the call is allowed for the listed values and denied for all others. With `not`, the call is denied
+ * for the listed values and allowed for all others.
  */
 type Rule = { call: Numbers; argument: number } & ({ only: readonly number[] } | { not: readonly number[] })
 
@@ -92,18 +91,18 @@ const rules: readonly Rule[] = [
 const eperm = 1
 const enosys = 38
 /**
- * The first number of the system calls that are newer than the lists above. These calls fail with ENOSYS, as on a
- * kernel that does not have them.
+ * The first number that no list above covers, because its system call is newer than the lists. Such a call fails with
+ * ENOSYS, as on a kernel that does not have it.
  */
 const firstUnknown = 470
 /** The first call number of the x32 ABI, a second interface of x64. */
 const x32 = 0x40000000
 
-/** Offsets, in bytes, of the fields in the data that the filter receives about a call. */
+/** Offsets, in bytes, of the fields in the structure that describes a call to the filter. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
-/** The constants by which the kernel names the architecture of a call. */
+/** The constants by which the kernel names the architecture of a process. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number]
@@ -163,9 +162,7 @@ function filterProgram(machine: Machine): Uint8Array {
   return bytes
 }
 
-/**
- * Returns the instructions that apply one rule. The filter skips these instructions for every other call.
- */
+/** Returns the instructions for one rule. For every other call, the filter skips them. */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)
@@ -181,8 +178,8 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
 }
 
 /**
- * Returns the instructions that end the filter with the verdict `given` if the test is true. If the test is
- * false, the filter continues with the next instruction.
+ * Returns instructions that end the filter with the answer `given` if the test is true. Otherwise the filter
+ * continues after these instructions.
  */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]

@@ -1,20 +1,20 @@
-// A fair semaphore: waiting keys take turns, and no key may hold so many slots that another key finds no
-// free slot. A key is a text that names a caller, such as an account id.
+// A fair semaphore: keys take turns, and a key can never hold so many slots that another key finds none free. A key
+// is a text that names a caller, such as the id of an account.
 
 export type Semaphore = {
   /**
-   * Calls `work` when `key` gets a slot, and returns its result. If `signal` is aborted before that, rejects
-   * with the reason of the signal.
+   * Calls `work` when `key` gets a slot, and returns the result of `work`. Rejects with the reason of the signal if
+   * `signal` is aborted before that.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Gives `key` no further slot until `over` resolves. Slots that the key already holds are not affected. */
+  /** Gives `key` no further slot until `over` resolves. The key keeps the slots that it already holds. */
   rest(key: string, over: Promise<void>): Promise<void>
 }
 
 /**
- * The maximum ratio between the slots that one key holds and the slots that stay free. The first key gets at most three
- * quarters of all slots. The second key gets at most three quarters of the remaining slots, and so on. Slots stay free
- * for the next key because running work is never interrupted.
+ * The highest ratio between the slots that one key holds and the slots that are free. The first key gets at most
+ * three quarters of all slots, the second key at most three quarters of the others, and so on. Some slots stay free
+ * for the next key, because running work is never interrupted.
  */
 const heldPerFree = 3
 
@@ -37,8 +37,8 @@ class Queues {
   }
 
   /**
-   * Removes the next work of the first key that `mayTake` accepts, and moves this key to the end. Returns null when
-   * `mayTake` accepts no waiting key.
+   * Removes and returns the next work of the first key that `mayTake` accepts, and moves this key to the end. Returns
+   * null if `mayTake` accepts none of the waiting keys.
    */
   takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
     for (const [key, queue] of this.#queues) {
@@ -56,7 +56,7 @@ class Queues {
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** The number of rests of each key that are not over. */
+  /** For each key, the number of calls of `rest` that are not over. */
   const rests = new Map<string, number>()
   const queues = new Queues()
 
@@ -123,7 +123,7 @@ export function openSemaphore(slots: number): Semaphore {
   }
 }
 
-/** Adds to the count of a key, and removes the key when its count is 0. */
+/** Adds `change` to the count of a key. Removes the key if its count becomes 0. */
 function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change
   if (count > 0) counts.set(key, count)

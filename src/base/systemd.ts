@@ -1,5 +1,4 @@
-// Notifies systemd that the service is ready, alive or stopping. If systemd did not start the service,
-// nothing is sent.
+// Tells systemd when the service is ready, alive or stopping. Sends nothing if systemd did not start the service.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'
@@ -7,11 +6,10 @@ import { systemCall } from './libc.ts'
 
 export type Systemd = {
   /**
-   * Reports that the service is ready. After that, sends a heartbeat twice in each interval of the watchdog
-   * of systemd.
+   * Reports that the service is ready. From then on, sends a heartbeat twice in each interval of systemd's watchdog.
    */
   ready(): void
-  /** Reports that the service is stopping. Ends the heartbeat. */
+  /** Reports that the service is stopping, and ends the heartbeat. */
   stopping(): void
 }
 
@@ -34,8 +32,8 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
 }
 
 /**
- * Sends a message with system calls, because Bun has no datagram sockets with a path. An error is ignored, so the
- * message can be lost.
+ * Sends a message by system calls, because Bun has no datagram sockets with a path. An error is ignored, so a message
+ * can be lost.
  */
 function send(path: string, state: string): void {
   const unix = 1
@@ -47,15 +45,15 @@ function send(path: string, state: string): void {
     const address = addressOf(path)
     if (systemCall('connect', socket, ptr(address), address.length) === 0) writeSync(socket, state)
   } catch {
-    // The receiver's queue is full.
+    // The queue of the receiver is full, so the message is lost.
   } finally {
     closeSync(socket)
   }
 }
 
 /**
- * Returns the bytes of the structure sockaddr_un for a path. A path that begins with @ names an abstract
- * socket: the first byte of its name is zero.
+ * Returns the bytes of the structure sockaddr_un for a path. A path that begins with @ names an abstract socket,
+ * whose name has a zero byte in place of the @.
  */
 export function addressOf(path: string): Uint8Array {
   const family = [1, 0]

@@ -1,4 +1,4 @@
-// Unpacks the files of the binary once, into a folder whose name is their hash.
+// Unpacks the files of the program once, into a folder that has their hash as its name.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,9 +7,7 @@ import { Draft, removeOldDrafts } from './whole-file.ts'
 
 type Files = { hash: string; files: Record<string, string> }
 
-/**
- * Returns the folder below `home` that contains the files. Writes the files if the folder does not exist yet.
- */
+/** Returns the folder below `home` that holds the files. If it does not exist yet, writes the files there. */
 export function unpack(home: string, { hash, files }: Files): string {
   const folder = join(home, hash)
   if (existsSync(folder)) {
@@ -23,8 +21,8 @@ export function unpack(home: string, { hash, files }: Files): string {
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR or STENO_CACHE_DIR names another place`,
     )
   }
-  // Removes only the folders that this function created for other hashes. The same place holds the folder of
-  // the CUDA provider, which must stay.
+  // Removes the folders of other hashes, which other versions of the program have left. The folder of the CUDA
+  // provider is in the same place and must stay.
   for (const name of readdirSync(home)) {
     if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
       rmSync(join(home, name), { recursive: true, force: true })
@@ -41,7 +39,6 @@ function write(folder: string, files: Record<string, string>): void {
     const bytes = readFileSync(inside)
     writeFileSync(path, inside.endsWith('.zst') ? Bun.zstdDecompressSync(bytes) : bytes, { mode: 0o700 })
   }
-  // If another process wrote the folder first, place() does nothing, because the files of both processes are
-  // the same.
+  // If another process wrote the folder first, place() does nothing. The files of both processes are the same.
   draft.place()
 }

@@ -1,9 +1,9 @@
-// A clock for timeouts: its time passes only while the process runs.
+// A clock for timeouts. It leaves out the time for which the machine or the process was suspended.
 
 /**
- * Returns a function that reads the clock, in milliseconds since the clock was opened. The caller must read
- * the clock at least once every `stepMsMax`. If more time has passed since the last reading, the machine or
- * the process was suspended, and only `stepMsMax` is counted.
+ * Returns a function that reads the clock, in milliseconds since it was opened. The clock must be read at least once
+ * every `stepMsMax`. If more time has passed since the last reading, the process was suspended, and only `stepMsMax`
+ * is counted.
  */
 export function openUptime(monotonic: () => number, { stepMsMax }: { stepMsMax: number }): () => number {
   let uptime = 0

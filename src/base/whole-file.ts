@@ -1,5 +1,5 @@
-// Atomic creation of files and folders. A file or folder is first written as a draft beside its target. When
-// the draft is complete, it is renamed or linked to the target.
+// Creates files and folders atomically. The content is first written to a draft beside the target. The complete draft
+// is then renamed or linked to the target.
 
 import {
   closeSync,
@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a new path for a draft of this file or folder. The path contains no process id, because two
- * containers that share a folder may have processes with the same id.
+ * Returns the path for another draft of this file or folder. The path does not contain the process id, because two
+ * containers with a common folder may have processes with the same id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`
@@ -28,8 +28,8 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Removes the old drafts in a folder, which killed processes have left. Keeps a recent draft, because a
- * process may still be writing it.
+ * Removes the old drafts in a folder, left by processes that were killed. A recent draft stays, because a process may
+ * still write it.
  */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
@@ -41,8 +41,8 @@ export function removeOldDrafts(folder: string): void {
 }
 
 /**
- * A draft of a file or folder. A caller declares the draft with `using`, writes to `path`, then calls `place` or
- * `replace`. Without a call of `place` or `replace`, the draft is removed at the end of the block.
+ * A draft of a file or folder. The owner declares it with `using`, writes to `path`, and calls `place` or `replace`.
+ * If neither is called, the draft is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string
@@ -60,7 +60,7 @@ export class Draft implements Disposable {
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // Linking fails if the target exists. Renaming a folder fails if the target is a folder with content.
+      // If the target exists, linking a file fails. Renaming a folder fails if the target is a folder with content.
       if (isFolder) renameSync(this.path, this.#target)
       else linkSync(this.path, this.#target)
     } catch (error) {
@@ -84,8 +84,8 @@ export class Draft implements Disposable {
 }
 
 /**
- * Renames a folder to `target`. If `target` exists, it is first renamed and later removed. No process ever
- * finds an incomplete folder at `target`.
+ * Renames a folder to `target`. An existing folder at `target` is first renamed, and removed afterwards. So no
+ * process ever sees an incomplete folder at `target`.
  */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {
@@ -99,15 +99,15 @@ export function replaceFolder(path: string, target: string): void {
       renameSync(path, target)
       return
     } catch (error) {
-      // Between the two renames another process has created the target again. The loop starts again.
+      // Another process has created the target again between the two renames, so the loop tries again.
       if (!isTaken(error)) throw error
     }
   }
 }
 
 /**
- * Syncs all content to the disk before the rename. Without the sync, a power cut could leave empty files at the target.
- * Returns true if `path` is a folder.
+ * Writes all content through to the disk before the rename. Otherwise a power cut could leave empty files at the
+ * target. Returns true if `path` is a folder.
  */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()

@@ -1,5 +1,5 @@
-// Extracts single files from a zip archive: to the disk in constant memory, or to memory. Checks the size and the CRC of
-// each file. Refuses an archive above 4 GB.
+// Extracts single files from a zip archive, to the disk or to memory. Extracting to the disk needs constant memory.
+// The size and the CRC of each file are checked. An archive above 4 GB is refused.
 
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
@@ -10,12 +10,12 @@ import { readAt } from './read-at.ts'
 export type ZipEntry = {
   name: string
   size: number
-  /** The size in the archive, in bytes. `size` is the size after extraction. */
+  /** The size of the file in the archive, in bytes. `size` is its size after extraction. */
   packed: number
   crc: number
   /** True if the file is compressed with Deflate, false if it is stored unchanged. */
   deflated: boolean
-  /** The offset in the archive at which the header of this file begins. */
+  /** The offset of the file's header in the archive. */
   at: number
 }
 
@@ -68,8 +68,8 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
 }
 
 /**
- * Extracts one file of the archive to `target`. Throws if the size or the CRC of the file is wrong; `target` is then
- * incomplete or damaged.
+ * Extracts one file of the archive to `target`. Throws if its size or its CRC is wrong. The content of `target` is
+ * then incomplete or damaged.
  */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)
@@ -82,7 +82,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
       done(size > entry.size ? new Error(`${entry.name} is longer than ${path} says`) : null, bytes)
     },
   })
-  // A read stream cannot read an empty range.
+  // A read stream cannot read an empty range, so an empty file has an empty stream.
   const source =
     entry.packed === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + entry.packed - 1 })
   if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
@@ -104,7 +104,7 @@ export function readEntry(path: string, entry: ZipEntry): Buffer {
   }
 }
 
-/** Returns the offset in the archive at which the content of `entry` begins. */
+/** Returns the offset in the archive at which the content of a file begins. */
 function contentOf(path: string, entry: ZipEntry): number {
   const file = openSync(path, 'r')
   try {
