@@ -1,5 +1,5 @@
-// Copies of the database. A copy consists of two files: FILE is the database, FILE.key is the secret that decrypts parts
-// of it.
+// Copies of the database. A copy consists of two files: FILE is the database, and FILE.key is the secret that
+// decrypts some of its columns.
 
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { databasePath, openDb } from './db.ts'
 
-/** Throws when the file is not an intact database of steno. */
+/** Throws if the file is not an intact database of steno. */
 export function checkCopy(file: string): void {
   let result: unknown
   try {
@@ -27,15 +27,15 @@ export function checkCopy(file: string): void {
 
 /** Returns the files of a copy, with their places in the data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
-  // The secret is first. Otherwise a server that starts between the two files would create another secret, which cannot
-  // decrypt the restored database.
+  // The secret is placed first. A server that starts before the database is in place then finds this secret.
+  // Otherwise it would create another one, which cannot decrypt the restored database.
   return [
     { from: `${file}.key`, to: secretPath(dataDir) },
     { from: file, to: databasePath(dataDir) },
   ]
 }
 
-/** Restores a copy into a data folder without a database. Applies the migrations that the copy lacks. */
+/** Restores a copy into a data folder without a database, and applies the migrations that the copy lacks. */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   for (const { from, to } of files) {
     using draft = new Draft(to)

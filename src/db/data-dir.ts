@@ -1,5 +1,4 @@
-// Opens the data folder, which contains everything that the service stores. Only one server may use a data
-// folder.
+// Opens the data folder, which contains everything that the service stores. At most one server may use a data folder.
 
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,15 +7,14 @@ import { reasonOf } from '../base/reason.ts'
 import { isDraft } from '../base/whole-file.ts'
 import { databasePath } from './db.ts'
 
-/** The names that a data folder may contain. `lost+found` is a folder in the root of many file systems. */
+/** Matches the names that a data folder may contain. `lost+found` is a folder in the root of many file systems. */
 const ownNames =
   /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder. Only its owner may enter it. Throws when the folder contains files of another
- * program. Throws when the folder has media but no database, because the server removes media that belongs to
- * no job. `restoring` is true when a backup of the database will be copied into the folder; then media is
- * allowed.
+ * Creates the data folder, which only its owner may enter. Throws if the folder exists and contains files of another
+ * program. Throws if it contains media but no database, because the server would remove the media as unknown files.
+ * With `restoring`, media are allowed, because the caller copies a database into the folder.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -33,8 +31,8 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /**
- * Returns true if the database contains data. After a crash soon after the start, only the write-ahead log contains
- * data.
+ * Returns true if the folder has a database with content. Soon after the first start, all content may still be in the
+ * write-ahead log.
  */
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
@@ -55,15 +53,15 @@ function requireNoMedia(dataDir: string): void {
   }
 }
 
-/** Tells whether a folder is a symbolic link. The server removes no unknown media from it: a pair of servers may share it. */
+/**
+ * Returns true if the folder is a symbolic link. The server removes no unknown media from such a folder, because a
+ * pair of servers may share it.
+ */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()
 }
 
-/**
- * Locks the data folder. Returns the function that releases the lock. Throws when another server holds the
- * lock.
- */
+/** Locks the data folder. Returns the function that releases the lock. Throws if another server holds the lock. */
 export function lockDataDir(dataDir: string): () => void {
   const release = lockFile(join(dataDir, 'serve.lock'))
   if (!release) throw new Error(`another steno is already serving the data folder ${dataDir}`)

@@ -1,5 +1,5 @@
-// The database: one SQLite file. Only one process can write at a time. `now` returns the same time during a whole
-// transaction.
+// The database: one SQLite file. Only one process can write at a time. Within a transaction, `now` always returns the
+// same time.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -17,56 +17,54 @@ export type DbOptions = {
   clock?: Clock
   uptime?: Clock
   /**
-   * SQLite's setting `synchronous`. With `normal`, a power cut may lose the last transactions, but never half
-   * a transaction. Code that must not lose a transaction awaits `durable`. With `full`, each commit blocks
-   * the process until the disk has written it. In a measurement, `full` made 80 commits a second, and
-   * `normal` made 700.
+   * SQLite's setting `synchronous`. With `normal`, a power cut may lose the last transactions, but never a part of
+   * one. Code that must not lose a transaction awaits `durable`. With `full`, each commit blocks the process until
+   * the disk has written the commit: 80 commits a second in a measurement, instead of 700 with `normal`.
    */
   synchronous?: 'normal' | 'full'
-  /** Timeout of a write that waits for another process. The write blocks the whole process while it waits. */
+  /**
+   * The maximum time for which a write waits for another process, in milliseconds. The write blocks the whole process
+   * while it waits.
+   */
   busyMs?: number
-  /** Called before each write. A server that may no longer write ends in this function. */
+  /** Called before each write. If the server may no longer write, this function ends the process. */
   onWrite?: () => void
 }
 
 export type Db = {
-  /**
-   * Returns the first database row, or null when there is no row. Statements are prepared once and cached.
-   */
+  /** Returns the first row of the result, or null if there is none. Statements are prepared once and then cached. */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
-  /** Runs a statement that writes. Returns the number of changed database rows. */
+  /** Runs a statement that writes. Returns the number of changed rows. */
   run(statement: string, params?: Params): number
   /**
-   * Runs `work` in a transaction. The transaction takes the write lock at its start. A nested call of `tx`
-   * becomes part of the outer transaction.
+   * Runs `work` in a transaction, which takes the write lock at its start. A call of `tx` inside `work` is part of
+   * the same transaction.
    */
   tx<T>(work: () => T): T
-  /**
-   * Returns the time at which the open transaction began. Outside of a transaction, returns the current time.
-   */
+  /** Returns the time at which the open transaction began. Without an open transaction, returns the current time. */
   now(): number
   /**
    * Returns the time of a monotonic clock. Timeouts use this clock, because changes of the wall clock do not affect
    * it.
    */
   uptime(): number
-  /** Writes a value that the database already has. Throws when the database cannot be written. */
+  /** Tests that the database can be written: writes a value that it already has. Throws if the write fails. */
   probe(): void
   /**
-   * Moves the write-ahead log into the database file and empties the log, so that no deleted text stays on
-   * disk. Does nothing while the log is drained.
+   * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the
+   * disk. Does nothing during a call of `drainLog`.
    */
   checkpoint(): void
   /**
-   * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A caller
-   * that writes much awaits this after every few transactions. Otherwise SQLite moves and flushes 4 MB at once, which
-   * blocks the event loop for 20 to 40 ms.
+   * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A
+   * caller that writes much awaits this function after every few transactions. Without these calls, SQLite moves and
+   * flushes 4 MB at once, which blocks the event loop for 20 to 40 ms.
    */
   drainLog(): Promise<void>
-  /** Writes a consistent copy of the database to `path`. The file must not exist or must be empty. */
+  /** Writes a consistent copy of the database to `path`. There must be no file at `path`, or an empty one. */
   copyTo(path: string): void
-  /** Flushes the commits to the disk. Resolves when all previous commits would survive a power cut. */
+  /** Resolves when all transactions up to this call are flushed to the disk, and would survive a power cut. */
   durable(): Promise<void>
   close(): void
 }
@@ -79,8 +77,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Returns the reason of a temporary database error: `busy` when another process holds the write lock, `full`
- * when the disk is full. Returns null for other errors.
+ * Returns the reason of a temporary database error: `busy` if another process holds the write lock, `full` if the
+ * disk is full. Returns null for any other error.
  */
 export function refusalOf(error: unknown): 'busy' | 'full' | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
@@ -147,7 +145,8 @@ export function openDb(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint() {
-      // The checkpoint would wait for the drain, and the drain waits for the event loop.
+      // During a drain there is no checkpoint: it would block the event loop until the drain ends, and the drain
+      // needs the event loop.
       if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
     drainLog: drain.run,
@@ -156,15 +155,16 @@ export function openDb(
     close() {
       flusher.close()
       sql.close()
-      // Closing the file earlier would release the locks of SQLite, which belong to the process.
+      // The flusher is closed last: closing its file releases all SQLite locks of this process on the database.
       fileFlusher.close()
     },
   }
 }
 
 /**
- * Returns a function that runs a write. After a write that timed out, further writes do not wait for the lock. When a
- * write succeeds, writes wait again. The reason: the server answers no request while a write waits.
+ * Returns a function that runs a write. After a write that timed out, the next writes fail at once if the database is
+ * locked. After a write that succeeded, they wait again. The server answers no request while a write waits, so it
+ * must not wait for every write.
  */
 function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
   let waits = true

@@ -1,20 +1,25 @@
-// Moves the write-ahead log into the database file without waiting for the disk on the event loop. SQLite would flush
-// both files on the event loop, which takes 4 to 20 ms.
-//
-// SQLite overwrites no part of the log that a reader needs, and moves nothing that is newer than the reader. A reader
-// therefore stays open until the database file is on the disk. After a power cut before that, the log is complete.
+// Moves the write-ahead log into the database file, and waits for the disk outside the event loop. SQLite itself
+// would flush both files on the event loop, which takes 4 to 20 ms.
+// SQLite overwrites no part of the log that a reader may need, and moves nothing that is newer than the start of the
+// reader. So a reader stays open until the database file is flushed. After a power cut before that, the log is still
+// complete.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'
 
 export type Drain = {
-  /** Resolves when the log that existed at the call is in the database file and on the disk, or when this failed. */
+  /**
+   * Moves the log that exists at the call. Resolves when its content is flushed to the disk in the database file, or
+   * when this failed.
+   */
   run(): Promise<void>
-  /** True while a part of the moved log may not be on the disk. */
+  /** True while moved content may not be flushed to the disk. */
   isRunning(): boolean
 }
 
-/** `log` and `file` flush the write-ahead log and the database file of the connection `sql`. */
+/**
+ * `log` flushes the write-ahead log, and `file` flushes the database file. Both files belong to the connection `sql`.
+ */
 export function openDrain(
   sql: Database,
   path: string,
@@ -34,7 +39,8 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // The transactions are complete in the log. It grows until the server restarts if the file was not flushed.
+        // If the flush failed, the reader stays open. The log then keeps all transactions, and grows until the server
+        // restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)
@@ -46,7 +52,7 @@ export function openDrain(
   }
 }
 
-/** Opens a connection that reads the database as it is at this moment. */
+/** Opens a connection that keeps reading the present state of the database. */
 function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true })
   reader.run('begin')
@@ -54,7 +60,7 @@ function openReader(path: string): Database {
   return reader
 }
 
-/** Moves the log without a flush. */
+/** Moves the content of the log into the database file, without a flush. */
 function moveLog(sql: Database): void {
   const before = sql.query<{ synchronous: number }, []>('pragma synchronous').get()
   sql.run('pragma synchronous = off')

@@ -1,5 +1,5 @@
 // Group commit: transactions that are committed at about the same time share one flush of the write-ahead log. The
-// flush runs on the thread pool, so other requests do not wait for the disk.
+// flush runs on the thread pool, so requests do not wait for the disk meanwhile.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -7,19 +7,22 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Records that a transaction was committed. */
+  /** Must be called after each committed transaction. */
   written(): void
-  /** Resolves when all transactions that were recorded before this call are on the disk. */
+  /** Resolves when all transactions that were committed before this call are flushed to the disk. */
   flush(): Promise<void>
   close(): void
 }
 
-/** Creates the flusher of a file. The file must exist at the first flush, and must not be replaced later. */
+/**
+ * Creates the flusher of a file. At the first flush, the file must exist. After that, it must not be replaced by
+ * another file.
+ */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /** The latest flush: the flush that runs, or the flush that waits for its end. */
+  /** The latest flush: the waiting one if there is one, otherwise the running one. */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 
@@ -37,7 +40,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // The running flush may not include the last write, so one more flush follows.
+      // The running flush may have begun before the last write, so one more flush follows.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

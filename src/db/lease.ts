@@ -1,5 +1,6 @@
-// A lease in a folder that several servers share. Only the server that holds the lease may write its database. The holder
-// renews the lease; when the renewals stop, another server takes the lease with the next higher generation.
+// A lease in a folder that several servers share. Only the server that holds the lease may write to its database. The
+// holder renews the lease again and again. If the renewals stop, another server takes the lease, with the next higher
+// generation.
 
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,38 +9,42 @@ import type { Clock } from './db.ts'
 
 export type LeaseOptions = {
   folder: string
-  /** The id of this server's data folder. */
+  /** The id of this server's data folder, as the name of the holder. */
   holder: string
-  /** Time without a renewal after which another server may take the lease. */
+  /** The time without a renewal, in milliseconds, after which another server may take the lease. */
   afterMs: number
-  /** A monotonic clock in milliseconds. The clocks of the servers are never compared. */
+  /**
+   * A monotonic clock in milliseconds. Each server uses its own clock. Times of different servers are never compared.
+   */
   monotonic: Clock
 }
 
-/** The content of a lease file. `beat` differs after each renewal. */
+/** The content of a lease file. Each renewal changes `beat`. */
 type Content = { holder: string | null; beat: number; isReleased: boolean }
 
 const unnamed: Content = { holder: null, beat: 0, isReleased: false }
 
 export type Lease = {
   generation: number
-  /** The lease before this one. Its generation is 0 if there was none. */
+  /** The previous lease. Its generation is 0 if there was none. */
   last: Found
-  /** Returns false when the lease was not renewed for half of `afterMs`. Then this server must not write any more. */
+  /**
+   * Returns false if the last renewal was more than half of `afterMs` ago. This server must then write nothing more.
+   */
   isValid(): boolean
-  /** Renews the lease. Returns false when another server has a higher generation. */
+  /** Renews the lease. Returns false if another server has taken a higher generation. */
   renew(): Promise<boolean>
-  /** Stores that the database of this server is the latest one. Until then, the lease names no holder. */
+  /** Stores in the lease that this server has the latest database. Before this call, the lease names no holder. */
   own(): Promise<boolean>
-  /** Lets another server take the lease at once. */
+  /** Gives up the lease, so that another server can take it at once. */
   release(): Promise<boolean>
 }
 
 export type Found = { generation: number; holder: string | null }
 
 /**
- * Returns a function that tries to take the lease. The function returns null as long as another server may hold the
- * lease, and must be called repeatedly. `onFree` is called with the last lease before the lease is taken.
+ * Returns a function that tries to take the lease, and must be called repeatedly. It returns null as long as another
+ * server may hold the lease. Before it takes a free lease, it calls `onFree` with the previous lease.
  */
 export function openLease(
   options: LeaseOptions,
@@ -70,13 +75,17 @@ async function take(
   let content = unnamed
   let renewedAt = monotonic()
   try {
-    // The flag makes the creation exclusive: of several servers, one succeeds.
+    // The flag `wx` fails if the file exists. If several servers create the file at the same time, only one of them
+    // succeeds.
     await writeFile(path, JSON.stringify(content), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null
     throw error
   }
-  /** The last write. A write waits for it, because the last one to end would win. */
+  /**
+   * The last write. The next write waits for its end, because the write that ends last determines the content of the
+   * file.
+   */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {
     const beganAt = monotonic()
@@ -112,7 +121,7 @@ async function findGeneration(folder: string): Promise<number> {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }
 
-/** Parses the content of a lease file. A file that its writer has not filled yet names no holder. */
+/** Parses the content of a lease file. A file that is not completely written names no holder. */
 function contentOf(text: string): Content {
   return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
 }

@@ -1,5 +1,5 @@
-// A pair of servers, of which one serves and the other waits. Both use one shared folder, which contains the lease and
-// copies of the database. A server that takes the lease from another one first restores the newest copy.
+// A pair of servers: one of them serves, and the other one waits. Both use one shared folder, with the lease and with
+// copies of the database. When a server takes the lease from the other one, it first restores the newest copy.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +17,9 @@ type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: num
 
 type Options = {
   monotonic: Clock
-  /** Called once, when the server must wait because another server holds the lease. */
+  /** Called once if the server must wait, because another server holds the lease. */
   onWait: () => void
-  /** Called when the server may no longer write. The function must end the process. */
+  /** Called when the server may no longer write. This function must end the process. */
   onLost: () => void
 }
 
@@ -28,11 +28,14 @@ export type Standby = {
   check(): void
   /** Starts to copy the database into the shared folder. Resolves when the first copy is complete. */
   startCopies(): Promise<void>
-  /** Copies the database a last time. Then another server may take the lease at once. */
+  /** Makes a last copy of the database. Another server may take the lease at once after that. */
   close(): Promise<void>
 }
 
-/** Waits for the lease. Then the database of the data folder is the latest one. The data folder must be locked. */
+/**
+ * Waits for the lease. When this function resolves, the data folder has the latest database. The caller must hold the
+ * lock of the data folder.
+ */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, dataDir, afterMs } = settings
   requireMark(folder)
@@ -97,15 +100,15 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby {
 }
 
 /**
- * Throws when the shared folder has no mark. The mark tells the shared folder from the empty folder that is there while
- * the shared folder is not mounted.
+ * Throws if the shared folder has no mark. If the shared folder is not mounted, an empty folder is in its place, and
+ * only the mark distinguishes the two.
  */
 function requireMark(folder: string): void {
   const mark = join(folder, 'steno-pair')
   if (!existsSync(mark)) throw new Error(`${mark} is missing: mount the shared folder; create the file once`)
 }
 
-/** Returns the id of the data folder. Creates the id at the first call. */
+/** Returns the id of the data folder. The first call creates the id. */
 function holderOf(dataDir: string): string {
   const path = join(dataDir, 'standby.id')
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })
@@ -127,7 +130,9 @@ function requireCopy(folder: string): void {
     )
 }
 
-/** Restores the newest intact copy. The former database of this server is kept under another name. */
+/**
+ * Restores the newest intact copy. The present database of this server stays in the data folder under another name.
+ */
 function restoreNewest({ folder, dataDir }: Settings, generation: number): void {
   for (const name of listCopies(folder)) {
     const file = join(folder, name)
@@ -145,7 +150,10 @@ function restoreNewest({ folder, dataDir }: Settings, generation: number): void 
   }
 }
 
-/** Returns true if `to` is the secret and equals `from`. Throws when it is another secret. */
+/**
+ * Returns true if the file to restore is the secret and the data folder already has the same secret. Throws if the
+ * data folder has another secret.
+ */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false
   if (readFileSync(from).equals(readFileSync(to))) return true
@@ -160,7 +168,7 @@ function setAside(dataDir: string, generation: number): void {
       renameSync(path + suffix, join(dataDir, `replaced-${generation}.db${suffix}`))
 }
 
-/** Copies the database in a child process, because a copy of a large database takes seconds. */
+/** Returns a function that copies the database in a child process, because copying a large database takes seconds. */
 function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')
   let count = 0

@@ -1,5 +1,5 @@
-// The deliveries of webhook events in the database: which deliveries are due, their outcomes, and the times of their
-// next attempts.
+// The deliveries of events to webhooks, in the database: which deliveries are due, the outcomes of their attempts,
+// and the times of the next attempts.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -7,8 +7,8 @@ import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
 
 /**
- * An event that still needs an attempt. `sealedBody` is the encrypted body of the event, if the job was deleted
- * before the delivery. Otherwise `sealedBody` is null, and the sender builds the body from the job.
+ * An event that still needs an attempt. If its job was deleted before the delivery, `sealedBody` is the encrypted
+ * body of the event. Otherwise it is null, and the sender builds the body from the job.
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
@@ -22,20 +22,18 @@ export type Delivery = {
   responseStatus: number | null
   createdAt: number
   attemptedAt: number | null
-  /** The time of the last attempt, after which the event is delivered or given up. Null while an attempt follows. */
+  /** The time of the last attempt: the event was then delivered, or given up. Null if a further attempt follows. */
   settledAt: number | null
-  /**
-   * The time of the next attempt. Null when the next attempt is due immediately, and when no further attempt follows.
-   */
+  /** The time of the next attempt. Null if no further attempt follows, or if the next one is due immediately. */
   nextAt: number | null
 }
 
-/** Lists the events of a job whose next attempt is due, oldest first. */
+/** Lists the events of a job for which an attempt is due, oldest first. */
 export function listDueEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
 }
 
-/** Lists the events of a job that are not settled: at least one more attempt follows, immediately or later. */
+/** Lists the events of a job for which at least one more attempt follows, immediately or later. */
 export function listOpenEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, '', { jobId })
 }
@@ -68,8 +66,8 @@ export function markAttempted(db: Db, eventId: number): void {
 }
 
 /**
- * Stores the outcome of an attempt. Settles the event when the attempt succeeded, or when `retries` retries have
- * failed too. `outcome` is null when the event has no body or no address to send to; the event is then settled.
+ * Stores the outcome of an attempt. The event is settled after an attempt that succeeded, and after the last of
+ * `retries` retries. `outcome` is null if the event has no body or no address; the event is then settled too.
  */
 export function markEnded(
   db: Db,
@@ -101,8 +99,8 @@ export function markEnded(
 }
 
 /**
- * Returns the pause after failed attempt number `attempts`. The pause is 4 minutes after the first attempt. Each
- * further attempt multiplies it by four, up to `webhookRetryMsMax`.
+ * Returns the pause after the failed attempt number `attempts`. It is 4 minutes after the first attempt, and four
+ * times as long after each further attempt, up to `webhookRetryMsMax`.
  */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)
@@ -133,7 +131,7 @@ export function findDelivery(
   )
 }
 
-/** Resets an event to its state before the first attempt, so that the event is due again. */
+/** Resets an event to its state before the first attempt, so that an attempt is due. */
 export function reopenDelivery(db: Db, { jobId, event }: Pick<Delivery, 'jobId' | 'event'>): void {
   db.run(
     `update webhook_events set sent_at = null, next_at = null, attempted_at = null, attempts = 0,

@@ -15,9 +15,9 @@ type EditRequest = Static<typeof editRequest>
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
 
 /**
- * Edits a completed job of this account. `knownEdits` lists the edit counts that the caller accepts. Throws an
- * ApiError when the job has another edit count, because another request has edited the transcript. A `knownEdits` of
- * null accepts every count.
+ * Edits a completed job of this account. `knownEdits` lists the edit counts that the caller accepts, or is null if
+ * the caller accepts every count. Throws an ApiError if the job has another edit count, because another request has
+ * edited the transcript.
  */
 export function editJob(
   db: Db,
@@ -48,7 +48,7 @@ export function editJob(
   })
 }
 
-/** Throws an ApiError for a request that is invalid by rules that a JSON schema cannot express. */
+/** Throws an ApiError if the request breaks a rule that a JSON schema cannot express. */
 function checkRequest({ utterances = [], speakers = {} }: EditRequest): void {
   if (utterances.length === 0 && Object.keys(speakers).length === 0)
     throw invalid('Give utterances or speakers.')

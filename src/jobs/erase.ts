@@ -1,5 +1,6 @@
-// Erases an account: its jobs, transcripts, media, keys and all other rows that refer to it. The ledger entries stay,
-// and the row of the account stays without personal data. An interrupted erasure is completed by a second call.
+// Erases an account: its jobs, transcripts, media, keys, and all other rows of the database that refer to the
+// account. The entries of the ledger stay, and so does the account's own row, without personal data. If an erasure is
+// interrupted, calling it again completes it.
 
 import { rmSync } from 'node:fs'
 import { forgetAccount } from '../accounts/account.ts'
@@ -27,7 +28,7 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
   removeMailTo(dataDir, email)
 }
 
-/** Counts what an erasure removes. */
+/** Returns how many jobs and how many bytes of media an erasure removes. */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
   const kept = db.find<{ bytes: number }>(
@@ -37,7 +38,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
   return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }
 }
 
-/** Revokes all access to the account, so that no request adds data during the erasure. */
+/** Ends all access to the account, so that no request adds data during the erasure. */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
     const now = db.now()
@@ -61,8 +62,8 @@ function jobsOf(db: Db, accountId: string): Job[] {
 
 function eraseJob(db: Db, dataDir: string, job: Job): void {
   failJob(db, job.id, { code: 'CANCELLED' })
-  // Each call of `deleteTranscript` removes a limited number of utterances. A long transcript in one transaction
-  // would block the server.
+  // Each call of `deleteTranscript` removes a limited number of utterances, because removing a long transcript in one
+  // transaction would block the server.
   while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
     db.tx(() => deleteTranscript(db, job))
   removeMedia(db, dataDir, job)
@@ -70,8 +71,8 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Returns the tables with rows of an account, except for the ledger and the jobs. The tables are in the order of
- * deletion: a table that refers to another table comes before that table.
+ * Returns the tables with rows that belong to an account, except the ledger and the jobs, in the order of deletion: a
+ * table that refers to another one comes first.
  */
 function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

@@ -6,11 +6,11 @@ import { findTranscriptJson } from '../transcripts/store.ts'
 import { type EventBody, errorOf, type JobEvent } from './events.ts'
 import type { Job } from './job.ts'
 
-/** Returns the webhook body of an event as JSON. Returns null when the body needs a transcript that was deleted. */
+/** Returns the webhook body of an event as JSON. Returns null if the body needs a transcript that was deleted. */
 export function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
   const body = JSON.stringify(eventBody(job, event))
   if (event !== 'transcription.completed') return body
-  // The JSON of the transcript is copied without parsing, because parsing a transcript of ten hours is slow.
+  // The JSON of the transcript is inserted as text, because parsing the transcript of ten hours is slow.
   const result = findTranscriptJson(db, job.id)
   return result && `${body.slice(0, -1)},"result":${result}}`
 }

@@ -1,5 +1,5 @@
-// The events of jobs and the schemas of their webhook bodies. The transaction that changes the state of a job also
-// records the event, so each event is recorded once.
+// The events of jobs, and the schemas of their webhook bodies. An event is recorded exactly once: in the transaction
+// that changes the state of its job.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../base/schema.ts'
@@ -13,7 +13,7 @@ export const jobError = Type.Object(
   { $id: 'JobError' },
 )
 
-/** The texts that the caller stored with the job. */
+/** The texts that the caller gave with the job. */
 export const metadata = Type.Record(Type.String(), Type.String(), {
   description: 'As it was given with the job; empty without',
 })
@@ -66,7 +66,7 @@ export function errorOf({ errorCode, errorMessage }: Outcome): JobError {
   return { code, message: errorMessage ?? jobErrors[code] }
 }
 
-/** Records an event, unless the job has no webhook. */
+/** Records an event. Does nothing if the job has no webhook. */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   db.run(
     `insert into webhook_events (job_id, account_id, event, created_at)

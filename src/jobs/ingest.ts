@@ -1,4 +1,4 @@
-// Gets the media of a job. A job with a `sourceUrl` downloads the media first. Then the media is inspected.
+// Gets the media of a job: downloads it if the job has a `sourceUrl`, and inspects it.
 
 import { setTimeout } from 'node:timers/promises'
 import { openSemaphore } from '../base/semaphore.ts'
@@ -22,7 +22,7 @@ export type Download = (
   },
 ) => Promise<{ bytes: number }>
 
-/** Resolves after a time in milliseconds. */
+/** A function that resolves after the given number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>
 
 export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>
@@ -45,7 +45,7 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
 
-  /** Downloads the source of a job. Returns false when the job ended before its download began. */
+  /** Downloads the source of a job. Returns false if the job ended before the download could start. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     live.changed(job.id)
@@ -66,8 +66,8 @@ export function openIngest({
   }
 
   /**
-   * Inspects the media of a job. After an inspection without a result, which costs the account nothing, the account
-   * rests.
+   * Inspects the media of a job. An inspection that finds no usable media costs the account nothing. So the account
+   * must rest after it: none of its jobs is inspected for some time.
    */
   async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
     const began = performance.now()
@@ -91,13 +91,13 @@ export function openIngest({
   }
 }
 
-/** Returns the rest after an inspection: as long as the inspection took, within the limits. */
+/** Returns the length of the rest after an inspection: as long as the inspection took, within the limits. */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs
   return Math.min(max, Math.max(min, tookMs))
 }
 
-/** A pause that does not keep the process running. */
+/** Waits for a time, but does not keep the process running. */
 function pauseFor(ms: number): Promise<void> {
   return setTimeout(ms, undefined, { ref: false })
 }

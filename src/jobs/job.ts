@@ -1,5 +1,5 @@
-// Reads and writes jobs in the database. Only this file changes the state of a job. `life` in states.ts lists
-// the changes that are allowed.
+// Reads and writes jobs in the database. Only this file changes the state of a job. It allows the changes that `life`
+// in states.ts lists.
 
 import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
@@ -16,14 +16,14 @@ import { recordEvent } from './events.ts'
 import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
-/** Texts that the caller stores with a job, so that the caller can find the job again. */
+/** Texts that a caller stores with a job, in order to find the job again. */
 export type Metadata = Record<string, string>
 
 export type Job = Required<TranscribeChoices> & {
   seq: number
   id: string
   accountId: string
-  /** The key that signs the webhooks of the job. A job without a key has no webhook. */
+  /** The key that signs the webhooks of the job. Null if the job has no webhook. */
   keyId: string | null
   state: JobState
   sourceUrl: string | null
@@ -42,18 +42,21 @@ export type Job = Required<TranscribeChoices> & {
   durationMs: number | null
   costUnits: number | null
   progress: string | null
-  /** The transcribed part of the recording in percent. Null before the state `processing`. */
+  /** The share of the recording that is transcribed, in percent. Null before the state `processing`. */
   progressPercent: number | null
   errorCode: JobErrorCode | null
   errorMessage: string | null
   createdAt: number
   startedAt: number | null
   completedAt: number | null
-  /** The number of claims of the job. An engine that works on an older claim cannot complete the job. */
+  /**
+   * The number of claims of the job. Each start of the job on an engine is a claim. The result of an older claim is
+   * refused.
+   */
   fence: number
   /** The number of claims by workers on other machines. */
   attempts: number
-  /** The worker on another machine that made the last claim. Null when the engine of the server made it. */
+  /** The worker on another machine that made the last claim. Null if the server's own engine runs the job. */
   worker: string | null
   editedAt: number | null
   deletedAt: number | null
@@ -121,7 +124,9 @@ export function createJob(db: Db, accountId: string, request: JobRequest): strin
   return id
 }
 
-/** Selects jobs. `rest` is the end of the SQL statement: its `where`, `order by` and `limit` clauses. */
+/**
+ * Selects jobs. `rest` is the part of the SQL statement after the table: its `where`, `order by` and `limit` clauses.
+ */
 export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
   return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)
 }
@@ -130,7 +135,7 @@ export function findJob(db: Db, id: string): Job | null {
   return selectJobs(db, 'where id = $id', { id })[0] ?? null
 }
 
-/** Returns a job of this account. Returns null when the job is unknown, deleted or of another account. */
+/** Returns a job of this account. Returns null if the job is unknown, deleted, or of another account. */
 export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   const [job] = selectJobs(db, 'where id = $id and account_id = $accountId and deleted_at is null', {
     id,
@@ -164,7 +169,7 @@ function fromRow({
 
 type Failure = { code: JobErrorCode; message?: string }
 
-/** Moves a job to another state. Returns null when `life` in states.ts does not allow the transition. */
+/** Moves a job to another state. Returns null if `life` in states.ts does not allow this change. */
 function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
   const from = before(to)
     .map(state => `'${state}'`)
@@ -192,8 +197,8 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
 }
 
 /**
- * Restarts the timeouts of all unfinished jobs. Timeouts use the clock `uptime`, which starts at zero in each
- * process.
+ * Restarts the timeouts of all unfinished jobs. Must be called when a process starts, because timeouts use the clock
+ * `uptime`, which starts at zero in each process.
  */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
@@ -216,8 +221,8 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
 }
 
 /**
- * Queues a job whose media passed the inspection, and reserves its price. Returns false when the job has already
- * ended. Throws a JobFailure, and changes nothing, when the balance is too low.
+ * Queues a job whose media passed the inspection, and reserves its price. Returns false if the job has already ended.
+ * If the balance is too low, throws a JobFailure and changes nothing.
  */
 export function queueJob(
   db: Db,
@@ -243,8 +248,8 @@ export function queueJob(
 }
 
 /**
- * Moves the next pending job to processing. Returns null when no job is pending. Accounts are served round
- * robin. The jobs of one account are served in FIFO order.
+ * Moves the next pending job to the state `processing`. Returns null if no job is pending. Accounts take turns (round
+ * robin). The jobs of one account are in FIFO order.
  */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
@@ -258,9 +263,9 @@ export function startNextJob(db: Db): Job | null {
 }
 
 /**
- * The account with pending jobs that was served the longest time ago, and its first pending job. The recursive part
- * finds each account with one look into the index. For 100,000 jobs of 100 accounts, reading all pending jobs takes 70
- * times as long.
+ * Selects the first pending job of the account that has waited longest for its turn. The recursive part finds each
+ * account with pending jobs by one look-up in the index. With 100,000 jobs of 100 accounts, a query that reads all
+ * pending jobs takes 70 times as long.
  */
 const nextPending = `
   with recursive waiting (account_id) as (
@@ -275,8 +280,8 @@ const nextPending = `
   order by served_turn, (select min(seq) from jobs where state = 'pending' and account_id = accounts.id) limit 1`
 
 /**
- * Claims a running job for a worker on another machine, and restarts its timeout. Returns null when the job does not
- * run. An earlier claim can no longer complete the job.
+ * Claims a running job for a worker on another machine, and restarts the timeout of the job. The holder of an earlier
+ * claim can no longer complete the job. Returns null if the job is not running.
  */
 export function claimJob(db: Db, id: string, worker: string): Job | null {
   const row = db.find<JobRow>(
@@ -288,8 +293,9 @@ export function claimJob(db: Db, id: string, worker: string): Job | null {
 }
 
 /**
- * Stores the transcript, settles the reserve and records the event in one transaction. Returns null when the job has
- * already ended, or when a later claim than `fence` exists. `stored` is the number of utterances that are stored already.
+ * Stores the transcript, settles the reserve and records the event, all in one transaction. Returns null if the job
+ * has already ended, or if `fence` is not the last claim. `stored` is the number of utterances that the database
+ * already has.
  */
 export function completeJob(
   db: Db,
@@ -309,7 +315,7 @@ export function completeJob(
   })
 }
 
-/** Fails a job and releases its reserve. Returns null when the job has already ended. */
+/** Fails a job and releases its reserve. Returns null if the job has already ended. */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'failed', failure)
@@ -323,8 +329,8 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 export type Cancelled = { job: Job; releasedUnits: number }
 
 /**
- * Cancels a job of this account. `ended` is true when this call ended the job, and false when an earlier call had
- * cancelled the job. The other fields are equal in both cases.
+ * Cancels a job of this account. `ended` is true if this call ended the job, and false if an earlier call did. The
+ * other fields of the result are the same in both cases.
  */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
@@ -337,10 +343,7 @@ export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { 
   })
 }
 
-/**
- * Deletes the transcript of a job and marks the job as deleted. Returns null when the job was already
- * deleted.
- */
+/** Deletes the transcript of a job, and marks the job as deleted. Returns null if the job was already deleted. */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
     const job = findJob(db, id)
@@ -360,8 +363,8 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes the rows of jobs that were deleted at least `keptMs` ago, and the rows of their uploads. The row of a job
- * stays until the search index no longer contains the transcript, because the indexer needs the row.
+ * Removes the rows of the jobs that were deleted at least `keptMs` ago, with the rows of their uploads. The indexer
+ * needs the row of a job, so the row stays until the transcript is removed from the search index.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

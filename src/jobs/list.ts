@@ -1,4 +1,4 @@
-// Lists jobs: pages for callers, and the jobs that a sweep or a restart must handle.
+// Lists jobs: one page for a caller, or the jobs that a sweep or a restart must handle.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -14,8 +14,8 @@ export type ListFilter = {
 export type Place = { createdAt: number; seq: number }
 
 /**
- * Returns at most `limit` jobs of an account that match the filter. `after` is the place of the last job of
- * the previous page, or null for the first page (keyset pagination).
+ * Returns at most `limit` jobs of an account that match the filter. `after` is the place of the previous page's last
+ * job (keyset pagination). It is null for the first page.
  */
 export function listJobs(
   db: Db,
@@ -51,7 +51,7 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The unary plus keeps SQLite from using the index of `seq`. With that index, SQLite would read all jobs.
+  // The plus sign prevents SQLite from using the index of `seq`, with which it would read all jobs.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
@@ -61,7 +61,7 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
   )
 }
 
-/** Lists jobs that have been in `state` for longer than `timeoutMs`, measured with a monotonic clock. */
+/** Lists the jobs that have been in `state` for longer than `timeoutMs`, by the monotonic clock. */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
   return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,
@@ -69,7 +69,7 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
-/** Lists jobs that ended at `endedBefore` or earlier and are not deleted. */
+/** Lists the jobs that ended at `endedBefore` or earlier, without deleted jobs. */
 export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
@@ -92,8 +92,8 @@ export function listNewestJobs(
 }
 
 /**
- * Lists ended jobs whose media can be removed: jobs that ended at `endedBefore` or earlier, and deleted jobs. A
- * deleted job has media only if the server crashed while it deleted the job.
+ * Lists the jobs whose media are no longer needed: those that ended at `endedBefore` or earlier, and deleted jobs. (A
+ * deleted job has media only after a crash during its deletion.)
  */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(

@@ -1,5 +1,5 @@
-// Notifies listeners in this process of the changes of jobs. A listener gets the latest state of a job and the
-// complete utterances. The state comes from the database; the utterances are only in memory.
+// Notifies listeners in this process when a job changes. A listener gets the latest state of the job, which is in the
+// database, and the complete utterances, which are only in memory.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -9,8 +9,8 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A running job for its listeners. Both fields change while the job runs. `utterances` contains the utterances from
- * the start of the recording, without speakers. The array keeps its content after the end of the job.
+ * A job as its listeners see it while it runs. Both fields change. `utterances` begins with the first utterance of
+ * the recording. Utterances have no speakers here. The array stays unchanged after the end of the job.
  */
 export type LiveJob = { readonly job: Job; readonly utterances: readonly Utterance[] }
 
@@ -18,7 +18,7 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /** The job at the last notification of the listeners. Null before the first notification. */
+  /** The job as it was at the last notification. Null before the first one. */
   told: Job | null
   utterances: Utterance[]
   followers: Set<() => void>
@@ -29,7 +29,7 @@ type Entry = {
 export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
-  /** The jobs that have listeners, utterances, or a change whose notification is pending. */
+  /** The jobs that have listeners, that have utterances, or that have a change without a notification yet. */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
   #isClosed = false
@@ -40,8 +40,8 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners of a change of a job. Each job causes at most one notification per `everyMs`, with the
-   * latest state of the job. The end of a job is notified immediately.
+   * Notifies the listeners that a job has changed. A job causes at most one notification per `everyMs`, with its
+   * latest state, but its end is always notified at once.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -58,8 +58,8 @@ export class LiveJobs {
   }
 
   /**
-   * Adds utterances of a running job. `first` is the index of the first utterance in the array. When the engine runs
-   * a job again, `first` is 0, so the new utterances replace all earlier utterances.
+   * Adds utterances of a running job. `first` is the index of the first one in the transcript. When the engine starts
+   * a job again, `first` is 0, and the given utterances replace all earlier ones.
    */
   heard(job: Job, utterances: readonly Utterance[], first: number): void {
     const entry = this.#entryOf(job)
@@ -69,8 +69,8 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` after each change of the job, until the caller calls `leave`. A job that has ended does not
-   * change, so `onChange` is never called for it. Returns null when no job has this id.
+   * Calls `onChange` after each change of the job, until the caller calls `leave`. If the job has already ended, it
+   * never changes, and `onChange` is never called. Returns null if no job has this id.
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -93,7 +93,7 @@ export class LiveJobs {
     }
   }
 
-  /** Calls `onChange` with each job of the account after its change. Returns a function that stops the calls. */
+  /** Calls `onChange` with each job of the account that has changed. Returns a function that stops these calls. */
   followAccount(accountId: string, onChange: (job: Job) => void): () => void {
     const followers = this.#accounts.get(accountId) ?? new Set()
     this.#accounts.set(accountId, followers.add(onChange))
@@ -116,8 +116,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads all jobs that have listeners from the database, because a command in another process may have changed the
-   * jobs. Then calls every listener, even if its job did not change.
+   * Reads all jobs with listeners from the database again, because a command in another process may have changed
+   * them. Then calls every listener, also those of unchanged jobs.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -130,7 +130,7 @@ export class LiveJobs {
     return this.#isClosed
   }
 
-  /** Calls the listeners of all jobs for the last time, before the server stops. */
+  /** Calls all listeners a last time, because the server stops. */
   close(): void {
     this.#isClosed = true
     for (const { timer, followers } of this.#entries.values()) {
@@ -166,7 +166,10 @@ export class LiveJobs {
     if (isTerminal(job.state)) this.#entries.delete(job.id)
   }
 
-  /** Reads a job. Returns null when the database is locked or full, so that the failed read does not fail the job. */
+  /**
+   * Reads a job. Returns null if no job has this id. Also returns null if the database is locked or full, so that
+   * this error does not fail the job.
+   */
   #read(jobId: string): Job | null {
     try {
       return findJob(this.#db, jobId)
@@ -179,12 +182,15 @@ export class LiveJobs {
   }
 }
 
-/** Replaces `entry.job` only by a different job. A stream compares job objects, so an equal job would be sent twice. */
+/**
+ * Replaces `entry.job` if the job has changed. If it is equal, the object stays the same: a stream compares the
+ * objects, and would send an equal job again.
+ */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
 }
 
-/** Calls a listener. Logs an error of the listener, so that the error does not fail the job. */
+/** Calls a listener. Logs an error of the listener, which must not fail the job. */
 function attempt(call: () => void): void {
   try {
     call()

@@ -1,5 +1,4 @@
-// The media files of jobs. An uploaded file is in the folder `uploads`. A downloaded file is in the folder
-// `media`.
+// The media files of jobs. Uploaded files are in the folder `uploads`, downloaded files in the folder `media`.
 
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,8 +30,8 @@ export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: nu
 }
 
 /**
- * Removes the files that a killed process left in the media folders: drafts, incomplete downloads, and files
- * that the database does not know. Returns the number of removed files.
+ * Removes files from the media folders that a killed process has left: drafts, incomplete downloads, and files
+ * without a job or upload in the database. Returns the number of removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const leftovers = [
@@ -48,9 +47,9 @@ function downloadPath(dataDir: string, jobId: string): string {
 }
 
 /**
- * Lists the files of steno in a folder that are not needed. Steno names a file with an id, and a draft with
- * an id and a suffix. Files with other names were not made by steno and are ignored. A folder that is a
- * symbolic link is ignored.
+ * Lists the files in a folder that are not needed. Only files with names that steno gives are listed: an id, or an id
+ * with the suffix of a draft. If the folder is a symbolic link, nothing is listed, because another server may use it
+ * too.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -71,8 +70,8 @@ function isUploadNeeded(db: Db, id: string): boolean {
 }
 
 /**
- * Returns true if the downloaded file is complete and kept. A job gets its file size when its download is
- * complete.
+ * Returns true if the downloaded file is complete and is still kept. A job gets the size of its file when the
+ * download is complete.
  */
 function isDownloadNeeded(db: Db, id: string): boolean {
   const download = `select 1 from jobs

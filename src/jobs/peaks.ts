@@ -1,4 +1,5 @@
-// The peaks of the waveform of a transcribed recording. The deletion of the transcript also deletes the peaks.
+// The peaks of a transcribed recording, for the picture of its waveform. They are deleted together with the
+// transcript.
 
 import type { Db } from '../db/db.ts'
 
@@ -8,8 +9,8 @@ export function storePeaks(db: Db, jobId: string, peaks: Uint8Array): void {
 }
 
 /**
- * Returns the peaks of a job: one byte per 50 ms with the highest amplitude, from 0 to 255. Returns null when the job
- * has no peaks.
+ * Returns the peaks of a job: one byte for each 50 ms, with the highest amplitude from 0 to 255. Returns null if the
+ * job has no peaks.
  */
 export function findPeaks(db: Db, jobId: string): Uint8Array | null {
   return (

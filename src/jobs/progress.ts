@@ -1,14 +1,14 @@
-// Describes the progress of a job as an English sentence and a percentage. Stores the description in the database.
+// Describes the progress of a job by an English sentence and a percentage, and stores both in the database.
 
 import { formatSize } from '../base/units.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** `percent` is null before a job is transcribed. */
+/** `percent` is null until the transcription of the job starts. */
 export type Progress = { sentence: string; percent: number | null }
 
-/** The sentence that describes the progress of a job at the start of each state. */
+/** The sentence about the progress of a job when it enters a state. */
 export const defaultProgress: Record<JobState, string> = {
   created: 'Accepted; the file has not been looked at yet',
   downloading: 'Downloading the file',
@@ -18,13 +18,13 @@ export const defaultProgress: Record<JobState, string> = {
   failed: 'Failed',
 }
 
-/** Returns for example `Downloading, 3.2 MB of 80.0 MB`. `total` is null when the size is unknown. */
+/** Returns a sentence such as `Downloading, 3.2 MB of 80.0 MB`. `total` is null if the size is unknown. */
 export function downloadProgress(bytes: number, total: number | null): Progress {
   const done = `Downloading, ${formatSize(bytes)}`
   return { sentence: total ? `${done} of ${formatSize(total)}` : done, percent: null }
 }
 
-/** Returns for example `Transcribing 42 % (12:30 of 29:48)`. */
+/** Returns a sentence such as `Transcribing 42 % (12:30 of 29:48)`. */
 export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {
   const done = Math.min(seconds, total)
   const percent = total > 0 ? Math.floor((100 * done) / total) : 0
@@ -33,7 +33,7 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
   return { sentence, percent }
 }
 
-/** Stores the progress of an unfinished job. When the database is locked or full, nothing is stored. */
+/** Stores the progress of an unfinished job. Does nothing if the database is locked or full. */
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   try {
     db.run(
@@ -47,7 +47,8 @@ export function setProgress(db: Db, id: string, { sentence, percent }: Progress)
 }
 
 /**
- * Returns a function that calls `tell` at most once per `progressEveryMs`. The function ignores its calls in between.
+ * Returns a function that passes its calls on to `tell`, but at most one per `progressEveryMs`. All other calls are
+ * ignored.
  */
 export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY

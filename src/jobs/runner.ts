@@ -1,5 +1,5 @@
-// Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step
-// exists only in memory.
+// Runs the steps of each job until the job ends. The state of a job is in the database. A running step exists only in
+// memory.
 
 import { LedgerError } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
@@ -38,10 +38,10 @@ type Parts = {
   engine: Engine
   live: LiveJobs
   download: Download
-  /** The pause of an account after an inspection without a result. The default is a timer. */
+  /** Waits during the rest of an account after an inspection without usable media. The default is a timer. */
   pause?: Pause
   webhooks: WebhookSender
-  /** Called once for each job that ends. */
+  /** Called once for each job, when the job ends. */
   onEnd: (job: Job) => void
 }
 
@@ -50,11 +50,11 @@ export class Runner {
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
   /**
-   * Jobs in the state `processing` whose step was interrupted, for example by a restart. These jobs run before
-   * pending jobs.
+   * Jobs in the state `processing` whose step was interrupted, for example by a restart. They run before the pending
+   * jobs.
    */
   readonly #interrupted = new Map<string, Job>()
-  /** Results of steps that are not stored yet, because the database was locked or full. The map key is the job id. */
+  /** Results of steps, by the id of the job. They are not stored yet, because the database was locked or full. */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
@@ -71,7 +71,7 @@ export class Runner {
     if (job) this.#prepare(job)
   }
 
-  /** Cancels a job of this account and aborts its step. A repeated call changes nothing. */
+  /** Cancels a job of this account, and aborts its step. If the job is already cancelled, nothing changes. */
   cancel(accountId: string, jobId: string): Cancelled {
     const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
     if (ended) this.#stop(cancelled.job)
@@ -88,7 +88,7 @@ export class Runner {
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  /** Starts interrupted and pending jobs while the engine has free capacity. */
+  /** Starts interrupted and pending jobs until the engine has no free capacity. */
   pump(): void {
     const { db, engine, live, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
@@ -100,7 +100,7 @@ export class Runner {
     }
   }
 
-  /** Fails the jobs whose current state has lasted longer than the timeout of this state. */
+  /** Fails the jobs that have been in their present state for longer than the timeout of this state. */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
     for (const id of engine.waitingJobs?.() ?? []) restartTimeout(db, id)
@@ -112,14 +112,14 @@ export class Runner {
     }
   }
 
-  /** Deletes the jobs that ended at least `keptMs` ago. The effect is the same as a DELETE request of the account. */
+  /** Deletes the jobs that ended at least `keptMs` ago, in the same way as a DELETE request of their account. */
   deleteOldJobs({ keptMs }: { keptMs: number }): void {
     const { db } = this.#parts
     for (const { accountId, id } of listOldJobs(db, { endedBefore: db.now() - keptMs }))
       this.delete(accountId, id)
   }
 
-  /** Aborts the steps of jobs that a command in another process has ended or erased. */
+  /** Aborts the steps of jobs that a command in another process has ended or deleted. */
   stopEndedJobs(): void {
     for (const id of this.#underWay.jobIds()) {
       const job = findJob(this.#parts.db, id)
@@ -129,8 +129,7 @@ export class Runner {
   }
 
   /**
-   * Stores the results of steps that could not be stored while the database was locked or full. Then sends the due
-   * events.
+   * Stores the results that could not be stored because the database was locked or full. Then sends the due events.
    */
   writeEnds(): void {
     for (const { job, end } of [...this.#unwritten.values()]) {
@@ -140,7 +139,7 @@ export class Runner {
     this.#parts.webhooks.resume()
   }
 
-  /** Resumes all unfinished jobs after a restart. */
+  /** Continues all unfinished jobs after a start of the server. */
   resume(): void {
     restartTimeouts(this.#parts.db)
     for (const job of listUnfinishedJobs(this.#parts.db)) this.#resumeJob(job)
@@ -174,8 +173,8 @@ export class Runner {
   }
 
   /**
-   * Runs a step of a job and writes its result. An error in the step fails the job. An aborted step writes
-   * nothing. A step that failed because the database was locked or full is repeated.
+   * Runs a step of a job and stores its result. An error in the step fails the job. If the step was aborted, nothing
+   * is stored. If the database was locked or full, the step is repeated.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
@@ -200,7 +199,7 @@ export class Runner {
     })
   }
 
-  /** Repeats the step of a job, unless the job has ended. */
+  /** Starts the step of a job again, unless the job has ended. */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)
     if (job && !isTerminal(job.state)) this.#resumeJob(job)
@@ -208,7 +207,7 @@ export class Runner {
   }
 
   /**
-   * Stores the result of a step. When the database is locked or full, keeps the result in `#unwritten`; a sweep
+   * Stores the result of a step. If the database is locked or full, keeps the result in `#unwritten`, and a sweep
    * stores it later.
    */
   #write(job: Job, end: End): void {
@@ -224,7 +223,7 @@ export class Runner {
     }
   }
 
-  /** Aborts the step of a job that was cancelled or timed out, and drops its unwritten result. */
+  /** Aborts the step of a job, and forgets its result if that is not stored yet. */
   #stop(job: Job): void {
     this.#interrupted.delete(job.id)
     this.#unwritten.delete(job.id)
@@ -243,7 +242,7 @@ export class Runner {
   }
 }
 
-/** The error codes of failures that a caller cannot correct. An operator must look at these failures. */
+/** The error codes of failures that only the operator can correct. */
 const ownFaults = new Set<JobErrorCode>([
   'PROCESSING_ERROR',
   'CREATED_TIMEOUT',
@@ -264,8 +263,8 @@ function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job)
 }
 
 /**
- * Converts an error to the failure that the account sees. After a LedgerError, the account is not charged for the
- * job.
+ * Converts an error to the failure that the account sees. A LedgerError means that the job could not be charged; the
+ * job then fails with BILLING_ERROR.
  */
 function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error
@@ -275,8 +274,8 @@ function failureOf(job: Job, error: unknown): JobFailure {
 }
 
 /**
- * Starts the next pending job. Returns null when no job is pending, or when the database is locked or full. A
- * sweep calls `pump` again later.
+ * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. In the second
+ * case, a sweep calls `pump` again later.
  */
 function startIfWritable(db: Db): Job | null {
   try {

@@ -13,7 +13,7 @@ import {
 import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
-/** A part of the text of an utterance that matches the query. `start` and `end` are its times in seconds. */
+/** A part of an utterance's text that matches the query. `start` and `end` are its times in seconds. */
 export type Match = Stretch & { start: number; end: number }
 
 /** An utterance that contains all phrases of a query. */
@@ -32,8 +32,8 @@ export type Hit = {
 export type SearchOrder = 'newest' | 'best'
 
 /**
- * The start of the next page. The next page contains only row ids below `top`. `skip` is the number of hits on the
- * previous pages. Only the order `best` uses `skip`.
+ * The place at which the next page starts: only row ids below `top`. In the order `best`, `skip` is the number of
+ * hits on the previous pages.
  */
 export type SearchPlace = { top: number; skip: number }
 
@@ -41,7 +41,7 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { rowId: number; body: string }
 
-/** The input of `newest` and `best`. */
+/** What `newest` and `best` search for. */
 type Query = { accountId: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
 
 /** Returns one page of the utterances that contain all phrases of `query`. */
@@ -67,7 +67,7 @@ type Page = { rows: HitRow[]; next: SearchPlace | null }
 const details = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
 
-/** Joins utterances with their jobs. A cross join makes SQLite read the table `utterances` before the table `jobs`. */
+/** Joins utterances with their jobs. `cross join` makes SQLite read the table `utterances` first. */
 const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 
@@ -77,8 +77,8 @@ const found = `from search cross join utterances on utterances.id = search.rowid
 const newestTop = Number.MAX_SAFE_INTEGER
 
 /**
- * Returns the newest utterances with row ids below `top` that contain all phrases. Reads the parts of the index from the
- * newest to the oldest, until it has `limit` rows.
+ * Returns the newest utterances that contain all phrases and have a row id below `top`. Reads the parts of the index
+ * from the newest to the oldest one, until `limit` rows are found.
  */
 function findRows<Row>(
   db: Db,
@@ -95,7 +95,7 @@ function findRows<Row>(
   return rows
 }
 
-/** Returns the phrases in the query language of FTS5. */
+/** Returns the phrases as a query of FTS5. */
 function matchIn(part: number, phrases: readonly Phrase[]): string {
   return phrases.map(phrase => `"${phrase.map(word => wordInPart(part, word)).join(' ')}"`).join(' ')
 }
@@ -103,7 +103,7 @@ function matchIn(part: number, phrases: readonly Phrase[]): string {
 function newest(db: Db, query: Query): Page {
   const { limit, after } = query
   const top = after?.top ?? newestTop
-  // One row more than the limit is read. If that row exists, there is a next page.
+  // One row more than `limit` is read. If it exists, there is a next page.
   const rows = findRows<HitRow>(db, details, query, { top, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
@@ -111,8 +111,8 @@ function newest(db: Db, query: Query): Page {
 }
 
 /**
- * Ranks the newest `searchRankedMax` hits. The rank of FTS5 is not used, because it takes 0.2 s for 30 million words.
- * For each word, FTS5 counts all utterances of the account, and all utterances that contain the word.
+ * Returns the best of the newest `searchRankedMax` hits. FTS5 could rank all hits, but counts all utterances of the
+ * account for each word, which takes 0.2 s for 30 million words.
  */
 function best(db: Db, query: Query): Page {
   const { phrases, limit, after } = query
@@ -132,13 +132,16 @@ function best(db: Db, query: Query): Page {
       rowId,
     }),
   )
-  // `fixedTop` excludes utterances that are added after the first page. All pages therefore rank the same utterances.
+  // Utterances that are added later have higher row ids. `fixedTop` excludes them from the next pages, so that all
+  // pages rank the same utterances.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const isLast = skip + limit >= ranked.length
   return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }
 }
 
-/** The constants k1 and b of BM25, and the average length of an utterance in characters. */
+/**
+ * The constants k1 and b of BM25, and the usual length of an utterance in characters, which stands for the average.
+ */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
 /** Returns the BM25 score of an utterance. All phrases have equal weight. */
@@ -158,7 +161,7 @@ function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit
   }
 }
 
-/** Returns the parts of an utterance that match the phrases, with the times of the matched words. */
+/** Returns the parts of an utterance that match the phrases, each with the time of its words. */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
   return findPhrases(text, phrases).map(({ from, to }) => {
@@ -167,7 +170,9 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
   })
 }
 
-/** Finds the position of each word in the text of its utterance. Words that are not in the text are left out. */
+/**
+ * Finds the position of each word in the text of its utterance. A word that the text does not contain is left out.
+ */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0
   return words.flatMap(({ word, start, end }) => {

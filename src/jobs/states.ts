@@ -1,6 +1,6 @@
 // The state machine of a job: its states, transitions and timeouts.
 
-/** The state machine: for each state, the states that can follow this state. */
+/** For each state, the states that can follow it. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
@@ -24,8 +24,8 @@ export function before(to: JobState): JobState[] {
 }
 
 /**
- * The states that have a timeout. `setting` names the setting with the timeout. A job that times out fails
- * with `code`. The state `pending` has no timeout.
+ * The states with a timeout. `setting` is the setting that holds the timeout. A job that times out fails with `code`.
+ * The state `pending` has no timeout.
  */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },

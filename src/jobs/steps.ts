@@ -1,5 +1,5 @@
-// The two steps of a job: preparing its media, and recognising the speech in its media. A step does not change the
-// state of the job. The step returns a function that stores the result and changes the state.
+// The two steps of a job: preparing its media, and recognising the speech in it. A step does not change the state of
+// the job. It returns a function that stores the result and changes the state.
 
 import { findPrints, markVoicesUsed } from '../accounts/voice.ts'
 import { log } from '../base/log.ts'
@@ -17,7 +17,7 @@ import { mediaPath } from './media-files.ts'
 import { storePeaks } from './peaks.ts'
 import { setProgress, throttled, transcribeProgress } from './progress.ts'
 
-/** The input of a step. */
+/** The input of a step: the job, and everything that a step uses. */
 export type Work = {
   job: Job
   signal: AbortSignal
@@ -29,7 +29,7 @@ export type Work = {
   ingest: Ingest
 }
 
-/** Stores the result of a step in the database. Returns the job if the result ended the job, otherwise null. */
+/** Stores the result of a step. Returns the job if this has ended the job, otherwise null. */
 export type End = () => Job | null
 
 /** Gets and inspects the media of a job. The returned function queues the job. */

@@ -1,4 +1,4 @@
-// Creates a job from the body of a request. First applies the rules that a JSON schema cannot express.
+// Creates a job from the body of a request, after a check of the rules that a JSON schema cannot express.
 
 import type { Static } from '@sinclair/typebox'
 import { findAccount } from '../accounts/account.ts'
@@ -13,14 +13,14 @@ import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
 /**
- * The body of POST /v1/transcribe. A null field has the same meaning as a missing field. Only the OpenAI-compatible
- * endpoint can set `translate`.
+ * The body of POST /v1/transcribe. A field that is null counts as missing. Only the endpoint that is compatible with
+ * OpenAI sets `translate`.
  */
 type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks the parts of a request that need no database. Throws an ApiError for an invalid request. The function is
- * asynchronous, because `checkWebhookUrl` may resolve the host name of the webhook.
+ * Checks a request as far as no database is needed. Throws an ApiError if the request is invalid. The function is
+ * asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
   submission: Submission,
@@ -48,8 +48,8 @@ export async function checkSubmission(
 }
 
 /**
- * Creates a job and returns its id. When the balance is too low or the upload cannot be used, throws an ApiError and
- * changes nothing. If the request was sent without an API key, the newest key of the account signs the webhooks.
+ * Creates a job and returns its id. If the balance is too low or the upload cannot be used, throws an ApiError and
+ * changes nothing. For a request without an API key, the newest key of the account signs the webhooks.
  */
 export function submitJob(
   db: Db,

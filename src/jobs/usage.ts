@@ -4,16 +4,19 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type HourOfJobs = {
-  /** The start of the hour. */
+  /** The time at which the hour starts. */
   at: number
   completed: number
   failed: number
   audioMs: number
-  /** The longest time from the acceptance of a job to the start of its recognition. */
+  /**
+   * The longest time, in milliseconds, from the acceptance of a job to the start of its recognition, or to its end if
+   * it was never recognised.
+   */
   waitMs: number
 }
 
-/** The condition for a job that failed. A cancelled job has the state failed too. */
+/** The SQL condition for a failed job. A cancelled job also has the state `failed`, but is excluded here. */
 const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 export type UseOfAccount = {
@@ -26,8 +29,8 @@ export type UseOfAccount = {
 }
 
 /**
- * Returns the totals of the jobs that ended in each of the last 24 hours, oldest hour first. A cancelled job is not a
- * failed job.
+ * Returns the totals of the last 24 hours, one entry for each hour, oldest first. An entry counts the jobs that ended
+ * in its hour. Cancelled jobs do not count as failed.
  */
 export function listHours(db: Db): HourOfJobs[] {
   const { hourMs, shownHours } = limits
@@ -97,8 +100,8 @@ export function sumMedia(db: Db): number {
 }
 
 /**
- * Returns the name and the duration of each job. The name is the one that the caller stored with the job, the
- * name of the uploaded file, or the address of the source. Deleted jobs are left out.
+ * Returns the name and the duration of each job. The name is the one that the caller stored with the job, or else the
+ * name of the uploaded file, or else the address of the source. Deleted jobs are left out.
  */
 export function findNames(
   db: Db,

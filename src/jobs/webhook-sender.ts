@@ -1,4 +1,4 @@
-// Sends events to webhooks in the background. The events of one job are sent in order.
+// Sends events to webhooks in the background. The events of one job are sent in their order.
 
 import { findSigningSecret } from '../accounts/key.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -37,7 +37,7 @@ type Parts = {
   secrets: Secrets
   deliver: Deliver
   monotonic: Clock
-  /** The number of retries after a failed delivery. */
+  /** The maximum number of retries of an event. */
   retries: number
   onOutcome: (outcome: string) => void
 }
@@ -46,9 +46,9 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of attempts that the database does not contain yet, by the id of the event. The database may be locked
-   * or full. The sender stores such an outcome later and does not repeat its attempt. An outcome is null when the
-   * event has no body or no address to send to.
+   * Outcomes of attempts by the id of the event. They are not in the database yet, because it was locked or full. The
+   * sender stores them later, and does not repeat these attempts. The outcome is null for an event without a body or
+   * an address.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -67,7 +67,7 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // When the database is locked or full, no error is logged: a sweep sends the events later.
+        // An error because the database is locked or full is not logged: a sweep sends the events later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -75,12 +75,12 @@ export class WebhookSender {
     this.#sending.set(jobId, sent)
   }
 
-  /** Sends the due events of all jobs. Called after a restart and in a sweep. */
+  /** Sends the due events of all jobs. Called at the start, and by a sweep. */
   resume(): void {
     for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
 
-  /** Waits until the running deliveries end. Aborts them after the grace period `stopGraceMs`. */
+  /** Waits until the running deliveries end, but aborts them after `stopGraceMs`. */
   async close(): Promise<void> {
     const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
     await Promise.all(this.#sending.values())
@@ -89,8 +89,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again and resets its number of attempts. Throws an ApiError when the event is
-   * unknown, or when the body needs a transcript that was deleted.
+   * Sends an event of this account again, as if it had never been sent. Throws an ApiError if the event is unknown,
+   * or if its body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
@@ -109,8 +109,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the encrypted bodies of the unsettled events of a job. Must be called before the transcript is deleted,
-   * because a body may contain the transcript.
+   * Stores the encrypted bodies of a job's unsettled events. Must be called before the transcript is deleted, because
+   * a body may contain the transcript.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -123,25 +123,24 @@ export class WebhookSender {
   }
 
   /**
-   * Sends the due events of a job, one after the other. After each delivery the due events are read again,
-   * because a new event may have been recorded during the delivery.
+   * Sends the due events of a job, one after the other. After each delivery, reads the due events again, because
+   * another event may have been recorded meanwhile.
    */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // If the flush fails, the error leaves this function and the event stays due.
+      // If the flush fails, this function throws, and the event stays due.
       await db.durable()
-      // The event is read again after the flush. If the job was deleted during the flush, `due.sealedBody` contains
-      // the body.
+      // The event is read again after the flush. If the job was deleted meanwhile, `due.sealedBody` has the body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
         const outcome = await this.#attempt(jobId, due)
-        // If the shutdown aborted the delivery, the event stays due and is sent at the next start.
+        // If the stopping server aborted the delivery, the event stays due, and is sent after the next start.
         if (signal.aborted) return
         this.#unrecorded.set(due.id, outcome)
       }
@@ -150,7 +149,7 @@ export class WebhookSender {
     }
   }
 
-  /** Makes one attempt to deliver an event. Returns null when the event has no body or no address to send to. */
+  /** Makes one attempt to deliver an event. Returns null if the event has no body or no address. */
   async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
     const { db, secrets, deliver, onOutcome } = this.#parts
     const { signal } = this.#closing
@@ -176,8 +175,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of a circuit breaker: the account and the host. If accounts shared a circuit breaker, one
- * account could open it for the other accounts that use the same host.
+ * Returns the name of the circuit breaker: the account and the host. Each account has its own breaker for a host, so
+ * that no account can block the deliveries of another one.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

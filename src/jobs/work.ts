@@ -1,4 +1,4 @@
-// Keeps the running step of each job, so that the runner can abort the step.
+// Holds the running step of each job, so that the runner can abort it.
 
 import { errorFields, log } from '../base/log.ts'
 
@@ -7,7 +7,7 @@ type Piece = { stop: AbortController; done: Promise<void> }
 export class WorkUnderWay {
   readonly #pieces = new Map<string, Piece>()
 
-  /** Runs a step of a job. Logs an error of the step. The promise never rejects. */
+  /** Runs a step of a job. The promise never rejects: an error of the step is logged. */
   run(jobId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stop = new AbortController()
     const done = work(stop.signal)
