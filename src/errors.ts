@@ -8,7 +8,10 @@ export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
   INVALID_FILENAME: { status: 400, message: 'The filename is not valid.' },
   INVALID_MEDIA_FORMAT: { status: 400, message: 'This file extension is not supported.' },
-  FILE_NOT_UPLOADED: { status: 400, message: 'No file has been sent to the upload address yet.' },
+  FILE_NOT_UPLOADED: {
+    status: 400,
+    message: 'No file has been sent to the upload address yet, or the file is empty.',
+  },
   FILE_TOO_LARGE: { status: 400, message: 'The file is larger than the limit.' },
   UPLOAD_ALREADY_USED: { status: 400, message: 'This upload has already been used for a transcription.' },
   UPLOAD_EXPIRED: { status: 400, message: 'This upload has expired; create a new one.' },

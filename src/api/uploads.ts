@@ -59,7 +59,7 @@ export const uploads = (service: Service) =>
         detail: about({
           summary: 'Send the bytes to the signed address',
           description:
-            'Needs no key: the address carries the right. Send exactly the headers that came with it.',
+            'Needs no key: the address carries the right. Send exactly the headers that came with it. An empty file is stored, but a job cannot use the upload until a file with content replaces it.',
           requestBytes: '*/*',
           success: { status: 200, description: 'Stored', headers: ['ETag'] },
           fails: [

@@ -305,7 +305,9 @@ steered('an upload serves one job, and the refusal of a second one has a reason'
   expect(await codeFor((await ana.post('/v1/upload', { filename: 'a.mp3' })).body.upload_id)).toBe(
     'FILE_NOT_UPLOADED',
   )
-  expect(await codeFor(await ana.upload(''))).toBe('FILE_NOT_UPLOADED')
+  const empty = await ana.upload('')
+  const refused = (await ana.post('/v1/transcribe', { upload_id: empty })).body.error
+  expect([refused.code, refused.message]).toEqual(['FILE_NOT_UPLOADED', expect.stringContaining('empty')])
   const large = (await ana.post('/v1/upload', { filename: 'a.mp3' })).body
   const put = await fetch(large.upload_url, { method: 'PUT', headers: large.headers, body: 'x'.repeat(1025) })
   expect(put.status).toBe(413)
