@@ -1,5 +1,5 @@
-// Decodes a media file to 16 kHz mono samples. The decoder is never much faster than the caller that
-// consumes the samples (backpressure).
+// Decodes a media file to 16 kHz mono samples. The decoder waits while the caller has not consumed the samples
+// (backpressure).
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
@@ -10,15 +10,15 @@ export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. The default is the mix of all channels. */
   channel?: number
   /**
-   * Called at the end of the file if packets were damaged, with the number of these packets. Silence replaces the sound
-   * of damaged packets.
+   * Called at the end of the file if packets were damaged. `packets` is their number. Silence replaces the sound of a
+   * damaged packet.
    */
   onDamage?: (packets: number) => void
 }
 
 /**
- * Yields the samples of the file. Throws a JobFailure if decoding fails. If the caller leaves its loop
- * early, the child process is ended.
+ * Yields the samples of the file. Throws a JobFailure if decoding fails. If the caller stops reading early, the child
+ * process is ended.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const child = runChild({ operation: 'decode', channel: options.channel ?? 0 }, path, options)
@@ -28,7 +28,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (left < 0) throw new JobFailure('PROCESSING_ERROR')
-      // The bytes are copied, because a Float32Array needs an offset that is a multiple of four.
+      // The bytes are copied, because the data of a Float32Array must begin at a multiple of four bytes.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {

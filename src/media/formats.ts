@@ -1,4 +1,4 @@
-// The accepted file extensions. Each extension has the Content-Type that an upload of this kind of file has.
+// The accepted file extensions. For each extension, the Content-Type of an upload with this extension.
 
 export const contentTypes = {
   mp3: 'audio/mpeg',

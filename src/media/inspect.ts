@@ -48,8 +48,8 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
 }
 
 /**
- * Checks the result that the child sent, because a hostile file may control the child. Returns null if the
- * result does not have the expected fields and types.
+ * Checks the result that the child process sent, because a hostile file may have taken control of the child. Returns
+ * null if a field is missing or has the wrong type.
  */
 function read(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>

@@ -1,9 +1,11 @@
-// Finds the media program (native/media). Only the media program contains FFmpeg. FFmpeg is under the LGPL, so users
-// must be able to replace it. The setting STENO_MEDIA names a different build of the media program.
+// Finds the media program (native/media), the only part of steno that contains FFmpeg. FFmpeg is under the LGPL, so
+// users must be able to replace it: the setting STENO_MEDIA names another build of the media program.
 
 import { findCarried } from '../base/carried.ts'
 
-/** Returns the path of the media program. `chosen` is the value of STENO_MEDIA, or null if STENO_MEDIA is not set. */
+/**
+ * Returns the path of the media program. `chosen` is the value of the setting STENO_MEDIA, or null if it is not set.
+ */
 export function findProgram(chosen: string | null): string {
   const carried = chosen ?? findCarried(`native/${process.platform}-${process.arch}/steno-media`)
   if (carried === null)

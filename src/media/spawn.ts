@@ -1,5 +1,5 @@
-// Starts the child process that reads one media file, and reads the messages of the child. Guarantees that
-// the child ends.
+// Starts the child process that reads one media file, and reads the messages of the child. The child is always ended
+// at the end.
 
 import { closeSync, openSync } from 'node:fs'
 import { errorFields, log } from '../base/log.ts'
@@ -11,10 +11,12 @@ import { failureOf, isRefusal } from './refusals.ts'
 import { argumentsOf, checkBegin, type MediaOrder, type Message, readMessages } from './wire.ts'
 
 export type Bounds = {
-  /** The maximum time between two messages. After this time without a message the child is killed. */
+  /**
+   * The maximum time between two messages, in milliseconds. The child is killed if no message arrives in this time.
+   */
   stallMs: number
   /**
-   * The limit of CPU time until the file is open. `cpuMs` is the limit of CPU time for the whole process.
+   * `openCpuMs` is the maximum CPU time until the file is open. `cpuMs` is the maximum CPU time of the whole process.
    */
   openCpuMs: number
   cpuMs: number
@@ -26,7 +28,7 @@ export type Bounds = {
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
-  /** The path of a different build of the media program. Null or missing means the build that steno carries. */
+  /** The path of another build of the media program. If it is null or missing, the carried build is used. */
   mediaProgram?: string | null
   bounds?: Partial<Bounds>
 }
@@ -42,7 +44,7 @@ const defaultBounds: Bounds = {
 }
 
 /**
- * Yields each block of samples that the child sends, then returns the result of the operation. The child has
+ * Yields each block of samples that the child sends. Then returns the result of the operation. The child has always
  * exited when this function returns.
  */
 export async function* runChild(
@@ -90,15 +92,15 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // The messages that the child had already sent are discarded.
+    // Messages that the child sent before its end are discarded.
     await messages.return(undefined)
   }
 }
 
-/** The errors of a system that has no free file descriptor, process or memory at the moment. */
+/** The codes of errors that occur while the system has no free file descriptor, process or memory. */
 const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
 
-/** Starts the child. Waits at most `waitMs` while the system has no free file descriptor, process or memory. */
+/** Starts the child. If the system has no free file descriptor, process or memory, retries for at most `waitMs`. */
 async function startWhenPossible(
   mediaProgram: string | null,
   args: string[],
@@ -121,14 +123,14 @@ async function startWhenPossible(
 
 class Exhausted extends Error {}
 
-/** Throws `Exhausted` if the error passes when other work ends. */
+/** Throws `Exhausted` if the error may disappear when other work ends. */
 function throwIfExhausted(error: unknown): void {
   if (exhaustedCodes.has(Object(error).code)) throw new Exhausted('exhausted', { cause: error })
 }
 
 /**
- * Starts the child. The child inherits no environment, no working folder and no file descriptor except
- * stdin, which is the file.
+ * Starts the child. Of this process, the child inherits neither environment nor working folder nor file descriptors.
+ * Its stdin is the file.
  */
 function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)

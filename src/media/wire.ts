@@ -1,10 +1,13 @@
-// The protocol between the server and the media program (native/media). The server passes one order as
-// arguments; the program answers with messages on stdout. Each message has a kind, a length and a body. The
-// server validates every message, because a hostile file may control the program.
+// The protocol between the server and the media program (native/media). The server passes one order in the arguments
+// of the program. The program sends messages on stdout. Each message has a kind, a length and a body. The server
+// checks every message, because a hostile file may have taken control of the program.
 
 import { limits } from '../limits.ts'
 
-/** The version of this protocol. The first message of the media program contains the version that the program has. */
+/**
+ * The version of this protocol. The first message of the media program contains the version that the program
+ * implements.
+ */
 const protocolVersion = '1'
 
 export type MediaOrder = {
@@ -15,7 +18,7 @@ export type MediaOrder = {
   cpuMs: number
   memoryBytes: number
   durationMsMax: number
-  /** The number of the channel to decode, counted from 1. 0 decodes the mix of all channels. */
+  /** The number of the channel to decode, counted from 1. The number 0 means the mix of all channels. */
   channel: number
 }
 
@@ -56,7 +59,10 @@ export function argumentsOf(order: MediaOrder): string[] {
 export const kinds = { samples: 1, alive: 2, end: 3, begin: 4 } as const
 type Kind = keyof typeof kinds
 
-/** The length of the header: a magic number, the kind of the message, and the length of its body. */
+/**
+ * The length of a message's header, in bytes. It contains a magic number, the kind of the message, and the length of
+ * the body.
+ */
 export const headerBytes = 8
 const mark = 0x5354
 const bodyBytesMax = 64 * 1024
@@ -70,10 +76,7 @@ export function checkBegin({ kind, body }: Message): void {
     throw new Error(`the media program does not speak version ${protocolVersion} of the protocol`)
 }
 
-/**
- * Splits the bytes from the program into messages and yields them. Throws if the bytes are not a sequence of
- * complete messages.
- */
+/** Yields the messages in the bytes from the program. Throws if the bytes are not a sequence of complete messages. */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {

@@ -1,5 +1,5 @@
-// Checks that this program may connect to an IP address. It may connect to the public internet, and to the
-// networks that the operator has allowed.
+// Decides whether this program may connect to an IP address: to the public internet, and to the networks that the
+// operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -40,16 +40,16 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a connection to this address is allowed. `own` lists the addresses of this machine. An own address is
- * denied unless `allowNets` contains the address. Returns false for a text that is not an IP address.
+ * Returns true if a connection to this address is allowed. `own` lists the addresses of this machine, which are
+ * allowed only if `allowNets` contains them. Returns false for a text that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
 }
 
 /**
- * Returns the addresses of this machine. A firewall that closes the ports of this machine does not stop a
- * connection from the machine to itself.
+ * Returns the addresses of this machine. They must be checked, because a connection from the machine to itself does
+ * not pass through its firewall.
  */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
@@ -66,8 +66,8 @@ function isPublic(address: string): boolean {
 }
 
 /**
- * Returns true if these networks contain the address. For a NAT64 address, also returns true if the networks contain
- * the IPv4 address for which the NAT64 address stands.
+ * Returns true if these networks contain the address. A NAT64 address stands for an IPv4 address, so the networks may
+ * also contain that one.
  */
 export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)
@@ -75,15 +75,15 @@ export function isListed(address: string, nets: Nets): boolean {
   return nets.has(plain) || (behind !== null && nets.has(behind))
 }
 
-/** Returns the IP address in a URL. Returns null if the host is a name. */
+/** Returns the IP address that is the host of a URL. Returns null if the host is a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? null : host
 }
 
 /**
- * Returns the IPv4 address that a NAT64 address stands for: the last 32 bits of an address in 64:ff9b::/96.
- * Returns null for any other address.
+ * Returns the IPv4 address for which a NAT64 address (64:ff9b::/96) stands: its last 32 bits. Returns null for any
+ * other address.
  */
 function behindNat64(address: string): string | null {
   if (isIP(address) !== 6) return null

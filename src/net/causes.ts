@@ -1,4 +1,4 @@
-// Error messages for callers who name an address that cannot be downloaded. A message contains the cause, but never an
+// Messages for callers about an address from which nothing can be downloaded. A message tells the cause, but never an
 // address of the internal network.
 
 import { STATUS_CODES } from 'node:http'

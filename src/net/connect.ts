@@ -1,6 +1,5 @@
-// Opens a socket to a host, if connections to the address of the host are allowed. The host name is resolved
-// once. The checked addresses are then used for the connection, so a DNS answer that changes later (DNS
-// rebinding) has no effect.
+// Opens a socket to a host, if the host's IP address is allowed. The host name is resolved once, and the connection
+// uses the checked addresses. A later change of the DNS answer (DNS rebinding) therefore has no effect.
 
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -14,7 +13,7 @@ const systemNames = openNames()
 export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** The trusted CA certificates. They replace the certificates of the system. */
+  /** The trusted CA certificates, in place of the certificates of the system. */
   ca?: string | undefined
   /** If true, plain http is allowed only to addresses in `allowNets`. */
   httpsOnly?: boolean | undefined
@@ -29,8 +28,7 @@ export type NoConnection =
 export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
 
 /**
- * Opens the socket. Returns every failure as a NoConnection. Rejects only if `signal` is aborted, with its
- * reason.
+ * Opens the socket. Returns a NoConnection for every failure. Rejects only if `signal` is aborted, with its reason.
  */
 export async function connect(
   url: URL,
@@ -91,8 +89,8 @@ async function open(
 }
 
 /**
- * Tries the addresses as Happy Eyeballs (RFC 8305) does: it tries the next address when an attempt fails or
- * is slow. Returns the first socket that connects, or null if none connects.
+ * Tries the addresses by the Happy Eyeballs algorithm (RFC 8305): if an attempt fails or is slow, the next address is
+ * tried too. Returns the first socket that connects, or null if none does.
  */
 async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
   const attempts = new Set<Socket>()
@@ -134,7 +132,7 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // SNI does not allow an IP address. The certificate is still checked against the address.
+    // SNI cannot contain an IP address, so it is left out. The certificate is still checked against the address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,

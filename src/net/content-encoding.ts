@@ -1,5 +1,5 @@
-// Decodes the Content-Encoding of a body. The request does not ask for an encoding, but some object stores
-// send files in the compressed form in which they are stored.
+// Decodes the Content-Encoding of a body. A download asks for an unencoded body, but some object stores send a file
+// in the compressed form in which they keep it.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
@@ -8,7 +8,7 @@ export type Sink = {
   push(bytes: Uint8Array): Promise<void>
   /** Resolves when all bytes are written. */
   end(): Promise<void>
-  /** Discards the bytes that are not decoded yet. */
+  /** Discards the bytes that are not yet decoded. */
   abandon(): void
 }
 
@@ -24,7 +24,7 @@ const decoders: Record<string, () => Transform> = {
 export class Undecodable extends Error {}
 
 /**
- * Opens a sink that decodes the bytes and passes them to `write`. Returns null if the encoding is unknown.
+ * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if the encoding is unknown.
  */
 export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const name = encoding.trim().toLowerCase()
@@ -34,8 +34,8 @@ export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Prom
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // Backpressure: `written` resolves only when the decoded output has been read. A compression bomb
-    // therefore cannot fill the memory.
+    // Backpressure: a push ends only when the decoded output has been read, so a compression bomb cannot fill the
+    // memory.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()

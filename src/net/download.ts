@@ -1,5 +1,5 @@
-// Downloads to a file: the download is streamed, limited in size, and resumed after an interruption. The
-// file gets its final name only when it is complete.
+// Downloads a file: in a stream, with a limit of the size, and with retries that continue an interrupted download.
+// The file gets its final name only when it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,13 +16,15 @@ import { directAddress, isSignIn } from './share-links.ts'
 export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
-  /** The interval in which at least `limits.downloadStallBytesMin` bytes must arrive. */
+  /**
+   * An attempt has stalled if fewer than `limits.downloadStallBytesMin` bytes arrive in this time, in milliseconds.
+   */
   stallMs?: number
   /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** Called after each chunk. `total` is the size of the file in bytes, or null if it is not known. */
   onProgress?: (bytes: number, total: number | null) => void
-  /** Waits for `ms` milliseconds between two attempts. Rejects if the signal is aborted. */
+  /** Waits for `ms` milliseconds before the next attempt. Rejects if the signal is aborted. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -44,8 +46,8 @@ export async function download(
 }
 
 /**
- * Downloads into the file at `path`, and syncs the file asynchronously. Draft.place() also syncs the file, but would
- * block the event loop if the file were not synced yet.
+ * Downloads into the file at `path`, and flushes the file to the disk asynchronously. Draft.place() would also flush
+ * it, but that blocks the event loop.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
@@ -58,21 +60,21 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
   }
 }
 
-/** State that all attempts of one download share. */
+/** The state of a download, common to all its attempts. */
 type Progress = {
   bytes: number
   /** The size of the file in bytes, or null if it is not known. */
   total: number | null
   /**
-   * The ETag or Last-Modified of the file. Null if the answer has neither of these headers. A later attempt resumes
-   * only if this value has not changed.
+   * The ETag or the Last-Modified of the file. Null if the answer has neither. The next attempt continues the file
+   * only if this value is still the same.
    */
   version: string | null
-  /** True after the first successful answer. */
+  /** True after an answer with a successful status. */
   begun: boolean
   /**
-   * `receivedBytes` is the number of bytes that all attempts received. `receivedMs` is the time that all attempts spent
-   * on reading.
+   * `receivedBytes` is the number of bytes that all attempts have received. `receivedMs` is the time for which all
+   * attempts have read.
    */
   receivedBytes: number
   receivedMs: number
@@ -106,10 +108,7 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   }
 }
 
-/**
- * Sends one request for the file, or for the part of the file that is still missing. Throws if a retry
- * cannot help.
- */
+/** Sends one request for the file, or for its missing part. Throws if a retry cannot succeed. */
 async function attempt(
   file: FileHandle,
   address: string,
@@ -150,8 +149,8 @@ async function attempt(
 }
 
 /**
- * Returns the direct address of the file. Throws for a share link that leads to no file; no request is sent
- * in this case.
+ * Returns the direct address of the file. Throws if the address is a share link that leads to no file, before any
+ * request is sent.
  */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
@@ -165,8 +164,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles an answer with an error status. Returns a result that leads to a retry only if the download has
- * already begun; otherwise throws.
+ * Handles an answer with an error status. If the download has already begun, returns a result that causes a retry.
+ * Otherwise throws.
  */
 async function refused(
   answer: Answer,
@@ -207,8 +206,8 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // Both values are null for an encoded body. The length of this body is not the length of the file, and a
-  // part of this body cannot be decoded alone.
+  // For an encoded body, both values are null: its length is not the length of the file, and the rest of it cannot be
+  // decoded alone.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }
@@ -253,8 +252,8 @@ async function store(
 }
 
 /**
- * Returns true if the average rate of the download is too low. Without this check a very slow server could
- * hold a download slot for ever.
+ * Returns true if the average rate of the download is too low. Without this limit, a very slow server would keep a
+ * download slot for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

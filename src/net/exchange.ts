@@ -1,6 +1,6 @@
-// Sends one request over a given socket and reads the answer. No connection pool and no proxy is used. The body is not
-// decoded, and redirects are not followed. The request is sent with node:http, because the fetch of Bun always obeys
-// HTTP_PROXY and opens its own connections.
+// Sends one request over a given socket, and reads the answer. Uses no connection pool and no proxy, does not decode
+// the body, and follows no redirect. The request is sent by node:http: Bun's fetch would obey HTTP_PROXY, and would
+// open a connection of its own.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -20,11 +20,11 @@ export type Answer = {
   /** The address that answered, without credentials. */
   url: URL
   /**
-   * Passes the body to `take`, one chunk after another. The next chunk is read only when `take` has
-   * finished. A download without enough progress ends as `stall` defines.
+   * Passes the chunks of the body to `take`, one after the other. Waits for the end of `take` before it reads the
+   * next chunk. Ends if the body stalls, as `stall` defines.
    */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
-  /** Closes the connection. The remaining body is not read. */
+  /** Closes the connection, and leaves the remaining body unread. */
   close(): void
 }
 
@@ -35,8 +35,8 @@ export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
 /**
- * Sends the request. Returns a timeout or a broken connection as NoAnswer. Rejects only if `signal` is
- * aborted, with its reason.
+ * Sends the request. Returns a NoAnswer if the request times out or the connection breaks. Rejects only if `signal`
+ * is aborted, with its reason.
  */
 export async function exchange(
   socket: Socket,
@@ -52,9 +52,9 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // The lenient parser accepts three deviations, as browsers do: bare line feeds, folded headers, and
-    // Content-Length together with chunked encoding. Request smuggling is impossible, because each
-    // connection carries only one answer.
+    // The lenient parser accepts three faults, as browsers do: bare line feeds, folded headers, and Content-Length
+    // together with chunked encoding. They do not allow request smuggling here, because a connection carries only one
+    // answer.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
@@ -69,8 +69,8 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // `readBody` reports the errors that occur after the headers. This empty listener is needed, because an
-  // error event without a listener would end the process.
+  // This empty listener must exist, because an error event without a listener ends the process. `readBody` reports
+  // the errors that occur after the headers.
   response.on('error', () => {})
   return {
     kind: 'answer',

@@ -1,5 +1,5 @@
-// Requests to addresses that callers supply. The IP address of every connection is checked, also after a
-// redirect. A network failure is returned as a named result, not thrown.
+// Requests to addresses that callers supply. The IP address of every connection is checked, also after a redirect. A
+// network failure is a named result, and is not thrown.
 
 import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
@@ -17,7 +17,10 @@ export type FetchFailure =
 
 export type Call = HttpRequest & {
   redirectsMax: number
-  /** Rewrites the address before the request is sent. Also rewrites the target of each redirect. */
+  /**
+   * Returns the address to use in place of the given one. Called for the first address, and for the target of each
+   * redirect.
+   */
   rewrite?: (url: URL) => URL
 }
 
@@ -68,8 +71,8 @@ export function isWeb(url: URL): boolean {
 }
 
 /**
- * Stores the cookies that `url` has set. Some share links, such as links of SharePoint, set a cookie in the redirect
- * and require this cookie at the target of the redirect.
+ * Stores the cookies that `url` has set. Some services, such as SharePoint, set a cookie when a share link redirects,
+ * and require it at the target of the redirect.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
@@ -107,10 +110,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/**
- * Decodes a header again as UTF-8. Node decodes header bytes as Latin-1, but many servers send a Location in
- * raw UTF-8.
- */
+/** Decodes a header as UTF-8. Many servers send a Location in UTF-8, but Node decodes all headers as Latin-1. */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? header : decoded

@@ -12,7 +12,9 @@ export type Hub = {
 export type HubFile = {
   path: string
   size: number
-  /** The hash that the hub publishes: SHA-256 for a large file, or the git object name for a small file. */
+  /**
+   * The hash that the hub publishes for the file: SHA-256 for a large file, and git's object name for a small one.
+   */
   hash: { kind: 'sha256' | 'git'; value: string }
 }
 
@@ -75,7 +77,8 @@ export function openFile(
 function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
   return {
     signal,
-    // The hub publishes the sizes and hashes of uncompressed files, so the body must not be compressed.
+    // The sizes and hashes that the hub publishes are those of uncompressed files, so the body must not be
+    // compressed.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',
   }

@@ -1,6 +1,6 @@
-// Resolves host names over sockets on the event loop. The system function getaddrinfo is not used, because it
-// occupies a thread of the thread pool until a name server answers. File writes need the thread pool too: with
-// getaddrinfo, two name servers that never answered blocked every upload.
+// Resolves host names over sockets on the event loop. The system function getaddrinfo would occupy a thread of the
+// thread pool until a name server answers, but writing files needs this pool too. Two name servers that never
+// answered could then block every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -8,14 +8,11 @@ import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
-/**
- * Returns all addresses of a name. If the name does not exist, the function rejects or returns an empty
- * list.
- */
+/** Returns all addresses of a name. For a name that does not exist, rejects or returns an empty list. */
 export type Resolve = (name: string) => Promise<string[]>
 
 export type NameOptions = {
-  /** The addresses of name servers. They replace the servers in /etc/resolv.conf. */
+  /** The addresses of the name servers, in place of those in /etc/resolv.conf. */
   servers?: string[]
   hostsFile?: string
   /** Maximum number of concurrent look-ups. */
@@ -28,9 +25,9 @@ export type NameOptions = {
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that finds the addresses of a host name: in the hosts file, or else by the name servers. When many
- * look-ups wait, the accounts take turns, so that no account delays the others. If one account looks up a name several
- * times at once, only one query is sent.
+ * Returns a function that finds the addresses of a host name, in the hosts file or else at the name servers. If many
+ * look-ups wait, the accounts take turns, so that no account delays the others. If an account looks up the same name
+ * several times at once, only one query is sent.
  */
 export function openNames({
   servers,
@@ -61,8 +58,8 @@ export function openNames({
 }
 
 /**
- * A negative cache: it holds names that have no address. Each name is kept for `unknownNameMs`. When the
- * cache is full, the oldest name is removed.
+ * A negative cache: remembers for `unknownNameMs` that a name has no address. When the cache is full, the oldest name
+ * is removed.
  */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()
@@ -77,7 +74,7 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
   }
 }
 
-/** Asks the name servers. Returns an empty list if the name is unknown, or if no server answers in time. */
+/** Asks the name servers. Returns an empty list if they do not know the name, or if none answers in time. */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
@@ -87,8 +84,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // The result alternates between IPv4 and IPv6 addresses. The caller tries only the first few addresses,
-  // and a machine may support only IPv4 or only IPv6.
+  // IPv4 and IPv6 addresses alternate in the result, because the caller tries only the first few addresses, and the
+  // machine may support only one of the two.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -103,7 +100,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Reads the hosts file at each call: the file is small, and an operator may change it. */
+/** Reads the hosts file. It is read at each call, because an operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

@@ -23,8 +23,8 @@ export function parseNets(text: string): Nets | null {
 }
 
 /**
- * Removes the zone of an address, such as `%eth0`. Also converts an IPv4-mapped IPv6 address such as
- * `::ffff:192.0.2.7` to IPv4, because a dual-stack socket reports IPv4 peers in the mapped form.
+ * Returns the normal form of an address: without a zone such as `%eth0`, and as IPv4 in place of an IPv4-mapped IPv6
+ * address such as `::ffff:192.0.2.7`. A socket for both IPv4 and IPv6 reports IPv4 peers in that mapped form.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -35,8 +35,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser converts every spelling of an
- * address to one form.
+ * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser first converts the address to its canonical
+ * form.
  */
 export function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)

@@ -1,25 +1,24 @@
-// Converts share links of cloud storage to the direct address of the file. A share link itself leads to a
-// preview page.
+// Converts share links of cloud storage to the direct address of the shared file. A share link itself leads to a page
+// that shows the file.
 
 export type NoFile = 'folder' | 'own-app'
 type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Returns the direct address, or the reason why there is no direct address. Returns null if the address
-   * needs no change.
+   * Returns the direct address, or the reason why the link has none. Returns null if the address can be used as it
+   * is.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, unless the path also names a file in
-  // the folder.
+  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, but their path may name a file in the folder.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: the parameter confirm=t skips the warning that a file is too large for the virus scan.
+  // Google Drive: confirm=t skips the page that says that a file is too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -36,7 +35,7 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: one letter in the path gives the type of the shared item. The letter f means a
+  // OneDrive and SharePoint: a letter in the path tells the kind of the shared item. The letter f stands for a
   // folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
@@ -52,7 +51,7 @@ const rows: Row[] = [
     to: url => withQuery(url, { download: '1' }),
   },
 
-  // Box: the host may also be the subdomain of a company.
+  // Box: the host may be the subdomain of a company.
   {
     host: /(^|\.)box\.com$/,
     path: /^\/s\/(\w+)\/?$/,
@@ -60,8 +59,8 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud: the host may have any name. These servers send a folder as an archive. The
-  // program refuses an archive later, because it is not media.
+  // Nextcloud and ownCloud: the host may have any name. A shared folder is sent as an archive, which the media
+  // program refuses later.
   {
     host: /./,
     path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,
@@ -85,10 +84,10 @@ const rows: Row[] = [
     to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
   },
 
-  // These services encrypt files end to end, so an anonymous GET request cannot read the file.
+  // These services encrypt files end to end, so only their own apps can read a shared file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // A shared photo album is a page with many files, so it has no direct address.
+  // A shared photo album has many files, so it has no direct address.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
@@ -98,8 +97,8 @@ const signInHosts =
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
 /**
- * Returns the direct address of the file for a known share link. Returns the reason if the link leads to no
- * file. Returns any other address unchanged.
+ * Returns the direct address of the file if the address is a known share link. Returns the reason if the link leads
+ * to no file. Returns any other address unchanged.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

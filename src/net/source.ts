@@ -1,29 +1,29 @@
-// Requests to servers that the operator chose, such as the hub or a NuGet mirror. These requests may go to
-// private addresses; the requests in net/fetch.ts may not.
+// Requests to servers that the operator chose, such as the hub or a NuGet mirror. Such a server may have a private
+// address. (Requests to addresses from callers go through net/fetch.ts, which checks the address.)
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The error when a server cannot be reached, refuses the request, or violates the protocol. */
+/** The error if a server cannot be reached, refuses a request, or violates the protocol. */
 export class SourceError extends Error {}
 
 export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
-  /** Advice for the operator. It is added to the error message if the status is 401 or 403. */
+  /** A hint for the operator, which is added to the error message at the status 401 or 403. */
   signInHint?: string
 }
 
 export type Transfer = {
   body: AsyncIterable<Uint8Array>
-  /** True if the body begins at the requested offset. False if the body begins at the start of the file. */
+  /** True if the body begins at the requested offset, and false if it begins at the start of the file. */
   resumed: boolean
   /** The size of the whole file in bytes. Null if the server does not name the size. */
   total: number | null
 }
 
 /**
- * Sends a GET request. Rejects with a SourceError if the server cannot be reached or the status is not 2xx.
- * If the signal is aborted, rejects with the reason of the signal.
+ * Sends a GET request. Rejects with a SourceError if the server cannot be reached, or if the status is not 2xx.
+ * Rejects with the reason of the signal if the signal is aborted.
  */
 export async function get(
   address: string,
@@ -54,7 +54,7 @@ export async function getFrom(
   return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer.headers) }
 }
 
-/** Sends JSON with a PUT request. Returns the JSON of the answer. Rejects as `get` does. */
+/** Sends JSON by a PUT request, and returns the JSON of the answer. Rejects in the same cases as `get`. */
 export async function putJson(address: string, body: Uint8Array): Promise<unknown> {
   let answer: Response
   try {

@@ -1,5 +1,5 @@
-// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries to a
-// receiver are skipped for `webhookSkippedMs`.
+// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries to the
+// same receiver are skipped for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
@@ -9,17 +9,17 @@ export type Breaker = {
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
 }
 
-/** The timeouts of one receiver. `isProbed` is true while an open circuit breaker tries one delivery. */
+/** The timeouts of one receiver in a row. `isProbed` is true while an open circuit breaker lets one delivery try. */
 type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers. `monotonic` is a monotonic clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery timed out, ordered by the time of their last timeout. */
+  /** The receivers whose last delivery timed out, in the order of that time. */
   const dead = new Map<string, Timeouts>()
 
   /**
-   * Returns true if a delivery to the receiver may be tried. An open circuit breaker admits one delivery when
-   * `webhookSkippedMs` have passed since the last timeout.
+   * Returns true if a delivery to the receiver may be tried. An open circuit breaker allows one delivery after
+   * `webhookSkippedMs` without a timeout.
    */
   function admits(receiver: string): boolean {
     const timeouts = dead.get(receiver)

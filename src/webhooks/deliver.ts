@@ -1,4 +1,4 @@
-// Delivers a webhook once, without retries. Returns a failed delivery as an `Outcome` instead of throwing an error.
+// Makes one delivery of a webhook, without retries. A failure is returned as an `Outcome`, and is not thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
@@ -20,13 +20,13 @@ export const outcomes = [
 export type Outcome =
   | { kind: 'delivered' | 'refused'; status: number }
   | { kind: 'timeout' }
-  /** The delivery was not tried, because the circuit breaker of the receiver is open. */
+  /** No request was sent, because the circuit breaker of the receiver is open. */
   | { kind: 'skipped' }
-  /** The `signal` of the delivery was aborted. */
+  /** The delivery was aborted by its `signal`. */
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
-  /** The delivery failed because of a defect of this service. */
+  /** The delivery failed by a fault of this program. */
   | { kind: 'broken' }
 
 export type DeliveryOptions = {
@@ -39,9 +39,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/**
- * Posts the body to `url`, and follows one redirect. `timeoutMs` is the timeout for both requests together.
- */
+/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout of the whole delivery. */
 export async function deliver(
   url: string,
   body: string,
@@ -62,7 +60,7 @@ export async function deliver(
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)
-    // Only the status of the response is needed, so the response body is not read.
+    // Only the status is needed, so the body of the response is not read.
     answer.close()
     const delivered = answer.status >= 200 && answer.status < 300
     return { kind: delivered ? 'delivered' : 'refused', status: answer.status }
