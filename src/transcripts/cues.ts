@@ -1,4 +1,4 @@
-// Splits a transcript into subtitle cues. A cue contains words of only one utterance.
+// Divides a transcript into subtitle cues. All words of a cue are from the same utterance.
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'
@@ -16,8 +16,8 @@ export type CueOptions = {
 }
 
 /**
- * A word of a cue. `spaced` is true if a space comes before the word. `text` is empty if all characters of the word
- * were removed. A word without text may still end a sentence.
+ * A word of a cue. `spaced` is true if a space precedes the word. `text` is empty if the caller's options remove all
+ * characters of the word. Such a word can still end a sentence.
  */
 type Spoken = {
   text: string
@@ -30,7 +30,7 @@ type Spoken = {
 
 type OpenCue = Cue & { words: number; characters: number }
 
-/** Returns the cues of a transcript, ordered by start. Each cue ends after its start. */
+/** Returns the cues of a transcript, in order of their starts. Each cue ends after its start. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   const clean = cleaner(options.stripChars)
   const cues = transcript.utterances
@@ -40,7 +40,8 @@ export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
 }
 
 /**
- * Returns the words of an utterance. If `words` is empty, the whole text becomes one word and is never split.
+ * Returns the words of an utterance. If the utterance has no list of words, its whole text counts as one word, which
+ * is never divided.
  */
 function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)
@@ -109,8 +110,8 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends cues of zero length to `cueVisibleMsMin`, because players skip a cue of zero length. An extended
- * cue ends at the latest when the next cue of the same speaker begins.
+ * Extends each cue of zero length to `cueVisibleMsMin`, because players skip a cue of zero length. The extended cue
+ * ends no later than the start of the same speaker's next cue.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

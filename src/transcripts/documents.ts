@@ -1,4 +1,4 @@
-// Writes a transcript as Markdown, as a table in CSV, or as speaker turns in RTTM.
+// Writes a transcript as Markdown, as a CSV table, or as speaker turns in RTTM.
 
 import { speakerName } from './exporters.ts'
 import type { Transcript, Utterance } from './transcript.ts'
@@ -27,8 +27,8 @@ export function writeCsv({ utterances }: Transcript): string {
 }
 
 /**
- * Returns the turns of the speakers in RTTM (Rich Transcription Time Marked). The format separates its fields
- * by spaces, so the spaces in `title` and in the names of speakers become underscores.
+ * Returns the turns of the speakers in RTTM (Rich Transcription Time Marked). Fields of this format are separated by
+ * spaces, so a space in `title` or in the name of a speaker becomes an underscore.
  */
 export function writeRttm({ utterances }: Transcript, title: string): string {
   return utterances

@@ -53,8 +53,8 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by start. `full_transcript` shows whether white
- * space separates two utterances.
+ * Returns one paragraph for each utterance with text, in order of time. `full_transcript` shows whether there is
+ * white space between two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)
@@ -89,7 +89,9 @@ function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: ExportOpti
   return includeSpeakers === 'true'
 }
 
-/** Converts a speaker label of a transcript to the form in exported files: `SPEAKER 1` becomes `Speaker 1`. */
+/**
+ * Returns the name of a speaker for exported files: `SPEAKER 1` becomes `Speaker 1`, and other names stay the same.
+ */
 export function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }
@@ -110,7 +112,7 @@ function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
   return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
 }
 
-/** Replaces `-->` with `->`. In SubRip a line with `-->` contains times, and `-->` cannot be escaped. */
+/** Replaces `-->` by `->`. A line of SubRip with `-->` is a line of times, and `-->` cannot be escaped. */
 function withoutArrow(text: string): string {
   return text.replace(/-{2,}>/g, '->')
 }

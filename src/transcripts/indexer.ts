@@ -1,5 +1,5 @@
-// Writes the search index in the background, one piece per transaction. The server answers requests between two
-// pieces. After a restart, the indexer continues at the first piece that was not committed.
+// Writes the search index in the background, one piece in each transaction. Between two pieces, the server can answer
+// requests. After a restart, the indexer continues with the first piece that was not committed.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -9,7 +9,10 @@ import { mergeIndexPiece, needsPurge, purgeIndex, writeIndexPiece } from './sear
 export class Indexer {
   readonly #db: Db
   #running: Promise<void> | null = null
-  /** True if `wake` was called after the current run began. That run may have looked for transcripts before. */
+  /**
+   * True if `wake` was called during the current run. The run may then have missed a transcript, so another run must
+   * follow.
+   */
   #wokenAgain = false
   #closing = false
   #nextPurgeAt = 0
@@ -19,14 +22,14 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts a run of the indexer. If a run is in progress, another run follows it. */
+  /** Starts a run of the indexer. If a run is in progress, another run follows this one. */
   wake(): void {
     if (this.#closing) return
     this.#wokenAgain = this.#running !== null
     if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
-        // When the database is locked or full, a sweep wakes the indexer again.
+        // If the database is locked or full, nothing is logged: a sweep calls `wake` again.
         if (!refusalOf(error)) log.error('search index not written', errorFields(error))
       })
       .finally(() => {
@@ -35,7 +38,7 @@ export class Indexer {
       })
   }
 
-  /** Waits until the index is complete, or until the indexer stopped because of an error. */
+  /** Waits until the index is complete, or until an error stops the indexer. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running
   }
@@ -57,7 +60,10 @@ export class Indexer {
     await this.#purge()
   }
 
-  /** Purges the index. Does nothing when the last purge is too recent. A sweep calls `wake` later. */
+  /**
+   * Purges the index. Does nothing if the last purge was too short a time ago. In this case, a sweep calls `wake`
+   * later.
+   */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
     if (beganAt < this.#nextPurgeAt || !needsPurge(this.#db)) return
@@ -75,7 +81,7 @@ export class Indexer {
     if (this.#turns % limits.indexTurnsPerDrain === 0) await this.#db.drainLog()
   }
 
-  /** Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false when the indexer must stop. */
+  /** Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false if the indexer must stop. */
   async #pause(): Promise<boolean> {
     await Bun.sleep(limits.indexPauseMs)
     return !this.#closing

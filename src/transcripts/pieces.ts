@@ -1,13 +1,12 @@
-// Finds the words of an utterance in its text, or the utterances in the full transcript. The text contains the
-// punctuation of each word. The text also shows whether a space comes before a word: English has spaces between
-// words, Japanese and Thai have none.
+// Finds the words of an utterance in its text, or the utterances in the full transcript. The text adds what the
+// single words lack: punctuation, and white space, which Japanese and Thai do not have between words.
 
 /** A word or utterance with its punctuation. `spaced` is true if white space comes before the piece. */
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * Maximum distance in characters between the end of a part and the start of the next part. The limit makes the search
- * linear.
+ * The maximum distance, in characters, from the end of a part to the start of the next part. With this limit, the
+ * time of the search grows linearly.
  */
 const reach = 64
 
@@ -17,14 +16,14 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The piece that ends at `cursor`. Undefined when the previous part was not found. */
+  /** The piece before `cursor`. Undefined if the previous part was not found in the text. */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // Punctuation between two words belongs to the word without a space in between.
+    // Punctuation belongs to the word to which it is joined without a space.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (before) before.text += closing
@@ -54,7 +53,7 @@ export function cleaner(strip: string): (text: string) => string {
  * Replaces white space with single spaces. Removes control characters. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
-  // Fast path: most words need no change, and one test is faster than three replacements.
+  // Most words need no change. This test is faster than the three replacements.
   if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()

@@ -1,18 +1,18 @@
-// Computes the times of the words in an edited utterance. An unchanged word keeps its times. Changed words share the
-// time of the words that they replace.
+// Computes the times of words after an edit of their utterance. An unchanged word keeps its times. Changed words
+// share the time of the words that they replace.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Utterance, Word } from './transcript.ts'
 
 /**
- * Maximum number of cells of the table in `commonWords`. Above this size no table is computed, and all words between
- * the first and the last change get new times.
+ * The maximum number of cells in the table of `commonWords`. If the table would be larger, it is not computed, and
+ * all words between the first and the last change get new times.
  */
 const cellsMax = 250_000
 
 /**
- * Returns the utterance with another text. The text is one line. The times come from the words of `original`, the
- * engine's version of the utterance. Repeated edits therefore do not accumulate timing errors.
+ * Returns the utterance with another text, which must be one line. The times come from `original`, the engine's
+ * version of the utterance, so that the errors of several edits do not add up.
  */
 export function withText(
   utterance: Utterance,
@@ -25,8 +25,8 @@ export function withText(
 }
 
 /**
- * Splits a text into words. In a language without spaces, the unchanged words at the start and at the end of the
- * utterance are kept. The Unicode rules split only the text between these words.
+ * Divides a text into words. In a language without spaces between words, the unchanged words at both ends of the
+ * utterance stay, and only the text between them is divided by the Unicode rules.
  */
 function splitWords(text: string, old: readonly Word[], language: string): string[] {
   if (!writtenWithoutSpaces(language)) return text.split(' ').filter(part => part !== '')
@@ -46,7 +46,7 @@ function splitWords(text: string, old: readonly Word[], language: string): strin
   return [...head, ...segmentsOf(text.slice(from, to), language), ...tail]
 }
 
-/** Splits a text into words by the Unicode rules. Punctuation is appended to the word before it. */
+/** Divides a text into words by the Unicode rules. A punctuation mark is joined to the word before it. */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []
   for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
@@ -100,12 +100,15 @@ function spread(texts: readonly string[], gap: { start: number; end: number }): 
   })
 }
 
-/** Returns the key for the comparison of two words. Case and punctuation make no difference. */
+/** Returns the form of a word for comparisons, in lower case and without punctuation. */
 function keyOf({ word }: Pick<Word, 'word'>): string {
   return word.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]/gu, '') || word
 }
 
-/** Returns, for each edited word, the index of the equal old word. The index is undefined for a new word. */
+/**
+ * Returns, for each word after the edit, the index of the same word before the edit. The index is undefined for a new
+ * word.
+ */
 function originsOf(old: readonly string[], edited: readonly string[]): (number | undefined)[] {
   const origins: (number | undefined)[] = edited.map(() => undefined)
   let head = 0

@@ -1,8 +1,8 @@
-// Keeps the search index up to date with the utterances. The index has one row for each utterance. Each transaction
-// writes only a small piece of the index, because a write blocks the event loop.
-//
-// FTS5 only marks a deleted row. The words of the row stay in the file until a merge rewrites their segment. A purge
-// therefore merges all segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
+// Writes the search index of utterances, which has one row for each utterance. A write blocks the event loop, so each
+// transaction writes only a small piece of the index.
+// When a row is deleted, FTS5 only marks it as deleted. The words of the row stay in the file until a merge rewrites
+// their segment of the index. A purge therefore merges all segments into one. The table `unpurged` lists the deleted
+// transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -16,12 +16,12 @@ export type IndexedJob = { id: string; seq: number }
 
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
-/** `part` is null for the transcript of a job that did not complete. */
+/** A deleted transcript. `part` is null if its job was never completed. */
 type DeletedJob = IndexedJob & { part: number | null }
 
 /**
- * Removes one piece of a deleted transcript from the index. If there is no deleted transcript, adds one piece of the
- * newest transcript that the index does not contain completely. Returns false when the index is complete.
+ * Writes one piece: removes a piece of a deleted transcript from the index, or else adds a piece of the newest
+ * transcript that is not completely in the index. Returns false if there is nothing to write.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {
@@ -34,21 +34,21 @@ export function writeIndexPiece(db: Db): boolean {
 }
 
 /**
- * Merges a piece of the index. A search is faster when the index has few segments. Returns false when no segments
- * need a merge.
+ * Merges a piece of the index, because a search is faster in fewer segments. Returns false if there is nothing to
+ * merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
   return merge(db, limits.mergedPagesPerPiece)
 }
 
-/** Returns true if the words of a deleted transcript may still be in the index. */
+/** Returns true if the index may still contain words of a deleted transcript. */
 export function needsPurge(db: Db): boolean {
   return db.find('select 1 from unpurged limit 1') !== null
 }
 
 /**
- * Removes the words of deleted transcripts from the index. Merges one piece for each `next` of the generator.
- * Transcripts that are deleted during the purge need another purge.
+ * Removes the words of deleted transcripts from the index, one piece for each `next` of the generator. A transcript
+ * that is deleted meanwhile needs another purge.
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')
@@ -60,8 +60,8 @@ export function* purgeIndex(db: Db): Generator<void> {
 }
 
 /**
- * Deletes a transcript. This call removes the head and a limited number of utterances. `writeIndexPiece` removes the
- * other utterances later. Without a head, no reader finds the transcript or its utterances.
+ * Deletes a transcript: its head, and a limited number of its utterances. No reader finds a transcript without a
+ * head. `writeIndexPiece` removes the other utterances later.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -94,8 +94,8 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Finds a deleted transcript that still has utterances in the database. The transcript of an unfinished job also has
- * no head while it is being stored, but it is not deleted.
+ * Finds a deleted transcript whose utterances are still in the database. While the transcript of an unfinished job is
+ * being stored, it has no head either, but it is not deleted.
  */
 function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
@@ -106,8 +106,8 @@ function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the index, from the last utterance towards the first. The row ids increase in this
- * order, and FTS5 is fast when row ids increase.
+ * Adds a piece of a transcript to the index, from the last utterance to the first one. The row ids increase in this
+ * order, which FTS5 needs to be fast.
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0
@@ -121,8 +121,8 @@ function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
 }
 
 /**
- * Removes a piece of a deleted transcript from the index and from the database, from the last utterance towards the
- * first. The last piece also removes the row of the transcript.
+ * Removes a piece of a deleted transcript from the index and from the database, from the last utterance to the first
+ * one. With the last piece, the row of the transcript is removed too.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(
@@ -147,7 +147,7 @@ function textOf(db: Db, id: number): string {
   return row ? (JSON.parse(row.body) as Utterance).text : ''
 }
 
-/** Adds an utterance to the index. Returns the number of indexed words, and one more for the row. */
+/** Adds an utterance to the index. Returns the number of its words plus one, as a measure of the work. */
 function addRow(db: Db, part: number, id: number, text: string): number {
   const words = indexedWords(text)
   db.run('insert into search (rowid, text) values ($id, $text)', {
@@ -161,7 +161,8 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // This test is documented by FTS5: the statement itself counts as one change, and a merge counts as more changes.
+    // The documentation of FTS5 gives this test: the statement alone counts as one change, and a merge as more
+    // changes.
     return totalChanges(db) - before >= 2
   })
 }

@@ -1,13 +1,10 @@
-// Splits texts and queries into the words that a search compares. Case, accents and width make no difference. In
-// scripts without spaces, each character is a word.
+// Divides texts and queries into the words that a search compares, in a form without case, accents and character
+// width. In scripts without spaces, each character is a word.
 
-/**
- * A word in the form that the search index stores. `from` and `to` are its position in the text, in UTF-16 code
- * units.
- */
+/** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
 
-/** A part of a text from `from` up to but not including `to`, in UTF-16 code units. */
+/** A part of a text: from the position `from` to before the position `to`, in UTF-16 code units. */
 export type Stretch = { from: number; to: number }
 
 const unspaced =
@@ -30,7 +27,7 @@ function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // Fast path: most words are ASCII and need no normalisation.
+  // Most words are ASCII and need no normalisation. This test makes them fast.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
@@ -51,8 +48,9 @@ export function indexedWords(text: string): string[] {
 export type Phrase = readonly string[]
 
 /**
- * Splits a query into phrases. A phrase is a part in quotation marks, or a part between two spaces. Other characters
- * that are neither letters nor digits separate words within a phrase. Each phrase is returned once.
+ * Divides a query into phrases. A text in quotation marks is a phrase, and so is each other part between spaces.
+ * Inside a phrase, any character that is neither a letter nor a digit separates two words. Repeated phrases are
+ * returned once.
  */
 export function phrasesOf(query: string): Phrase[] {
   const phrases = new Map<string, Phrase>()

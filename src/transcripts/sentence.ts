@@ -1,21 +1,21 @@
 // Finds the ends of sentences in a text, in any writing system.
 
 /**
- * The marks that end a sentence: Unicode's sentence terminals, the ellipsis, the Tibetan shad and the Greek
- * question mark. After a Greek letter, a semicolon is a question mark. The Burmese mark `၊` is excluded: it
- * separates phrases.
+ * Matches a mark that ends a sentence: Unicode's sentence terminals, the ellipsis, the Tibetan shad and the Greek
+ * question mark. A semicolon after a Greek letter is a question mark too. The Burmese mark `၊` is excluded, because
+ * it separates phrases.
  */
 const mark = '(?:(?!၊)[\\p{Sentence_Terminal}…\u037e།༎]|(?<=\\p{Script=Greek});)'
 /**
- * Closing quotation marks and brackets. The mark `“` opens a quotation in English, but closes a quotation in
- * German.
+ * Matches a closing quotation mark or bracket. The mark `“` is included: it opens a quotation in English, but closes
+ * one in German.
  */
 const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 /**
- * Abbreviations: the period of an abbreviation does not end a sentence. A number of one or two digits with a
- * period does not end a sentence either: in German it is an ordinal number.
+ * Matches an abbreviation, whose period does not end a sentence. A number of one or two digits with a period does not
+ * end a sentence either, because in German it is an ordinal number.
  */
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu
@@ -25,11 +25,13 @@ export function endsSentence(text: string): boolean {
   return sentenceEnd.test(text) && !abbreviation.test(text)
 }
 
-/** Marks that also occur inside words and numbers. These marks end a sentence only before white space. */
+/**
+ * Matches a mark that also occurs inside words and numbers. Such a mark ends a sentence only if white space follows.
+ */
 const insideWords = '[.!?…]'
 /**
- * Closing marks that never open a quotation. The mark `“` is not in the list: in Chinese, `“` after a full
- * stop opens the next sentence.
+ * Matches a closing mark that opens a quotation in no language. The mark `“` is excluded: in Chinese, it opens the
+ * next sentence after a full stop.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(
@@ -37,7 +39,7 @@ const boundary = new RegExp(
   'u',
 )
 
-/** Splits a text into sentences. Each sentence keeps the white space before it. */
+/** Divides a text into sentences. Each sentence begins with the white space before it. */
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = []
   let sentence = ''

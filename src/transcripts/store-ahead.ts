@@ -1,8 +1,8 @@
-// Stores most of a long transcript before its job completes, in many small transactions. The event loop runs between
-// two transactions, so the server answers requests meanwhile. The transaction that completes the job is short.
-//
-// The row of such a transcript has no head, as the row of a deleted transcript. So no reader finds the utterances.
-// When the job ends without a transcript, the indexer removes the utterances as those of a deleted transcript.
+// Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
+// answer requests between them. The last transaction, which completes the job, is then short.
+// The row of such a transcript has no head, as if the transcript were deleted, so no reader finds the utterances. If
+// the job ends without a transcript, the indexer removes these utterances in the same way as those of a deleted
+// transcript.
 
 import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -13,9 +13,9 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job, except for the last piece. Returns the number of stored utterances. First removes
- * the utterances that an interrupted earlier call has stored. Writes nothing for a short transcript. Stops when the
- * job ends, and rejects when `signal` is aborted.
+ * Stores the utterances of a job, except the last piece, and returns the number of stored utterances. Stores nothing
+ * of a short transcript. Before that, removes the utterances that an earlier call stored and did not finish. Stops if
+ * the job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,
@@ -25,7 +25,9 @@ export async function storeAhead(
 ): Promise<number> {
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
-  /** Removes or stores one piece. Returns the number of stored utterances, or null when the job has ended. */
+  /**
+   * Removes or stores one piece. Returns the number of utterances that are now stored, or null if the job has ended.
+   */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null
     if (stored === 0 && hasRow(db, job)) {
@@ -54,7 +56,7 @@ function hasRow(db: Db, { id }: UnfinishedJob): boolean {
   return db.find('select 1 from transcripts where job_id = $id', { id }) !== null
 }
 
-/** Runs `write` in a transaction after a pause. Retries while the database is locked or full. */
+/** Calls `write` in a transaction, after a pause. Retries if the database is locked or full. */
 async function whenWritable<Written>(db: Db, write: () => Written, signal: AbortSignal): Promise<Written> {
   for (let pauseMs: number = limits.storePauseMs; ; pauseMs = limits.busyRetryAfterMs) {
     await Bun.sleep(pauseMs)

@@ -1,19 +1,19 @@
-// Stores transcripts in the database: the head of a transcript in one row, and each utterance in a row of its own. A
-// search or an edit therefore reads and writes single utterances, even in a long transcript.
+// Stores transcripts in the database: the head of a transcript is one row, and each utterance is a row of its own. A
+// search or an edit therefore reads and writes single utterances, even of a long transcript.
 
 import type { Db } from '../db/db.ts'
 import { joinPart } from './search-parts.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
-/** The version of a transcript: `original` is the output of the engine, and `current` includes all edits. */
+/** A version of a transcript: `original` as the engine returned it, or `current` with all edits. */
 export type Version = 'current' | 'original'
 
 /** Maximum number of utterances of a transcript. Ten hours of speech have about 10,000. */
 export const utterancesMax = 2 ** 20
 
 /**
- * Returns the row id of an utterance. Within a job, a later utterance has a lower row id. The descending order of row
- * ids is therefore the order of speech.
+ * Returns the row id of an utterance. In a transcript, a later utterance has a lower row id: rows in descending order
+ * of their ids are the newest job first, and in each job the order of speech.
  */
 export function utteranceId(seq: number, index: number): number {
   return seq * utterancesMax + (utterancesMax - 1 - index)
@@ -23,12 +23,12 @@ export function placeOfUtterance(id: number): { seq: number; index: number } {
   return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
 }
 
-/** The fields of a job that name the rows of its transcript. */
+/** The fields of a job from which the rows of its transcript are found. */
 type Place = { id: string; seq: number }
 
 /**
  * Stores the transcript of a job. Must run in the transaction that completes the job. `stored` is the number of
- * utterances that are stored already.
+ * utterances that the database already has.
  */
 export function storeTranscript(
   db: Db,
@@ -50,7 +50,7 @@ export function storeTranscript(
   storeUtterances(db, seq, utterances, { from: stored, to: utterances.length })
 }
 
-/** Stores the utterances from the index `from` up to but not including `to`. */
+/** Stores the utterances from the index `from` to before the index `to`. */
 export function storeUtterances(
   db: Db,
   seq: number,
@@ -75,7 +75,7 @@ const columns: Record<Version, { head: string; body: string }> = {
   original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
 }
 
-/** Returns a transcript as JSON. The caller can copy the JSON into a response without parsing it. */
+/** Returns a transcript as JSON, which a caller can insert into a response without parsing it. */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
   const { head, body } = columns[version]
   const found = db.find<{ head: string; seq: number }>(
@@ -91,7 +91,7 @@ export function findTranscriptJson(db: Db, jobId: string, version: Version = 'cu
   return `${found.head.slice(0, -1)},"utterances":[${utterances.map(row => row.body).join(',')}]}`
 }
 
-/** Returns one utterance of a job, or null when the job has no utterance of this index. */
+/** Returns one utterance of a job, or null if the job has no utterance with this index. */
 export function findUtterance(
   db: Db,
   seq: number,

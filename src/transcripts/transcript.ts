@@ -1,5 +1,5 @@
-// The schema of a transcript. The engine creates the transcript. The database stores the transcript as JSON.
-// The API and the webhooks send the transcript as `result`.
+// The schema of a transcript. The engine makes it, the database stores it as JSON, and the API and the webhooks send
+// it as `result`.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'

@@ -11,9 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Streams a body into a new file, and frees its chunks. The memory use does not depend on the size of the body. Returns
- * null when the body is larger than `bytesMax`. Rejects when the sender disconnects or the disk is full. In both cases
- * the calling function removes the file.
+ * Writes a body to a new file as it arrives, and frees its chunks, so that the memory use does not depend on the size
+ * of the body. Returns null if the body is larger than `bytesMax`. Rejects if the sender disconnects or the disk is
+ * full. In these cases, the caller must remove the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -22,8 +22,7 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
-  // When the disk is slower than the network, Bun's FileSink needs less memory than Bun's other ways to write
-  // a file.
+  // Of all ways to write a file in Bun, FileSink needs the least memory when the disk is slower than the network.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
@@ -38,7 +37,7 @@ export async function receive(
     }
     await sink.end()
     isEnded = true
-    // `sink.end` may return without an error although the last bytes were not written.
+    // `sink.end` may report no error although the last bytes were not written, so the size is checked.
     const { size } = await file.stat()
     if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
@@ -47,16 +46,16 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error is ignored. The calling function gets the first error, which is the cause of this error.
+      // This error is only a consequence of the first error, which the caller gets.
     }
     await file.close()
   }
 }
 
 /**
- * Appends the chunks to a file of `from` bytes, and frees the chunks. Creates the file when the file is missing. Returns false when the
- * file would become larger than `bytesMax`. The chunks that arrived before an error, or before the limit, are on the
- * disk when this function ends.
+ * Appends the chunks to a file of `from` bytes, and frees them. Creates the file if it does not exist. Returns false
+ * if the file would become larger than `bytesMax`. At the end of this function, the chunks that arrived before an
+ * error or before the limit are on the disk.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,
@@ -64,7 +63,7 @@ export async function append(
   { from, bytesMax }: { from: number; bytesMax: number },
 ): Promise<boolean> {
   const file = await open(path, 'a', 0o600)
-  // The sink appends to the file, because the file is opened with the flag `a`.
+  // The file is open with the flag `a`, so the sink appends.
   const sink = Bun.file(file.fd).writer({ highWaterMark: limits.uploadBufferBytes })
   let end = from
   try {
@@ -84,14 +83,15 @@ export async function append(
 }
 
 /**
- * Frees the memory of a chunk that is on the disk. Otherwise the chunks would wait for the garbage collector: during
- * an upload of 5 GB the process would grow by 30 to 45 MB instead of 5 MB. A chunk that shares its memory is kept.
+ * Frees the memory of a chunk that is on the disk, without waiting for the garbage collector. During an upload of 5
+ * GB, the process grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its
+ * buffer is not freed.
  */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Flushes a folder to the disk, so that the names of its files survive a power cut. */
+/** Flushes a folder to the disk. Without this, a power cut could lose the names of its files. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()

@@ -4,9 +4,7 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 
-/**
- * Returns the Content-Type that belongs to the filename. Throws an ApiError for a filename that is not valid.
- */
+/** Returns the Content-Type for a filename. Throws an ApiError if the filename is not valid. */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
     throw new ApiError('INVALID_FILENAME', 'filename is missing.')
@@ -26,8 +24,8 @@ export function contentTypeOf(filename: unknown): string {
 }
 
 /**
- * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Resumable uploads need this,
- * because their clients send the filename exactly as it is on the person's disk.
+ * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Clients of resumable uploads
+ * send the name that the file has on the person's disk.
  */
 export function plainFilename(filename: string): string {
   return filename.replace(/[^\x20-\x7e]|[/\\<>"'`]/gu, '_')

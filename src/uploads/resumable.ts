@@ -1,5 +1,5 @@
 // Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the file on the
-// disk. The size of the file is the only record of the number of received bytes.
+// disk. The number of received bytes is the size of this file, and is stored nowhere else.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -25,7 +25,7 @@ export class ResumableUploads {
   readonly #db: Db
   readonly #config: ResumableConfig
   readonly #transfers: Transfers
-  /** The running request of each upload, by the id of the upload. An upload serves one request at a time. */
+  /** The running request of each upload, by the id of the upload. Only one request at a time may use an upload. */
   readonly #turns = new Map<string, Turn>()
 
   constructor({ db, config, transfers }: { db: Db; config: ResumableConfig; transfers: Transfers }) {
@@ -34,9 +34,7 @@ export class ResumableUploads {
     this.#transfers = transfers
   }
 
-  /**
-   * Creates an upload for a file of `declaredBytes`. These bytes count towards the quota of the account immediately.
-   */
+  /** Creates an upload for a file of `declaredBytes`. These bytes count towards the quota of the account at once. */
   create(
     accountId: string,
     { declaredBytes, ...facts }: { filename: string; contentType: string; declaredBytes: number },
@@ -46,24 +44,24 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // `requireRoom` throws if the account exceeds its quota. The error rolls back the transaction with the new
-      // upload.
+      // `requireRoom` throws if the account exceeds its quota. The transaction is then rolled back, so the upload is
+      // not created.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })
   }
 
   /**
-   * Returns the number of received bytes of an upload. Stops a running request of the upload, because its connection
-   * may be dead.
+   * Returns an upload with the number of its received bytes. Ends a running request of the upload, because that
+   * connection may be dead.
    */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))
   }
 
   /**
-   * Appends the bytes of a body to the file, which must have `offset` bytes. The bytes that arrive before an error
-   * are kept. A later request for this upload stops this request.
+   * Appends the bytes of a body to the file, which must have `offset` bytes. Bytes that arrive before an error are
+   * kept. If another request for the same upload arrives, this request is ended.
    */
   async append(
     accountId: string,
@@ -119,7 +117,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Yields the chunks. Renews the expiry of the upload while chunks arrive. */
+  /** Yields the chunks, and extends the expiry time of the upload while they arrive. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()
@@ -132,7 +130,9 @@ export class ResumableUploads {
     }
   }
 
-  /** Returns the number of received bytes of an upload. If the last byte has arrived, marks the upload as complete. */
+  /**
+   * Returns an upload with the number of its received bytes. If all bytes have arrived, marks the upload as complete.
+   */
   async #settled(upload: ResumableUpload): Promise<Progressed> {
     const { id, declaredBytes, fileBytes } = upload
     if (fileBytes !== null) return { upload, offset: fileBytes }
@@ -145,8 +145,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Runs `use` while no other request uses the upload. First stops the running request of the upload, and waits until
-   * the bytes of that request are on the disk.
+   * Calls `use` while no other request uses the upload. First ends the running request of the upload, and waits until
+   * all its bytes are on the disk.
    */
   async #alone<Result>(
     accountId: string,

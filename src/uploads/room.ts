@@ -1,5 +1,5 @@
-// Checks whether more media can be stored. The disk must keep `diskReserveBytes` free for the database. The media of
-// an account must not exceed `accountDiskBytes`.
+// Checks that there is room for more media. `diskReserveBytes` of the disk must stay free for the database. The media
+// of an account may have `accountDiskBytes` at most.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -11,17 +11,17 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws an ApiError when storing `bytes` would leave less than `diskReserveBytes` of the disk free. */
+/** Throws an ApiError if the disk had less than `diskReserveBytes` free after storing `bytes`. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
 
-/** Throws a JobFailure when less than `diskReserveBytes` of the disk is free. Called for the downloads of jobs. */
+/** Throws a JobFailure if less than `diskReserveBytes` of the disk is free. For the downloads of jobs. */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws an ApiError when storing `bytes` would exceed the disk quota of the account. */
+/** Throws an ApiError if the account exceeded its disk quota after storing `bytes`. */
 export function requireQuota(
   db: Db,
   accountId: string,
@@ -41,9 +41,7 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/**
- * Returns the size of the media of an account: the media of its jobs, and the uploads that no job has used.
- */
+/** Returns the size of an account's media: of its jobs' media, and of the uploads that no job has used. */
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)

@@ -1,4 +1,4 @@
-// Receives the files of uploads. A file is the body of a PUT to a signed address, or a part of a form.
+// Receives the files of uploads. A file arrives as the body of a PUT to a signed address, or as a part of a form.
 
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -28,12 +28,12 @@ type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uploadTtlMs
 type FileFacts = { filename: string; contentType: string }
 
 /**
- * A file that arrived in a form. Its draft is removed at the end of the block that declares it with `using`, unless
- * `keep` was called.
+ * A file that arrived in a form. The caller declares it with `using`. At the end of the block, the draft is removed,
+ * unless `keep` was called.
  */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload with this file, and gives the draft its final name. */
+  /** Creates an upload for this file. The draft becomes its file. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 
@@ -41,7 +41,7 @@ export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
-  /** The running PUTs, by the id of their upload, and the running forms, by a new id. */
+  /** The running PUTs by the id of their upload, and the running forms by a random id. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -52,9 +52,9 @@ export class UploadStore {
   }
 
   /**
-   * Stores the body of a PUT as the file of an upload. Replaces an earlier file atomically. If the PUT fails, the
-   * earlier file remains. Throws an ApiError without reading the body if `bytesDeclared`, its Content-Length, is
-   * larger than the limit.
+   * Stores the body of a PUT as the file of an upload, in place of an earlier file. If the PUT fails, the earlier
+   * file stays. `bytesDeclared` is the Content-Length: if it is larger than the limit, throws an ApiError before the
+   * body is read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
@@ -73,10 +73,9 @@ export class UploadStore {
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
       await whenUnlocked(this.#db, () => {
-        // A job may have used the upload while the PUT was running.
+        // A job may have used the upload during the PUT.
         requireUnused(this.#db, id)
-        // The file is already flushed to the disk. Draft.replace() would flush it again and block all other
-        // requests.
+        // The file is already flushed to the disk. Draft.replace() would flush it again, which blocks the event loop.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
       })
@@ -88,8 +87,8 @@ export class UploadStore {
   }
 
   /**
-   * Yields the bytes of a form that contains a file for this account. Throws an ApiError when the disk is full, when
-   * the account has used its disk quota, and when no bytes arrive within the idle timeout.
+   * Yields the bytes of a form with a file of this account. Throws an ApiError if the disk is full, if the account
+   * has used its disk quota, or if no bytes arrive within the idle timeout.
    */
   async *chunksOfForm(
     accountId: string,
@@ -108,7 +107,7 @@ export class UploadStore {
     }
   }
 
-  /** Stores a file that arrives in a form as a draft. The file becomes an upload when the caller calls `keep`. */
+  /** Stores the file of a form as a draft. The file becomes an upload only if the caller calls `keep`. */
   async hold(chunks: AsyncIterable<Uint8Array>): Promise<HeldFile> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const id = newId()
@@ -133,12 +132,12 @@ export class UploadStore {
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })
   }
 
-  /** Throws an ApiError when the disk is full or the account has used its disk quota. */
+  /** Throws an ApiError if the disk is full or the account has used its disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)
   }
 
-  /** Shortens the idle timeout of all running PUTs and forms. Called before the server stops. */
+  /** Shortens the idle timeout of all running PUTs and forms, because the server is about to stop. */
   hurry(): void {
     this.#transfers.hurry()
   }
@@ -162,8 +161,8 @@ export class UploadStore {
 }
 
 /**
- * Removes the files of expired uploads that no job used. The database keeps these uploads for a while, so
- * that a caller gets the error UPLOAD_EXPIRED.
+ * Removes the files of expired uploads that no job has used. The rows of these uploads stay in the database for some
+ * time: a caller that uses such an upload gets the error UPLOAD_EXPIRED.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) {

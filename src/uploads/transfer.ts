@@ -1,5 +1,5 @@
-// Receives one request body with the bytes of a file. The body may arrive slowly. The transfer fails when no bytes
-// arrive within the idle timeout.
+// Receives the body of one request, which contains a file. The body may arrive slowly, but fails if no bytes arrive
+// within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 
@@ -7,7 +7,7 @@ export type TransferFacts = {
   accountId: string
   /** The Content-Length of the request. */
   bytesDeclared: number
-  /** True when the quota of the account already includes these bytes. */
+  /** True if the quota of the account already includes these bytes. */
   isReserved?: boolean
   idleMs: number
 }
@@ -15,8 +15,8 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The bytes that count towards the quota: the Content-Length of the request, or the number of received bytes if it
-   * is larger. 0 when the quota already includes the bytes.
+   * The bytes that the quota must include for this transfer: the Content-Length, or the number of received bytes if
+   * that is larger. It is 0 if the quota already includes them.
    */
   bytes: number
   readonly #isReserved: boolean
@@ -33,8 +33,8 @@ export class Transfer {
   }
 
   /**
-   * Yields the chunks of the body. Throws an ApiError when no chunk arrives within the idle timeout, and when
-   * the transfer is stopped.
+   * Yields the chunks of the body. Throws an ApiError if no chunk arrives within the idle timeout, or if the transfer
+   * is stopped.
    */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
@@ -45,7 +45,7 @@ export class Transfer {
         if (this.#stopped) throw this.#stopped
         this.#arm()
         const { value, done } = await reader.read()
-        // After `cancel`, a pending read returns as if the body had ended. Therefore this check comes first.
+        // After `cancel`, a pending read returns as at the end of the body, so this check must come first.
         if (this.#stopped) throw this.#stopped
         if (done) return
         this.#disarm()
@@ -55,18 +55,18 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // If the loop ended early, the remaining bytes of the body are not needed. `cancel` stops the body.
+      // If the caller left its loop early, the rest of the body is not needed.
       reader.cancel().catch(() => {})
     }
   }
 
-  /** Ends the transfer with this error. A pending read also ends. */
+  /** Ends the transfer with this error, also during a pending read. */
   stop(error: ApiError): void {
     this.#stopped ??= error
     this.#cut()
   }
 
-  /** Sets a shorter idle timeout. The new timeout also applies to a pending read. */
+  /** Sets a shorter idle timeout, also for a pending read. */
   hurry(idleMs: number): void {
     this.#idleMs = idleMs
     if (this.#timer) this.#arm()

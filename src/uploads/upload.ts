@@ -1,4 +1,4 @@
-// Reads and writes uploads in the database. An upload accepts a file until it expires. One job can use the
+// Reads and writes uploads in the database. An upload accepts its file until it expires. Only one job can use the
 // file.
 
 import { newId } from '../base/id.ts'
@@ -12,7 +12,9 @@ export type Upload = {
   contentType: string
   createdAt: number
   expiresAt: number
-  /** The size of a resumable upload, as the client declared it at the creation. Null for other uploads. */
+  /**
+   * The size of a resumable upload, which the client declared when it created the upload. Null for any other upload.
+   */
   declaredBytes: number | null
   /** The size of the file. Null until the file is complete. */
   fileBytes: number | null
@@ -66,7 +68,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Renews the expiry of an unused upload that has received bytes. */
+/** Extends the expiry time of an upload, after bytes were received and before a job uses it. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,
@@ -79,14 +81,12 @@ export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: n
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that the file of a PUT was too large. If an earlier PUT stored a file, nothing is recorded. */
+/** Records that the file of a PUT was too large. Does nothing if the upload has a file from an earlier PUT. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/**
- * Marks an upload as used by a job. Throws an ApiError with the reason when the job may not use the upload.
- */
+/** Marks an upload as used by a job. Throws an ApiError with the reason if the job may not use the upload. */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
@@ -100,7 +100,7 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
   })
 }
 
-/** Returns the ids of expired unused uploads whose files still exist. */
+/** Returns the ids of the expired uploads that no job has used and whose files still exist. */
 export function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(
@@ -115,7 +115,7 @@ export function forgetBytes(db: Db, id: string): void {
   db.run('update uploads set file_bytes = null, declared_bytes = null where id = $id', { id })
 }
 
-/** Deletes unused uploads from the database that expired at least `keptMs` ago. */
+/** Deletes the uploads that no job has used and that expired at least `keptMs` ago from the database. */
 export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
     expiredBefore: db.now() - keptMs,
