@@ -1,9 +1,8 @@
 // The settings of the program. Each setting has an environment variable, a default, a parser and a line of help. The
-// command-line flags, --help and the docs are generated from `settings`.
-//
+// command-line flags, --help and docs/settings.md are generated from `settings`.
 // Four variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
-// STENO_ENV_FILE; only commands use these two. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which have these names in
-// the hub's own tools too.
+// STENO_ENV_FILE, because only commands use them. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, whose names come from
+// the hub's own tools.
 
 import { resolve } from 'node:path'
 import { nearest } from './base/edit-distance.ts'
@@ -14,7 +13,7 @@ import { parseNets } from './net/nets.ts'
 
 type Setting<T> = { variable: string; default: string; parse: (text: string) => T; help: string }
 
-/** The error of a parser that was given an invalid value. Its message describes a valid value. */
+/** The error of a parser for an invalid value. Its message says what a valid value looks like. */
 class InvalidValue extends Error {}
 
 export type RateLimits = Record<RateName, number> | 'off'
@@ -210,8 +209,8 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Variables that start with STENO_ but are not settings: the folders and files of commands, the unpack folder of the
- * binary, and the options of tests and benchmarks.
+ * Matches the variables that start with STENO_ but are not settings: two for commands, one for the unpack folder, and
+ * those for tests and benchmarks.
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
@@ -240,7 +239,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
-/** The variables whose values may contain a password. A message never shows these values. */
+/** The variables whose values may contain a password. No message shows these values. */
 const mayHavePassword = ['STENO_SMTP_URL', 'STENO_NATS']
 
 /**
@@ -255,7 +254,7 @@ function unknownVariables(environment: Record<string, string | undefined>): stri
     .map(([name]) => `${name} is not a setting; the nearest one is ${nearest(name, known)}`)
 }
 
-/** Returns the URL of a server that listens on `host` and `port`. An IPv6 address gets brackets. */
+/** Returns the URL of a server that listens on `host` and `port`. An IPv6 address is in brackets. */
 export function listeningUrl({ host, port }: { host: string; port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
@@ -333,9 +332,7 @@ function durationOrForever(given: string): number | null {
   return given === 'forever' ? null : duration(given)
 }
 
-/**
- * Parses an idle timeout and rounds it up to whole seconds. Bun stores the timeout as seconds in one byte.
- */
+/** Parses an idle timeout, rounded up to whole seconds, because Bun stores it as a number of seconds in one byte. */
 function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
   if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')

@@ -1,8 +1,8 @@
 // The error codes of the API: `requestErrors` for refused requests, `jobErrors` for failed jobs.
 
 /**
- * The errors of requests, in order of the HTTP status. When a request has several errors, the response names
- * the first error that api/gate.ts finds.
+ * The errors of requests, in the order of their HTTP status. If a request has several errors, the response names the
+ * one that api/gate.ts finds first.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -72,7 +72,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The error of a refused request. api/envelope.ts converts the error to the body of the response. */
+/** The error of a refused request. api/envelope.ts makes the response from it. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -84,10 +84,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * The failure of a job. The caller sees the message, so the message must not contain a path, a stack or a
- * secret.
- */
+/** The failure of a job. Its message is shown to the caller, so it must not contain a path, a stack or a secret. */
 export class JobFailure extends Error {
   constructor(
     readonly code: JobErrorCode,

@@ -1,5 +1,4 @@
-// The 119 languages that steno accepts: 100 languages of Whisper, and 19 languages that only other models
-// support.
+// The 119 languages that steno accepts. Whisper supports 100 of them. Only other models support the other 19.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +
@@ -8,7 +7,7 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/** Alternative codes that callers may use. Javanese is `jv` in ISO 639, and `jw` in Whisper. */
+/** Other codes that callers may use for a language. Javanese is `jv` in ISO 639, but `jw` in Whisper. */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
@@ -23,7 +22,7 @@ export function isLanguage(code: string): boolean {
   return accepted.has(code)
 }
 
-/** Converts an alias to its code in `languages`. Returns every other code unchanged. */
+/** Returns the code in `languages` for an alias. Returns any other code unchanged. */
 export function listedCode(code: string): string {
   return aliases[code] ?? code
 }
@@ -34,15 +33,15 @@ export function isKnownToWhisper(code: string): boolean {
 }
 
 /**
- * Guesses the code that a caller meant: `en` for `EN`, `en-US`, `eng` and `English`. Returns null when no language
- * has such a code or name.
+ * Returns the code that a caller probably meant: `en` for `EN`, `en-US`, `eng` or `English`. Returns null if no
+ * language has such a code or name.
  */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
     if (isLanguage(language)) return language
   } catch {
-    // The text has not the form of a language code. It may still be a name.
+    // The text does not have the form of a language code. It may be the name of a language.
   }
   const wanted = given.toLowerCase()
   return languages.find(code => englishNames.of(code)?.toLowerCase() === wanted) ?? null
@@ -53,9 +52,7 @@ export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }
 
-/**
- * Returns true if a dictionary is needed to find the words of the language, because no spaces separate them.
- */
+/** Returns true if spaces do not separate the words of the language and a dictionary is needed to find them. */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)
 }

@@ -1,5 +1,5 @@
-// The service. `startService` opens its parts one after the other; `close` closes them in reverse order.
-// Tests may replace the parts in `Parts`.
+// The service. `startService` opens its parts one after the other. `close` closes them in reverse order. Tests
+// replace some of the parts.
 
 import { canOpenSecrets } from './accounts/key.ts'
 import { openKeyUses } from './accounts/key-use.ts'
@@ -41,19 +41,19 @@ import { checkWebhookUrl } from './webhooks/address.ts'
 import { deliver } from './webhooks/deliver.ts'
 import type { Fleet } from './workers/open.ts'
 
-/** The parts of the service that a test may replace. */
+/** The parts of the service that a test can replace. */
 export type Parts = {
   engine: Engine
   media: Media
   pause: Pause
   /** The wall clock: milliseconds since 1970. */
   clock: Clock
-  /** A monotonic clock in milliseconds. Only differences between two readings have a meaning. */
+  /** A monotonic clock in milliseconds. Only the difference of two readings has a meaning. */
   monotonic: Clock
   resolve: Resolve
-  /** Called when the service must wait because another server serves. */
+  /** Called if the service must wait, because the other server of a pair is serving. */
   onStandby: () => void
-  /** Ends the process when another server may have taken over. */
+  /** Ends the process, because the other server of a pair may have taken over. */
   endAtOnce: () => void
   makePrint: MakePrint
 }
@@ -61,7 +61,7 @@ export type Parts = {
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
-  // When a part fails to open, the parts that were opened earlier are closed.
+  // If a part cannot be opened, the parts that were opened before it are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
@@ -69,7 +69,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   const standby = await joinPair(config, parts)
   if (standby) opened.defer(() => standby.close())
 
-  // If the configured port is 0, the variable gets the real port once the server listens.
+  // If the configured port is 0, this variable holds the real port from the moment at which the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
   const { service, webhooks } = openParts(
@@ -96,7 +96,10 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
 }
 
-/** Waits until this server may serve, if it is one of a pair. Returns null if it is alone. */
+/**
+ * Joins a pair of servers, if one is configured, and waits until this server may serve. Returns null if no pair is
+ * configured.
+ */
 async function joinPair(
   { standby: folder, dataDir, standbyAfterMs: afterMs, standbyEveryMs: everyMs }: Config,
   {
@@ -118,11 +121,11 @@ function openParts(
   { workers, standby }: { workers: typeof import('./workers/open.ts') | null; standby: Standby | null },
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
-  /** Registers a part to be closed together with the service. */
+  /** Registers a part, so that it is closed together with the service. Returns the part. */
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
-  // The uptime clock must be read at least every `stepMsMax`. Each sweep reads the clock.
+  // The clock must be read at least once every `stepMsMax`. Each sweep reads it.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
@@ -276,13 +279,13 @@ const listenProblems: Record<string, string> = {
   EACCES: 'only root may use this port; STENO_PORT names another one',
 }
 
-/** Stops accepting connections. Running requests may finish within `stopGraceMs`; then they are aborted. */
+/** Stops accepting connections. Running requests may continue for `stopGraceMs`. After that, they are aborted. */
 async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()
   live.close()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
-  // Elysia runs the hooks that log a request in the turn of the event loop after its response.
+  // Elysia calls the hooks that log a request one turn of the event loop after the response.
   await new Promise(resolve => setImmediate(resolve))
 }

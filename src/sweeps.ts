@@ -1,5 +1,5 @@
-// The sweeps of the server and their intervals. A sweep may run at any time, and repeatedly. No sweep depends
-// on another sweep.
+// The sweeps of the server and their intervals. A sweep may run at any time and any number of times. No sweep depends
+// on another one.
 
 import { Cron } from 'croner'
 import { purgeClients } from './accounts/client.ts'
@@ -38,11 +38,11 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // The row of an expired upload is kept for as long as the row of a deleted job. Meanwhile a caller who uses the
-    // upload gets the error UPLOAD_EXPIRED.
+    // The row of an expired upload is kept for as long as the row of a deleted job. During this time, a caller that
+    // uses the upload gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // This sweep must run last. It removes the text that the other sweeps deleted from the write-ahead log file.
+    // The last sweep. The other sweeps have deleted text, which would stay in the file of the write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
   /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
@@ -50,8 +50,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
   /**
-   * Sweeps that run every hour. These sweeps remove expired data. The server ignores expired data also before its
-   * removal.
+   * Sweeps that run every hour and remove expired data. The server ignores expired data even before they are removed.
    */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
@@ -66,9 +65,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
 }
 
-/**
- * The longest interval of a JavaScript timer. A timer with a longer interval would fire every millisecond.
- */
+/** The maximum interval of a JavaScript timer. With a longer interval, it would fire every millisecond. */
 const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
@@ -79,7 +76,7 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // croner supports only whole seconds, but STENO_SWEEP_EVERY may be shorter than a second.
+  // croner supports only whole seconds, and STENO_SWEEP_EVERY may be shorter than a second, so this is a plain timer.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [
@@ -103,7 +100,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked, so each remaining sweep would also wait for the lock.
+      // The database is locked, so each of the other sweeps would also wait for the lock.
       if (refusalOf(error) === 'busy') return
     }
   }

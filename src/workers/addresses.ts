@@ -1,6 +1,6 @@
-// Signed addresses on the server, for a worker that holds a job: the media of the job, and the place for a large result.
-// Also tokens for the claims and the models of workers.
-// The clock of the worker does not matter, because only the server reads the expiry time.
+// Signed addresses on the server for the worker that holds a job: for the media of the job, and for a large result.
+// Also the tokens with which workers prove a claim or download models. Only the server reads the expiry time in an
+// address, so the clock of a worker does not matter.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'
@@ -9,7 +9,7 @@ import type { Addresses } from './messages.ts'
 
 export type Purpose = keyof Addresses
 
-/** The values of a signed address, as they come in its query. */
+/** The parts of a signed address, from the query of its URL. */
 export type Signed = { jobId: string; fence: string; expires: string; signature: string }
 
 export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {
@@ -27,7 +27,7 @@ export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Sign
   )
 }
 
-/** Returns the token that a worker gets with a claim. Each later message on the job must contain the token. */
+/** Returns the token for a claim. The worker must send this token in each later message about the job. */
 export function tokenFor(secrets: Secrets, jobId: string, fence: number): string {
   return secrets.sign('worker claim', textOf(jobId, `${fence}`, ''))
 }
@@ -36,7 +36,7 @@ export function isToken(secrets: Secrets, jobId: string, fence: number, token: s
   return secrets.isSigned('worker claim', textOf(jobId, `${fence}`, ''), token)
 }
 
-/** Returns the token with which a worker downloads models from the server. */
+/** Returns a token with which a worker can download models from the server until the token expires. */
 export function modelTokenFor(secrets: Secrets, now: number): string {
   const expires = `${now + limits.workerAddressMs}`
   return `${expires}.${secrets.sign('worker models', expires)}`
@@ -48,7 +48,10 @@ export function isModelToken(secrets: Secrets, token: string, now: number): bool
   return secrets.isSigned('worker models', expires, signature) && Number(expires) > now
 }
 
-/** Returns the name of one start of a worker. A worker that starts again does not hold its earlier jobs. */
+/**
+ * Returns a random name for one run of a worker program. After a restart, the worker has another session, and does
+ * not hold its earlier jobs.
+ */
 export function newSession(): string {
   return randomUUID().slice(0, 8)
 }

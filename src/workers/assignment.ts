@@ -1,4 +1,4 @@
-// One job on a worker: the claim, the media, the work of the engine, and the delivery of the result.
+// One job in the hands of a worker: claiming it, fetching its media, transcribing, and delivering the result.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,17 +18,17 @@ type Parts = { server: Server; engine: Engine; session: string; folder: string }
 
 type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 
-/** The reason of an abort when the job has ended or belongs to another worker. */
+/** The reason for the abort of an assignment whose job has ended, or was claimed by another worker. */
 class Stopped extends Error {}
 
-/** The outcome of an assignment: the work of the engine, if the worker delivered a transcript. */
+/** The work of the engine on an assignment, or null if the worker delivered no transcript. */
 export type Outcome = { audioSeconds: number; workSeconds: number } | null
 
 export class Assignment {
   readonly jobId: string
-  /** Resolves with the measured work of the engine when the assignment ends. Never rejects. */
+  /** Resolves at the end of the assignment, with the measured work of the engine. Never rejects. */
   readonly done: Promise<Outcome>
-  /** The fence of the claim. 0 before the claim. */
+  /** The fence of the claim, or 0 before the job is claimed. */
   fence = 0
   readonly #parts: Parts
   readonly #claim: Claim
@@ -36,7 +36,7 @@ export class Assignment {
   readonly #utterances: Utterance[] = []
   #delivery: Delivery
   #seconds = 0
-  /** The number of utterances that the server has. */
+  /** The number of utterances that the server has received. */
   #heard = 0
 
   constructor(delivery: Delivery, claim: Claim, parts: Parts) {
@@ -47,23 +47,29 @@ export class Assignment {
     this.done = this.#run()
   }
 
-  /** Uses a later delivery of the same message. JetStream ignores answers to the earlier delivery. */
+  /**
+   * Must be called if JetStream delivers the same message again. JetStream then accepts answers only to the later
+   * delivery.
+   */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
     delivery.keep()
   }
 
-  /** Ends the work, because the job has ended or belongs to another worker. */
+  /**
+   * Ends the assignment, because the job has ended or was claimed by another worker. The message is removed from the
+   * stream.
+   */
   stop(): void {
     this.#stop.abort(new Stopped())
   }
 
-  /** Ends the work, because this worker ends. The message stays in the stream for another worker. */
+  /** Ends the assignment, because this worker stops. The message stays in the stream, for another worker. */
   leave(): void {
     this.#stop.abort(new Error('the worker ends'))
   }
 
-  /** Claims the job and does it. */
+  /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
     const keep = setInterval(() => this.#delivery.keep(), limits.workerBeatMs)
     try {
@@ -79,7 +85,7 @@ export class Assignment {
     }
   }
 
-  /** Returns null if the worker does not get the job. */
+  /** Claims the job. Returns null if this worker does not get it. */
   async #claimJob(): Promise<Yours | null> {
     const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
     if (answer.kind === 'yours') return answer
@@ -143,7 +149,10 @@ export class Assignment {
     return { transcript, ...(peaks ? { peaks: Buffer.from(peaks).toString('base64') } : {}) }
   }
 
-  /** Reports the progress. The answer says which utterances the server needs next, or stops the work. */
+  /**
+   * Reports the progress to the server. The answer tells which utterances the server needs next, or ends the
+   * assignment.
+   */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const first = this.#heard
     const utterances = firstOf(this.#utterances.slice(first))
@@ -155,7 +164,10 @@ export class Assignment {
     if (!answer || answer.kind === 'later') await pause(limits.workerRetryMs, this.#stop.signal)
   }
 
-  /** Sends the result until the server has stored or refused it. The server may be away for a long time. */
+  /**
+   * Sends the result, again and again until the server has stored or refused it. The server may be unreachable for a
+   * long time.
+   */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
       const answer = await this.#ask(() => this.#parts.server.deliver(message))
@@ -178,7 +190,7 @@ export class Assignment {
   }
 }
 
-/** Calls a function again and again, with a pause after each call. */
+/** Calls a function repeatedly, with a pause after each call, until it is stopped. */
 class Beats {
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
@@ -206,7 +218,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns as many utterances as fit into one report, but at least one. */
+/** Returns the first utterances, as many as fit into one report, and at least one. */
 function firstOf(utterances: Utterance[]): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {
@@ -216,7 +228,10 @@ function firstOf(utterances: Utterance[]): Utterance[] {
   return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
 }
 
-/** An error that is no JobFailure is a defect of this machine, for example a full disk. Another worker may succeed. */
+/**
+ * Returns the failure to report for an error. An error that is not a JobFailure is a fault of this machine, such as a
+ * full disk. On another worker, the job may succeed.
+ */
 function failureOf(error: unknown): { code: JobFailure['code']; message: string } {
   if (error instanceof JobFailure) return { code: error.code, message: error.message }
   log.error('job broke', errorFields(error))

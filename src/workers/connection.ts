@@ -1,19 +1,25 @@
-// Opens a connection to NATS for the server or for a worker. The connection reconnects for ever.
+// Opens the connection of a server or a worker to NATS. The connection is opened again whenever it breaks.
 
 import { readFileSync } from 'node:fs'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
 
 export type NatsSettings = {
-  /** One address or several addresses with commas between them: `nats://host:4222`, `tls://user:password@host`. */
+  /**
+   * The address of NATS, such as `nats://host:4222` or `tls://user:password@host`. Several addresses are separated by
+   * commas.
+   */
   address: string
-  /** The path of a file with credentials, as `nsc generate creds` writes it. Null if no file is needed. */
+  /**
+   * The path of a file with credentials, in the form that `nsc generate creds` writes. Null if NATS requires no such
+   * file.
+   */
   credentials: string | null
 }
 
 export type { NatsConnection }
 
-/** Rejects if no server of NATS can be reached at the moment. */
+/** Opens the connection. Rejects if NATS cannot be reached at the moment. */
 export function openNats(
   { address, credentials }: NatsSettings,
   { name, inboxPrefix }: { name: string; inboxPrefix: string },
@@ -34,7 +40,7 @@ export function openNats(
     timeout: limits.natsConnectMs,
     pingInterval: limits.natsPingMs,
     maxPingOut: 2,
-    // A changed password or a restarted NATS may refuse the connection for some time.
+    // NATS may refuse the sign-in for some time, for example during a restart or a change of the password.
     ignoreAuthErrorAbort: true,
   })
 }

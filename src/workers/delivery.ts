@@ -1,4 +1,5 @@
-// A message of the stream, as JetStream delivers it to a worker, and the answers that JetStream expects.
+// A message of the stream, as JetStream delivers it to a worker, with the answers that a worker can give to
+// JetStream.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
@@ -7,19 +8,21 @@ import { consumerOf, type Priority, streamOf } from './messages.ts'
 export type Delivery = {
   jobId: string
   sequence: number
-  /** The number of deliveries of the message, with this one. */
+  /** How often JetStream has delivered the message, including this delivery. */
   count: number
   /** Removes the message from the stream. */
   remove(): void
-  /** Tells JetStream that the work goes on, so that it delivers the message to no other worker. */
+  /**
+   * Tells JetStream that the work on the message continues. Without this, JetStream would deliver the message again.
+   */
   keep(): void
-  /** Gives the message back. JetStream delivers it again after the delay. */
+  /** Returns the message to JetStream, which delivers it again after the delay. */
   giveBack(delayMs: number): void
 }
 
 type Pull = { pool: string; priority: Priority; waitMs: number }
 
-/** Asks for the next message of a queue. Returns null if none came within `waitMs`. */
+/** Asks JetStream for the next message of a queue. Returns null if no message comes within `waitMs`. */
 export async function pull(
   nats: NatsConnection,
   cluster: string,
@@ -28,17 +31,19 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // A delivered message has the subject of the job, so the shared subscription for answers would not find the request.
+  // A message is delivered with the subject of its job instead of the subject of the request, so the connection's
+  // shared inbox could not match the two.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
-  // A message without a job has a status instead, for example 404 for an empty queue.
+  // A response without a job has a status, such as 404 for an empty queue.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
-  // The last fields: deliveries, sequence in the stream, sequence in the consumer, time, waiting messages. A newer
-  // NATS adds a random field after them, and two fields before the name of the stream.
+  // The last fields are: number of deliveries, sequence number in the stream, sequence number in the consumer, time,
+  // number of waiting messages. Recent versions of NATS add a random field after them, and two fields before the name
+  // of the stream.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

@@ -1,5 +1,5 @@
-// The engine of a server that hands jobs to workers on other machines. The own engine of the server is one more place
-// that takes jobs. It is missing if STENO_WORKERS is 0.
+// The engine of a server with workers on other machines. It passes each job to the fleet, or to the server's own
+// engine. The server has no own engine if STENO_WORKERS is 0.
 
 import type { Engine, EngineState, HandOver, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -8,7 +8,7 @@ import type { Fleet } from './fleet.ts'
 export class Engines implements Engine {
   readonly #fleet: Fleet
   readonly #own: Engine | null
-  /** The number of jobs that the own engine runs. */
+  /** The number of jobs that the server's own engine is running. */
   #running = 0
 
   constructor(fleet: Fleet, own: Engine | null) {
@@ -67,7 +67,10 @@ export class Engines implements Engine {
     await Promise.all([this.#own?.close(), this.#fleet.close()])
   }
 
-  /** Returns the own engine if it shall do the job: it is free, and no worker is better suited. */
+  /**
+   * Returns the server's own engine if it should do the job. It must have a free place. If it does not support the
+   * language of the job, the job goes to the fleet when a free worker does.
+   */
   #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
     const own = this.#own
     if (!own || !handOver || handOver.worker !== null || this.#ownRoom() === 0) return null

@@ -1,6 +1,6 @@
-// The engine that hands jobs to workers on other machines. The database decides which worker may deliver a result, by
-// the fence of the last claim. The stream only carries the jobs to the workers. A job that the stream has lost is put
-// into the stream again.
+// The engine that passes jobs to workers on other machines. The stream of JetStream only carries the jobs. The
+// database decides which worker may deliver the result of a job: the one whose claim has the last fence. If the
+// stream loses a job, the job is put into the stream again.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -41,7 +41,7 @@ export class Fleet implements Engine {
   readonly #handOvers: HandOvers
   readonly #readyListeners: (() => void)[] = []
   readonly #timer: Timer
-  /** The reason why the stream refuses jobs, for example a full disk. Null if it takes jobs. */
+  /** The reason why the stream accepts no jobs, such as a full disk. Null if it accepts jobs. */
   #refusal: string | null = null
   #isClosed = false
 
@@ -64,7 +64,7 @@ export class Fleet implements Engine {
     return this.#room() > 0
   }
 
-  /** Returns true if workers can do this job. */
+  /** Returns true if a pool of workers can do this job. */
   serves(input: TranscribeInput): boolean {
     return this.#roster.pools().some(pool => canDo(pool, input))
   }
@@ -82,7 +82,7 @@ export class Fleet implements Engine {
     }
   }
 
-  /** Says why no job can be handed out. Null if jobs can. Callers may see this text. */
+  /** Returns the reason why no job can be passed to a worker, or null if jobs can. Callers may see this text. */
   fault(): string | null {
     return (
       this.#link.fault() ?? (this.#refusal === null ? null : 'JetStream takes no jobs; the log says why.')
@@ -93,7 +93,7 @@ export class Fleet implements Engine {
     return this.#roster.all().map(listedOf)
   }
 
-  /** Writes the list of workers into the database, for `steno workers list`. */
+  /** Stores the list of workers in the database. `steno workers list` reads it there. */
   save(db: Db): void {
     saveList(db, this.workers())
   }
@@ -117,7 +117,7 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, performance.now())
     this.#handOvers.add(entry)
-    // The stream still has the message of a job that a worker held before the restart of the server.
+    // If a worker held the job before the restart of the server, the stream still has the message.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -144,13 +144,15 @@ export class Fleet implements Engine {
     } else if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
   }
 
-  /** Takes a result that came by HTTP. The answer comes when the database has stored the result. */
+  /** Accepts a result that a worker sent by HTTP. Resolves when the result is stored in the database. */
   async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
     const message = readRequest('result', bytes)
     return message ? await this.#handOvers.result(message) : { kind: 'refused' }
   }
 
-  /** Returns true if a signed address is valid, and its worker still holds the job. */
+  /**
+   * Returns true if this server signed the address, the address has not expired, and its worker still holds the job.
+   */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
     return (
@@ -159,7 +161,7 @@ export class Fleet implements Engine {
     )
   }
 
-  /** Returns true if the token of a worker allows the download of models. */
+  /** Returns true if this token of a worker allows downloading models. */
   allowsModels(token: string): boolean {
     return isModelToken(this.#parts.secrets, token, this.#parts.wall())
   }
@@ -185,7 +187,7 @@ export class Fleet implements Engine {
     return taken
   }
 
-  /** Puts a job into the queue of the pool that can do it and has the most free places. */
+  /** Puts a job into the queue of a pool: of the pools that can do the job, the one with the most free places. */
   #place(entry: HandOver): void {
     const taken = this.#taken()
     const pools = this.#roster.pools()
@@ -210,7 +212,10 @@ export class Fleet implements Engine {
     )
   }
 
-  /** Stores and logs why the stream refuses jobs. While it does, waiting jobs stay in `pending`. */
+  /**
+   * Stores and logs the reason why the stream accepts no jobs, or null. As long as it accepts none, pending jobs are
+   * not started.
+   */
   #refused(reason: string | null): void {
     if (this.#isClosed || reason === this.#refusal) return
     this.#refusal = reason
@@ -238,7 +243,7 @@ export class Fleet implements Engine {
     if (this.#link.fault() !== null) return
     for (const entry of this.#handOvers.all()) {
       const isWorkedOn = entry.holder !== null && now - entry.heardAt < 2 * this.#parts.leaseMs
-      // Putting a job into a queue that still has the job changes nothing.
+      // If the queue still has the job, putting it there again has no effect.
       if (!entry.isAborted && !isWorkedOn) this.#place(entry)
     }
   }
@@ -282,7 +287,7 @@ export class Fleet implements Engine {
     return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
-  /** Opens the queues of a pool, and then hands out jobs. */
+  /** Creates the queues of a pool. After that, jobs can be passed to the pool. */
   #openPool(pool: string): void {
     this.#link.openPool(pool).then(
       () => {

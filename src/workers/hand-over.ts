@@ -1,10 +1,13 @@
-// One job that the server hands to workers: its message in the stream, and the worker that holds it.
+// One job that the server passes to workers: its message in the stream, and the worker that holds it.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './messages.ts'
 
-/** The worker with the last claim. `delivery` is the delivery of the message that the worker claimed. */
+/**
+ * The worker with the last claim, and the fence of this claim. `delivery` is the number of the delivery with which
+ * the worker made the claim.
+ */
 export type Holder = { worker: string; fence: number; delivery: number }
 
 export class HandOver {
@@ -12,15 +15,18 @@ export class HandOver {
   readonly input: JobInput
   readonly durationMs: number
   readonly done: Promise<Transcript>
-  /** The queue and the sequence number of the message. Null while the stream has no message of the job. */
+  /**
+   * The pool of the queue that has the message, and the sequence number of the message. Null if the stream has no
+   * message of the job.
+   */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
   attempts: number
-  /** The last sign of life of the holder, of the monotonic clock. */
+  /** The time of the last message from the holder, by the monotonic clock. */
   heardAt: number
-  /** The number of utterances that the holder sent. */
+  /** The number of utterances that the holder has sent. */
   heard = 0
-  /** The failure of the last attempt, if another worker may succeed. */
+  /** The failure of the last attempt, if another worker may still succeed. Otherwise null. */
   failure: Error | null = null
   readonly #options: TranscribeOptions
   readonly #settle: (transcript: Transcript) => void
@@ -46,7 +52,7 @@ export class HandOver {
     return this.#options.signal.aborted
   }
 
-  /** True if the job was claimed before. Such a job is served before others. */
+  /** True if the job was claimed before. Workers get such a job before others. */
   get wasStarted(): boolean {
     return this.attempts > 0
   }
@@ -64,7 +70,7 @@ export class HandOver {
     this.#options.onSeconds(0)
   }
 
-  /** Stores a sign of life. Utterances count only if they follow the utterances that came before. */
+  /** Takes a report of the holder. Its utterances count only if they directly follow those of the last report. */
   beat(
     { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },
     now: number,
@@ -85,7 +91,7 @@ export class HandOver {
     this.#fail(error)
   }
 
-  /** Takes the job from its holder, so that another worker can claim it at once. */
+  /** Ends the claim of the holder, so that another worker can claim the job at once. */
   release(failure: Error): void {
     this.holder = null
     this.failure = failure

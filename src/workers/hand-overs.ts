@@ -1,4 +1,4 @@
-// The jobs in the hands of workers, and the answers to the requests of workers on these jobs.
+// All jobs that were passed to workers, and the answers to the requests of workers about these jobs.
 
 import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -19,11 +19,11 @@ import {
 } from './messages.ts'
 import { workerId } from './roster.ts'
 
-/** The database, as the hand-over needs it. */
+/** The functions of the database that hand-overs need. */
 export type Claims = {
-  /** Claims a running job. Returns null if the job does not run. */
+  /** Claims a running job for a worker. Returns null if the job is not running. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null
-  /** Returns null if the job does not exist. */
+  /** Finds a job. Returns null if no job has this id. */
   find(jobId: string): { fence: number; isOver: boolean } | null
 }
 
@@ -31,16 +31,19 @@ export type HandOverParts = {
   leaseMs: number
   secrets: Secrets
   claims: Claims
-  /** The wall clock of the signed addresses. */
+  /** The wall clock, for the expiry times of signed addresses. */
   wall: () => number
-  /** Called when a job fails because its last attempt ended without a result. */
+  /** Called when a job fails because the last of its attempts ended without a result. */
   onDead?: () => void
 }
 
 export class HandOvers {
   readonly #parts: HandOverParts
   readonly #entries = new Map<string, HandOver>()
-  /** Delivered results that are not stored yet, and the workers that wait for the answer. */
+  /**
+   * The results that are being stored, by the id of the job. `answers` belong to the workers that wait for the end of
+   * the storing.
+   */
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   constructor(parts: HandOverParts) {
@@ -59,7 +62,7 @@ export class HandOvers {
     this.#entries.set(entry.jobId, entry)
   }
 
-  /** Answers the workers that wait for the end of a job. Removes and returns a hand-over that has no result. */
+  /** Answers the workers that wait for the end of a job. If the job still has a hand-over, removes and returns it. */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)
     this.#storing.delete(jobId)
@@ -69,18 +72,18 @@ export class HandOvers {
     return entry
   }
 
-  /** Stores a sign of life of the holder of a job. */
+  /** Stores the time of a message from the holder of a job. */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)
     if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
   }
 
-  /** Counts the lease of all holders from this moment, because NATS was away and no holder could give a sign of life. */
+  /** Restarts the leases of all holders. NATS was unreachable, so that no holder could send a message. */
   hearAll(): void {
     for (const entry of this.#entries.values()) entry.heardAt = performance.now()
   }
 
-  /** Returns true if the holder gave a sign of life within the lease. */
+  /** Returns true if the last message of the holder is not older than the lease. */
   isHeard({ heardAt }: HandOver): boolean {
     return performance.now() - heardAt < this.#parts.leaseMs
   }
@@ -95,7 +98,8 @@ export class HandOvers {
     const worker = workerId(name, session)
     const { holder } = entry
     if (holder?.worker === worker && holder.delivery === delivery) return this.#grant(entry, holder.fence)
-    // JetStream delivers a message again when it was away. The holder may still work.
+    // JetStream also delivers a message again after JetStream itself was unreachable. The holder may then still work
+    // on the job.
     if (holder && holder.worker !== worker && this.isHeard(entry)) return { kind: 'later' }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)
@@ -162,7 +166,10 @@ export class HandOvers {
     })
   }
 
-  /** Returns the hand-over of a message from its holder. Otherwise returns what the worker must do. */
+  /**
+   * Returns the hand-over for a message if its sender holds the job. Otherwise returns what the worker must do: stop,
+   * or try again later.
+   */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'
     const entry = this.#entries.get(job)
@@ -170,7 +177,7 @@ export class HandOvers {
     return this.mustStop(job, fence) ? 'stop' : 'later'
   }
 
-  /** Returns true if the work on this claim is of no use: the job has ended, or has a later claim. */
+  /** Returns true if the worker must stop the job: the job has ended, or its last claim is not this one. */
   mustStop(job: string, fence: number): boolean {
     const found = this.#parts.claims.find(job)
     return found === null || found.isOver || found.fence !== fence
@@ -181,7 +188,9 @@ export class HandOvers {
   }
 }
 
-/** Returns true for the failure of a machine, not of a recording. Another worker may succeed. */
+/**
+ * Returns true if the failure was caused by the machine and not by the recording. Another worker may then succeed.
+ */
 function isOfMachine({ code, message }: { code: JobErrorCode; message: string }): boolean {
   return (code === 'PROCESSING_ERROR' || code === 'INTERNAL_ERROR') && message === jobErrors[code]
 }

@@ -1,5 +1,5 @@
-// The server's connection to NATS: opens the stream, receives the requests of workers and sends the answers. NATS may be
-// away at the start and at any later time.
+// The server's connection to NATS. Opens the stream, receives the requests of workers, and sends the answers. NATS
+// may be unreachable at the start and at any later time.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
@@ -20,18 +20,18 @@ import { JobStream } from './stream.ts'
 type Settings = NatsSettings & { cluster: string; leaseMs: number }
 
 type Handlers = {
-  /** Returns null if no answer shall be sent. */
+  /** Returns the answer to a request, or null if no answer must be sent. */
   answer<Kind extends RequestKind>(
     worker: string,
     kind: Kind,
     request: Requests[Kind],
   ): Promise<Answers[Kind] | null>
-  /** Called each time when the stream can be used again. */
+  /** Called whenever the stream becomes usable. */
   onReady(): void
 }
 
 export class Link {
-  /** Null before the first connection. */
+  /** The stream. Null before the first connection. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers
@@ -47,13 +47,17 @@ export class Link {
     this.#done = this.#run()
   }
 
-  /** Says that the stream cannot be used. Null if it can. Callers may see this text, so it names no host. */
+  /**
+   * Returns the reason why the stream is unusable, or null if it is usable. Callers may see this text, so it contains
+   * no host name.
+   */
   fault(): string | null {
     return this.#fault
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // A connection that is being closed throws. The worker then learns the news from the answer to its next beat.
+    // Publishing on a connection that is being closed throws. If the message is lost, the worker gets the same order
+    // in the answer to its next report.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 
@@ -84,7 +88,7 @@ export class Link {
     }
   }
 
-  /** Returns when the connection is closed. */
+  /** Serves one connection. Resolves when the connection is closed. */
   async #serve(): Promise<void> {
     const { cluster } = this.#settings
     const subjects = subjectsOf(cluster)
@@ -112,7 +116,7 @@ export class Link {
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
   }
 
-  /** Returns the answer to a request. Returns null if the worker shall ask again later. */
+  /** Returns the answer to a request, or null if the worker must repeat the request later. */
   async #receive(subject: string, data: Uint8Array): Promise<Uint8Array | null> {
     const [, , , worker = '', kind = ''] = subject.split('.')
     try {
@@ -144,7 +148,7 @@ export class Link {
     this.#handlers.onReady()
   }
 
-  /** Logs an event, but not several times in a row. */
+  /** Logs an event, unless it was also the last one that was logged here. */
   #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
     if (this.#logged !== event) log.warn(event, fields)
     this.#logged = event

@@ -1,4 +1,4 @@
-// The list of workers, as operators see it. The server writes the list into the database, so that a command can read it.
+// The list of workers for operators. The server stores the list in the database, where a command reads it.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -44,7 +44,9 @@ export function saveList(db: Db, workers: readonly ListedWorker[]): void {
   )
 }
 
-/** Returns the list that a server wrote last, and the time of the write. Returns null if no server wrote a list. */
+/**
+ * Returns the list that a server stored last, and the time of that. Returns null if no server has ever stored a list.
+ */
 export function readList(db: Db): { workers: ListedWorker[]; writtenAt: number } | null {
   const row = db.find<{ workers: string; writtenAt: number }>(
     'select workers, written_at as writtenAt from fleet',

@@ -1,5 +1,5 @@
-// Fetches the media of a job from the server. A transfer that broke off goes on where it stopped, also after the server
-// was away and after the signed address expired.
+// Fetches the media of a job from the server. A transfer that breaks off is continued later, even if the server was
+// unreachable or the signed address has expired meanwhile.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,10 @@ import { getFrom, SourceError } from '../net/source.ts'
 import type { Addresses, Held } from './messages.ts'
 import type { Server } from './server.ts'
 
-/** Returns the path of the file in `folder`. Rejects with the reason of the signal if the signal is aborted. */
+/**
+ * Fetches the media into a file in `folder`, and returns the path of the file. If the signal is aborted, rejects with
+ * its reason.
+ */
 export async function fetchMedia(
   server: Server,
   held: Held,
@@ -50,8 +53,8 @@ export async function fetchMedia(
 }
 
 /**
- * Writes synchronously: an asynchronous write of each chunk of 64 KB needs twice the CPU time, and halves the speed. The
- * event loop runs between two chunks.
+ * Writes a chunk synchronously. An asynchronous write of each chunk of 64 KB needs twice the CPU time and halves the
+ * speed. The event loop runs between two chunks.
  */
 function writeAll(file: number, chunk: Uint8Array, position: number): number {
   let written = 0
@@ -60,7 +63,7 @@ function writeAll(file: number, chunk: Uint8Array, position: number): number {
   return written
 }
 
-/** Returns true for an error of the local disk, such as ENOSPC. After any other error, the transfer is repeated. */
+/** Returns true for an error of the local disk, such as ENOSPC. The transfer is retried after all other errors. */
 function isOfDisk(error: unknown): boolean {
   if (error instanceof SourceError) return false
   const { code } = error as NodeJS.ErrnoException

@@ -1,5 +1,6 @@
-// The protocol between the server and its workers: subjects, messages and answers. Each message is JSON. A worker sends
-// requests, and the server answers them. Only the order to stop a job goes from the server to a worker unasked.
+// The protocol between the server and its workers: subjects, messages and answers. Each message is JSON. Workers send
+// requests, and the server answers them. The server sends only one kind of message without a request: the order to
+// stop a job.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -8,16 +9,16 @@ import type { TranscribeInput } from '../engine/protocol.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result, utterance } from '../transcripts/transcript.ts'
 
-/** The version of this protocol. The server refuses workers with another version. */
+/** The version of this protocol. The server refuses a worker with another version. */
 export const protocol = 1
 
-/** Jobs that were started before come first, as on one machine. */
+/** The two queues of each pool. `again` is for jobs that were already started once. Workers take these first. */
 export const priorities = ['again', 'first'] as const
 export type Priority = (typeof priorities)[number]
 
 export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses' | 'models'
 
-/** The subjects of one cluster. Names of clusters, workers and pools contain only letters, digits, `_` and `-`. */
+/** The subjects of one cluster. The names of clusters, workers and pools consist of letters, digits, `_` and `-`. */
 export function subjectsOf(cluster: string) {
   const root = `steno.${cluster}`
   return {
@@ -40,7 +41,7 @@ export function consumerOf(pool: string, priority: Priority): string {
   return `${pool}_${priority}`
 }
 
-/** Replaces the characters that a subject does not allow, so that a host name can be the name of a worker. */
+/** Replaces the characters that are not allowed in a subject. A worker can then have the name of its host. */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'
 }
@@ -50,7 +51,9 @@ const jobId = Type.String({ minLength: 1, maxLength: 64 })
 const fence = Type.Integer({ minimum: 1 })
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
-/** What a worker can do. Workers with equal abilities form a pool, and take their jobs from one queue. */
+/**
+ * The abilities of a worker. Workers with the same abilities form a pool, and take their jobs from the same queues.
+ */
 const abilities = {
   model: Type.String({ minLength: 1, maxLength: 100 }),
   languages: texts,
@@ -62,14 +65,14 @@ const hello = Type.Object({
   protocol: Type.Integer(),
   session,
   version: Type.String({ maxLength: 100 }),
-  /** False while the engine of the worker loads its model, and while the worker stops. */
+  /** False while the engine of the worker loads its model, and after the worker was told to stop. */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
   device: nullable(Type.String({ maxLength: 100 })),
   ...abilities,
   /** The number of jobs that the worker runs at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
-  /** Seconds of audio per second of work, from the last jobs. Null before the first job. */
+  /** The speed of the last jobs, in seconds of audio per second of work. Null before the first job. */
   speed: nullable(Type.Number()),
   jobs: Type.Array(Type.Object({ job: jobId, fence }), { maxItems: 2048 }),
 })
@@ -83,14 +86,16 @@ const claim = Type.Object({
   delivery: Type.Integer({ minimum: 1 }),
 })
 
-/** The token proves that the sender made the claim with this fence. */
+/**
+ * The fields in a message from the holder of a job. The token proves that the sender made the claim with this fence.
+ */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 
 const beat = Type.Object({
   ...held,
-  /** Transcribed seconds. */
+  /** The length of the recording that is transcribed, in seconds. */
   seconds: Type.Number({ minimum: 0 }),
-  /** Complete utterances, from the index `first`. */
+  /** Complete utterances, in order. `first` is the index of the first of them in the transcript. */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
 })
@@ -101,7 +106,7 @@ const modelsRequest = Type.Object({ protocol: Type.Integer() })
 
 const resultMessage = Type.Object({
   ...held,
-  /** Either a transcript with its peaks in base64, or the failure. */
+  /** The result has either a transcript, with its peaks in base64, or a failure. */
   transcript: Type.Optional(result),
   peaks: Type.Optional(Type.String()),
   failure: Type.Optional(
@@ -119,28 +124,36 @@ export type Held = Static<typeof addresses>
 export type ModelsRequest = Static<typeof modelsRequest>
 export type ResultMessage = Static<typeof resultMessage>
 
-/** The input of the engine without the path of the file, which each machine chooses itself. */
+/** The input of the engine for a job. The path of the file is left out, because each machine has its own path. */
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 
-/** Signed paths on the server. They expire after a short time. */
+/** Signed paths on the server, which expire after a short time. */
 export type Addresses = { media: string; result: string }
 
 export type ClaimAnswer =
   | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
-  /** Another worker still holds the job, or the server cannot answer yet. The job is delivered again later. */
+  /**
+   * Another worker still holds the job, or the server cannot answer yet. The worker returns the message to JetStream,
+   * which delivers it again later.
+   */
   | { kind: 'later' }
-  /** The job has ended, or another message carries it. */
+  /** The job has ended, or it has another message in the stream. */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }
 
-/** `heard` is the number of utterances that the server has. The next beat begins there. */
+/**
+ * `heard` is the number of utterances that the server has. The next report starts with the utterance of this index.
+ */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 
-/** `stored` and `refused` are final. `again` means that another worker shall do the job. */
+/**
+ * After `stored` and `refused`, the worker has nothing more to do. `again` means the same, but another worker will
+ * get the job. After `later`, the worker sends the result again.
+ */
 export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
 
 export type AddressesAnswer =
@@ -148,7 +161,7 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
-/** The token lets a worker download the models of the server for a short time. */
+/** A token with which the worker can download the server's models, for a short time. */
 export type ModelsAnswer = { kind: 'models'; token: string }
 
 export type Answers = {
@@ -178,7 +191,7 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
   models: TypeCompiler.Compile(modelsRequest),
 }
 
-/** Parses a request. Returns null when the bytes are not a valid request of this kind. */
+/** Parses a request. Returns null if the bytes are not a valid request of this kind. */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-// The entry of this room for the server. The server imports this file only if STENO_NATS is set.
+// The entry file of this room for the server, which imports it only if STENO_NATS is set.
 
 import type { Engine } from '../engine/protocol.ts'
 import { Engines } from './engines.ts'
@@ -6,7 +6,7 @@ import { Fleet, type FleetParts } from './fleet.ts'
 
 export type { Fleet } from './fleet.ts'
 
-/** Connects the server to NATS. `own` is the engine of the server, or null if it has none. */
+/** Connects the server to NATS. `own` is the server's own engine, or null if the server has none. */
 export function openFleet(parts: FleetParts, own: Engine | null): { fleet: Fleet; engine: Engine } {
   const fleet = new Fleet(parts)
   return { fleet, engine: new Engines(fleet, own) }

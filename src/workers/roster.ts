@@ -1,21 +1,21 @@
-// The workers that sent a hello to this server, and the pools that they form.
+// The workers that have sent a hello to this server, and the pools that these workers form.
 
 import { sha256 } from '../base/hash.ts'
 import { type Hello, protocol, tokenOf } from './messages.ts'
 
 export type KnownWorker = Hello & {
-  /** The name of the worker and its session. */
+  /** The name of the worker, and its session. */
   id: string
   name: string
   pool: string
-  /** The time of the last hello: of the monotonic clock, and of the wall clock. */
+  /** The time of the last hello. `heardAt` is by the monotonic clock, and `seenAt` by the wall clock. */
   heardAt: number
   seenAt: number
-  /** The reason why the server gives no job to the worker. Null if it may. */
+  /** The reason why the server gives this worker no jobs. Null if it gives jobs. */
   refusal: string | null
 }
 
-/** The abilities and the free places of the live workers of one pool. */
+/** One pool: the abilities of its workers, and the number of jobs that they can do at the same time. */
 export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
 
 type Ability = 'model' | 'languages' | 'translates' | 'diarization'
@@ -30,7 +30,7 @@ export class Roster {
     this.#leaseMs = leaseMs
   }
 
-  /** Stores a hello. Returns the worker, and its state before the hello. */
+  /** Stores a hello. Returns the worker, and the state that the worker had before this hello. */
   note(
     name: string,
     hello: Hello,
@@ -51,7 +51,7 @@ export class Roster {
     return { worker, before }
   }
 
-  /** Removes the workers that are silent for longer than the lease, and returns them. */
+  /** Removes and returns the workers whose last hello is older than the lease. */
   dropSilent(now: number): KnownWorker[] {
     const silent = [...this.#workers.values()].filter(({ heardAt }) => now - heardAt > this.#leaseMs)
     for (const { id } of silent) this.#workers.delete(id)
@@ -66,7 +66,7 @@ export class Roster {
     return [...this.#workers.values()]
   }
 
-  /** The workers that take jobs. */
+  /** Returns the workers that accept jobs. */
   working(): KnownWorker[] {
     return this.all().filter(({ ready, refusal }) => ready && refusal === null)
   }
@@ -86,7 +86,7 @@ export function workerId(name: string, session: string): string {
   return `${name}/${session}`
 }
 
-/** Returns the name of the worker in an id that `workerId` made. */
+/** Returns the name of a worker from an id that `workerId` returned. */
 export function workerName(id: string): string {
   return id.split('/')[0] ?? id
 }
@@ -99,7 +99,10 @@ export function canDo({ abilities }: Pool, { language, diarize, translate = fals
   )
 }
 
-/** Workers with the same abilities have the same pool. The name is readable, and short enough for a subject. */
+/**
+ * Returns the name of the pool of a worker: the same for all workers with the same abilities. People can read the
+ * name, and it is short enough for a subject.
+ */
 function poolOf({ model, languages, translates, diarization }: Hello): string {
   const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
   return `${tokenOf(model).slice(0, 40)}-${sha256(abilities).slice(0, 8)}`

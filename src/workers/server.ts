@@ -1,4 +1,4 @@
-// The server, as a worker sees it: requests over NATS, and addresses over HTTP.
+// The server from the view of a worker: requests over NATS, and addresses over HTTP.
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
@@ -19,8 +19,8 @@ export type ServerSettings = { cluster: string; worker: string; address: string 
 
 export class Server {
   /**
-   * The timeout of a request, in milliseconds. A request that NATS lost must not silence the worker for longer than the
-   * lease.
+   * The timeout of a request, in milliseconds. It is shorter than the lease: if NATS loses a request, the worker must
+   * send another one before the lease ends.
    */
   timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection
@@ -31,12 +31,12 @@ export class Server {
     this.#settings = settings
   }
 
-  /** Rejects if no answer comes in time. */
+  /** Sends a request and returns the answer. Rejects if no answer comes within the timeout. */
   async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
     return await this.#send(kind, bytesOf(request))
   }
 
-  /** Delivers a result: by NATS if NATS takes a message of this size, otherwise by HTTP. */
+  /** Delivers a result: over NATS, or over HTTP if the result is larger than a message of NATS may be. */
   async deliver(message: ResultMessage): Promise<ResultAnswer> {
     const bytes = bytesOf(message)
     if (bytes.length <= this.#messageBytesMax()) return await this.#send('result', bytes)
@@ -47,7 +47,7 @@ export class Server {
     return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
   }
 
-  /** Returns the models of the server as a mirror of the hub. */
+  /** Returns the server's models as a mirror of the hub. */
   async modelHub(): Promise<Hub> {
     const { token } = await this.ask('models', { protocol })
     return { endpoint: this.addressOf('/v1/workers/models'), token }

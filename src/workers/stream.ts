@@ -1,5 +1,5 @@
-// The stream of JetStream that holds the jobs until a worker has delivered the result. Each job is one message with a
-// subject of its own. A message contains only the id of the job.
+// The stream of JetStream, which holds each job until a worker has delivered the result. A job is one message, with
+// its own subject. The message contains only the id of the job.
 
 import {
   AckPolicy,
@@ -17,10 +17,10 @@ import {
 import { type NatsConnection, nanos } from '@nats-io/transport-node'
 import { bytesOf, consumerOf, type Priority, priorities, protocol, streamOf, subjectsOf } from './messages.ts'
 
-/** The error of a stream that exists with other settings. The stream may belong to another program. */
+/** The error if the stream exists but has other settings. It may belong to another program. */
 export class OtherStream extends Error {}
 
-/** The codes of JetStream in its errors. */
+/** Error codes of JetStream. */
 const codes = { streamNotFound: 10059, messageNotFound: 10037 }
 
 export class JobStream {
@@ -49,7 +49,10 @@ export class JobStream {
     return new JobStream(cluster, jetstream(nats), manager, leaseMs)
   }
 
-  /** Creates the queues of a pool. Each delivered message is delivered again when its worker is silent for the lease. */
+  /**
+   * Creates the queues of a pool. If the worker of a delivered message sends nothing for the length of the lease,
+   * JetStream delivers the message again.
+   */
   async openPool(pool: string): Promise<void> {
     for (const priority of priorities) {
       await this.#manager.consumers.add(streamOf(this.#cluster), {
@@ -58,7 +61,8 @@ export class JobStream {
         ack_policy: AckPolicy.Explicit,
         deliver_policy: DeliverPolicy.All,
         ack_wait: nanos(this.#leaseMs),
-        // The database counts the attempts. Deliveries also happen when the network or the server was away.
+        // JetStream must not limit the number of deliveries: it also delivers a message again after it was
+        // unreachable. The database counts the attempts.
         max_deliver: -1,
         max_ack_pending: -1,
       })
@@ -66,8 +70,8 @@ export class JobStream {
   }
 
   /**
-   * Puts a job into the queue of a pool. Returns the sequence number of the message. If the queue holds the job
-   * already, returns the number of that message.
+   * Puts a job into the queue of a pool. Returns the sequence number of its message. If the queue already has the
+   * job, this is the number of the existing message.
    */
   async put(pool: string, priority: Priority, jobId: string): Promise<number> {
     const subject = subjectsOf(this.#cluster).job(pool, priority, jobId)
@@ -81,7 +85,7 @@ export class JobStream {
     }
   }
 
-  /** Removes a message whose job has ended or is in another queue. */
+  /** Removes a message, because its job has ended or has a message in another queue. */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {
       if (!(error instanceof JetStreamApiError)) throw error
@@ -110,7 +114,7 @@ function settingsOf(cluster: string): Wanted {
     subjects: [subjectsOf(cluster).allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // A second message of one job is refused. So publishing a job twice has no effect.
+    // The stream refuses a second message of a job, so publishing a job twice has no effect.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,

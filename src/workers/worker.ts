@@ -1,4 +1,5 @@
-// A worker: takes jobs from the stream, does them on its engine, and delivers the results. It has no data folder.
+// A worker: takes jobs from the stream, transcribes them with its engine, and delivers the results. It has no data
+// folder.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -20,7 +21,7 @@ export type WorkerSettings = NatsSettings & {
   name: string
   /** The address of the server, without a slash at the end. */
   server: string
-  /** The folder for media. It is emptied at the start and removed at the end. */
+  /** The folder for media. It is emptied at the start of the worker, and removed at the end. */
   folder: string
 }
 
@@ -32,7 +33,7 @@ export class Worker {
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
   readonly #draining = new AbortController()
-  /** Resolves when the server has answered a hello. */
+  /** Resolves at the server's first answer to a hello. */
   readonly #greeted = Promise.withResolvers<void>()
   readonly #loops: Promise<unknown>
   #pool: string | null = null
@@ -62,7 +63,7 @@ export class Worker {
     this.#logStatus()
   }
 
-  /** Connects to NATS. Waits until NATS can be reached, or until the signal is aborted. */
+  /** Connects to NATS. If NATS cannot be reached, waits and retries until the signal is aborted. */
   static async open(settings: WorkerSettings, engine: Engine, signal: AbortSignal): Promise<Worker> {
     rmSync(settings.folder, { recursive: true, force: true })
     mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
@@ -82,13 +83,13 @@ export class Worker {
     }
   }
 
-  /** Returns the models of the server as a mirror of the hub. Waits for the first answer of the server. */
+  /** Returns the server's models as a mirror of the hub. First waits until the server has answered a hello. */
   async modelHub(): Promise<Hub> {
     await this.#greeted.promise
     return await this.#server.modelHub()
   }
 
-  /** Takes no further job, waits for the jobs in hand, and closes the connection. */
+  /** Ends the worker: it takes no further job, finishes the jobs in its hands, and closes the connection. */
   async drain(): Promise<void> {
     this.#draining.abort()
     await this.#loops
@@ -96,7 +97,10 @@ export class Worker {
     rmSync(this.#settings.folder, { recursive: true, force: true })
   }
 
-  /** Leaves the jobs in hand and closes the connection. Other workers get the jobs after the lease. */
+  /**
+   * Ends the worker at once: it drops the jobs in its hands and closes the connection. After the lease, other workers
+   * get these jobs.
+   */
   async close(): Promise<void> {
     this.#draining.abort()
     const assignments = [...this.#assignments.values()]
@@ -110,13 +114,14 @@ export class Worker {
     return this.#draining.signal.aborted
   }
 
-  /** Tells the server at intervals what this worker can do and which jobs it has in hand. */
+  /** Sends hellos to the server at intervals: what this worker can do, and which jobs it has. */
   async #greet(): Promise<void> {
     while (!this.#isDraining || this.#assignments.size > 0) {
       try {
         this.#welcome(await this.#server.ask('hello', this.#hello()))
       } catch {
-        // The server is away. The jobs in hand go on, and jobs from the stream wait for the claim.
+        // The server is unreachable. The present jobs continue. A job that is taken from the stream waits for its
+        // claim.
       }
       await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
     }
@@ -159,7 +164,10 @@ export class Worker {
     }
   }
 
-  /** Does one job after another. The engine runs as many of these loops as it has places. */
+  /**
+   * Takes and does one job after the other. A worker runs one of these loops for each job that its engine can do at
+   * the same time.
+   */
   async #takeJobs(): Promise<void> {
     while (!this.#isDraining) {
       const delivery = await this.#nextDelivery()
@@ -191,7 +199,10 @@ export class Worker {
     this.#speed = this.#speed === null ? speed : 0.8 * this.#speed + 0.2 * speed
   }
 
-  /** Returns null after a pause if there is no job, or if this worker may take none. */
+  /**
+   * Takes the next message from the stream. Returns null after a pause if there is none, or if this worker cannot
+   * take jobs at the moment.
+   */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
     if (pool === null || !this.#engine.state().ready) {
@@ -217,7 +228,7 @@ export class Worker {
     }
   }
 
-  /** Pauses, but returns early when the worker drains. */
+  /** Pauses for `ms`. Returns early if `drain` is called. */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})
     if (this.#isDraining) await wait(Math.min(ms, limits.workerBeatMs))
