@@ -1,5 +1,5 @@
-// The access log. It has one line for each request, with the caller, so that an operator can find out which
-// account read a transcript. Successful requests of health checks and of metrics are not logged.
+// The access log, with one line for each request. A line names the caller, so that an operator can find out who read
+// a transcript. Successful requests for health checks and for metrics are not logged.
 
 import { log } from '../base/log.ts'
 import type { RequestState } from './gate.ts'

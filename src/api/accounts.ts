@@ -55,7 +55,10 @@ export const accounts = (service: Service) =>
       { visitor: true, detail: about({ hide: true }) },
     )
 
-/** Returns what a person does with a new account. Without the web app, only operators can make the first key. */
+/**
+ * Returns the hint in the response about how to get the first API key: in the web app, or from the operator if the
+ * web app is off.
+ */
 function nextStep({ config }: Service): string {
   return config.dashboard
     ? '<a href="/">Sign in</a> with your password.'
@@ -69,8 +72,8 @@ function retry({ config }: Service): string {
 }
 
 /**
- * Creates an account and sends its verification mail, unless the address is already registered. Does not wait
- * for the mail, so that the response time does not reveal if the address is registered.
+ * Creates an account and sends its verification mail. Does nothing if the address is already registered. Does not
+ * wait until the mail is sent, so that the response time does not reveal whether the address is registered.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

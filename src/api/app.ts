@@ -1,4 +1,4 @@
-// The HTTP application: the hooks that run for every route, and the routes.
+// The HTTP application: its routes, and the hooks that run for every route.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -46,16 +46,15 @@ export function openApp(service: Service): AnyElysia {
   const requestLog = openRequestLog()
 
   const app: AnyElysia = new Elysia({
-    // Unknown fields stay in the request, so that the validation refuses the request. By default Elysia removes
-    // unknown fields.
+    // By default, Elysia removes unknown fields from a request. Here they stay, so that the validation refuses them.
     normalize: false,
-    // A path with a trailing slash is a different path: /v1/balance/ is not /v1/balance.
+    // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
     serve: {
       reusePort: false,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: config.requestIdleMs / 1000,
-      // In development mode, Bun's error page would show file paths and source code to the caller.
+      // In development mode, Bun's error page would show file paths and source code to callers.
       development: false,
       error(error) {
         const answer = toApiError(error, 'UNKNOWN', '')
@@ -117,7 +116,7 @@ export function openApp(service: Service): AnyElysia {
       return body
     })
 
-    // Waits until the changes of the request are flushed to the disk, and only then sends the response.
+    // The changes of the request are flushed to the disk before the response is sent.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })
@@ -184,13 +183,13 @@ function dashboard(service: Service, requestLog: RequestLog) {
 }
 
 /**
- * Returns the error for a request without a route: the path is unknown, or the path does not support the
- * method.
+ * Returns the error for a request without a route: NOT_FOUND for an unknown path, or an error about the method for a
+ * known path.
  */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // Bun normalises /v1/x/../balance to /v1/balance in `request.url`, but the router does not normalise paths.
-  // For such a path `methods` contains the method although the router found no route, so the answer is
+  // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. The router uses the path without this
+  // normalisation and finds no route, although the normalised path has one with this method. The answer is then
   // NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
@@ -198,8 +197,8 @@ function unrouted(app: AnyElysia, request: Request): ApiError {
 }
 
 /**
- * Returns the path of a URL. Uses a regular expression, because a malformed Host header makes the URL invalid,
- * so that `new URL` would throw.
+ * Returns the path of a URL by a regular expression. `new URL` would throw if a malformed Host header makes the URL
+ * invalid.
  */
 function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
@@ -209,16 +208,14 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/**
- * Returns a function that creates request ids. An id consists of the start time of the process and a counter.
- */
+/** Returns a function that makes request ids. An id is the start time of the process and a counter. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0
   return () => `${start}-${(count++).toString(36)}`
 }
 
-/** Returns the methods of the routes at this path, or an empty list when there is no route. */
+/** Returns the methods that the routes at this path accept, or an empty list if there is no such route. */
 function listMethods(app: AnyElysia, pathname: string): string[] {
   return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
 }

@@ -4,12 +4,12 @@ import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
 /**
- * Returns the base URL. If a `request` is given, the URL may contain the host of its Host header. A URL for a
- * mail must be requested without a `request`, so that no caller can choose the host in the mail.
+ * Returns the base URL. If a `request` is given, its Host header may determine the host in the URL. For a URL in a
+ * mail, no request must be given: otherwise a caller could choose the host in the mail.
  */
 export type BaseUrl = (request?: Request) => string
 
-/** Matches the listening addresses that mean all addresses of the machine: 0.0.0.0, and :: in any spelling. */
+/** Matches a listening address that means all addresses of the machine: 0.0.0.0, or :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
 const loopback = /^(127(\.\d+){3}|::1|localhost)$/
 /** Matches a Host header: a host name or an IP address, and an optional port. */
@@ -22,8 +22,8 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // Requests may come to 127.0.0.1 and to localhost. The base URL repeats the name in the Host header,
-      // because an OAuth client accepts only the name to which the client sent its request.
+      // On one machine, requests may use the name 127.0.0.1 or localhost. The base URL contains the name from the
+      // Host header, because an OAuth client accepts only the name that it used itself.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

@@ -1,4 +1,5 @@
-// Reads the JSON body of a request. Refuses a body that has another type, is too large, or is not valid JSON.
+// Reads the JSON body of a request. Refuses a body with another Content-Type, a body that is too large, and a body
+// that is not valid JSON.
 
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -32,9 +33,7 @@ export async function readBody(
   return Buffer.concat(chunks)
 }
 
-/**
- * Parses a body that must be a JSON object. The fields are validated later, with the schema of the endpoint.
- */
+/** Parses a body, which must be a JSON object. Its fields are validated later, by the schema of the endpoint. */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
@@ -43,14 +42,14 @@ export function parseBody(bytes: Uint8Array): object {
   return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, simplified(name, value)]))
 }
 
-/** The fields whose values are objects, or lists of objects. */
+/** The fields whose values may be objects or lists of objects. */
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field before the validation. Elysia needed seconds to report 15,000 invalid nested
- * objects, and throws an unexpected error for some objects where a text must be. A nested object is replaced by
- * an empty object, unless the field is in `nestedFields`. A list or object that is too long is cut to one value
- * more than the maximum, so that the validation still refuses the value.
+ * Simplifies the value of a field before Elysia validates it. Elysia would need seconds to report 15,000 invalid
+ * nested objects, and throws an unexpected error for some objects in place of a text. So in all fields except
+ * `nestedFields`, a nested object becomes an empty object. A list or object that is too long is cut to one more
+ * element than allowed, so that the validation still refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

@@ -1,12 +1,12 @@
 // Parses the header Range of a request (RFC 9110, section 14).
 
-/** A part of a file, from the byte `start` up to but not including the byte `end`. */
+/** A part of a file: from the byte `start` to before the byte `end`. */
 export type ByteRange = { start: number; end: number }
 
 /**
- * Returns the byte range that the header requests from a file of `size` bytes. Returns `whole` when the header
- * is missing, is not valid or has several ranges: the whole file is sent then. Returns `unsatisfiable` when the
- * range begins after the end of the file.
+ * Returns the byte range that the header requests from a file of `size` bytes. Returns `whole` if the header is
+ * missing, invalid, or has several ranges, because the whole file is then sent. Returns `unsatisfiable` if the range
+ * begins after the end of the file.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []

@@ -1,12 +1,12 @@
-// Finds the IP address of the caller, also when the request comes through trusted proxies.
+// Finds the IP address of the caller, even if the request came through trusted proxies.
 
 import { isIP } from 'node:net'
 import { groupsOf, type Nets, plainAddress } from '../net/nets.ts'
 
 /**
- * Returns the IP address of the caller. `peer` is the address that the connection comes from, and
- * `forwardedFor` is the X-Forwarded-For header. If `peer` is a trusted proxy, the caller is the right-most
- * address in `forwardedFor` that is not a trusted proxy. Otherwise the caller is `peer`.
+ * Returns the IP address of the caller. `peer` is the other end of the connection, and `forwardedFor` is the header
+ * X-Forwarded-For. If `peer` is a trusted proxy, the caller is the last address in the header that is not a trusted
+ * proxy. Otherwise, the caller is `peer`.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
@@ -22,8 +22,8 @@ export function callerIp(peer: string, forwardedFor: string | null, trustProxy: 
 }
 
 /**
- * Returns the name under which the rate limits count the requests of an address. An IPv4 address is its own
- * name. The name of an IPv6 address is its /64 network, because one caller usually owns all addresses of a /64.
+ * Returns the name under which the rate limits count the requests from an address: the address itself for IPv4, and
+ * its /64 network for IPv6, because one caller usually has all addresses of a /64.
  */
 export function networkOf(ip: string): string {
   if (isIP(ip) !== 6) return ip

@@ -1,5 +1,5 @@
 // Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, in
-// `components`. Other schemas refer to that schema with $ref.
+// `components`. All other schemas refer to it by $ref.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
 import { examples } from './shapes/examples.ts'
@@ -17,7 +17,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // The empty object reserves the position of the schema before the schemas of its fields are added.
+      // Adds an empty object first, so that the schema comes before the schemas of its fields.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema), ...(example ? { examples: [example] } : {}) }

@@ -11,19 +11,19 @@ import { readSessionToken } from './session-cookie.ts'
 
 export type Caller = {
   accountId: string
-  /** The id of the API key in the request, or of the key that opened the session. Null without such a key. */
+  /** The id of the API key in the request, or of the key with which the session was opened. Null if there is none. */
   keyId: string | null
-  /** The scopes of the request. Keys and sessions have all scopes. An access token may have fewer scopes. */
+  /** The scopes of the request. A key or a session has all scopes. An access token may have only some. */
   scopes: readonly Scope[]
-  /** The credential in the access log: the first characters of a key, `session`, or the id of a grant. */
+  /** The credential as the access log shows it: the first characters of a key, `session`, or the id of a grant. */
   shownAs: string
-  /** The name under which the rate limits count the request. */
+  /** The name under which the rate limits count the requests of this caller. */
   countedAs: string
 }
 
 /**
- * Returns the caller of a request. Throws when the request has no valid credential, or when its access token does
- * not have the scope that the method needs.
+ * Returns the caller of a request. Throws if the request has no valid credential, or if its access token lacks the
+ * scope for the method.
  */
 export function authenticate(service: Service, request: Request): Caller {
   const caller = identify(service, request)
@@ -31,7 +31,7 @@ export function authenticate(service: Service, request: Request): Caller {
   return caller
 }
 
-/** Returns the caller of a request. Does not check the scopes of the caller. */
+/** Returns the caller of a request, without a check of the scopes. */
 function identify(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
   const session = text === '' ? readSessionToken(service, request) : null
@@ -54,9 +54,9 @@ export function requireScope(service: Service, request: Request, caller: Caller,
 }
 
 /**
- * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookie. The header
- * WWW-Authenticate of a refusal lists all scopes, because an MCP client reads there which scopes it must
- * request.
+ * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookies. If a request is
+ * refused, the header WWW-Authenticate lists all scopes, because an MCP client then requests the scopes that it finds
+ * there.
  */
 export function authenticateAssistant(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
@@ -67,14 +67,14 @@ export function authenticateAssistant(service: Service, request: Request): Calle
   return findCaller(service, text, { key: challenge, token: challenge })
 }
 
-/** Returns the caller of a route below /app. Such a route accepts only the cookie of a session. */
+/** Returns the caller of a route below /app. Such a route accepts only a session, by its cookie. */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
   if (session === null) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
   return callerOfSession(service, request, session)
 }
 
-/** The WWW-Authenticate headers of a refusal: one for a wrong key, and one for a wrong access token. */
+/** The header WWW-Authenticate of a refused request: for a wrong key, and for a wrong access token. */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
 function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
@@ -101,8 +101,8 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
 }
 
 /**
- * Returns the header WWW-Authenticate. The header contains the address of the metadata that a client needs to
- * get a token.
+ * Returns the header WWW-Authenticate. It contains the address of the metadata, in which a client reads how to get a
+ * token.
  */
 function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }

@@ -1,5 +1,5 @@
-// The cursor of a page of a list. A cursor contains the position of the next page as two whole numbers. The
-// signature in the cursor makes the cursor valid for only one list.
+// The cursor of a list's next page. It contains the position of the page as two whole numbers, and a signature, by
+// which it is valid only for this list.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
@@ -7,9 +7,7 @@ import { ApiError } from '../errors.ts'
 const purpose = 'cursor'
 const signatureLength = 32
 
-/**
- * The identity of a list: its account, filters and order. A cursor is valid for the list with the same values.
- */
+/** The values that identify a list: its account, its filters and its order. */
 type ListKey = readonly (string | number | null)[]
 
 export function writeCursor(secrets: Secrets, list: ListKey, place: [number, number]): string {
@@ -17,7 +15,7 @@ export function writeCursor(secrets: Secrets, list: ListKey, place: [number, num
   return Buffer.from(`${text}.${signature(secrets, list, text)}`).toString('base64url')
 }
 
-/** Returns the position in a cursor. Throws an ApiError when the cursor belongs to another list. */
+/** Returns the position in a cursor. Throws an ApiError if the cursor was not made for this list. */
 export function readCursor(secrets: Secrets, list: ListKey, cursor: string): [number, number] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const [, place = '', first, second, signed] = /^((\d+)\.(\d+))\.([0-9a-f]+)$/.exec(text) ?? []

@@ -39,7 +39,8 @@ export const deliveries = (service: Service) =>
     )
 
 /**
- * Returns the id of a delivery: the job's id and the last word of the event. A job has each event only once.
+ * Returns the id of a delivery: the id of the job and the last word of the event. This is unique, because a job has
+ * each event only once.
  */
 function idOf({ jobId, event }: Delivery): string {
   return `${jobId}.${event.slice(eventStart.length)}`

@@ -7,7 +7,10 @@ import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
 
-/** The error codes of fields with a special code. An invalid value of any other field is INVALID_REQUEST. */
+/**
+ * The fields that have an error code of their own. For all other fields, the code of an invalid value is
+ * INVALID_REQUEST.
+ */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 export function envelope({ code, message }: ApiError, baseUrl: string): object {
@@ -37,7 +40,8 @@ export function statusOf(code: RequestErrorCode): number {
 type Problem = { path: string; message: string; schema: { description?: string } }
 
 /**
- * Converts a validation error. The message names the field. An unknown field is reported before other errors.
+ * Converts a validation error. Its message names the invalid field. If there are several errors, an unknown field is
+ * reported first.
  */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
@@ -65,7 +69,10 @@ function wanted(problem: Problem | undefined): string {
   return description ? `is not valid: ${description.replace(/\.$/, '')}` : 'is missing or not valid'
 }
 
-/** Returns the first 100 characters of a field name. Characters that are not printable ASCII become `?`. */
+/**
+ * Returns a field name for a message: its first 100 characters, with `?` for each character that is not printable
+ * ASCII.
+ */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
 }

@@ -1,12 +1,12 @@
-// The ETag of a transcript: the number of its edits.
+// The ETag of a transcript. It is the number of edits of the transcript.
 
 export function tagOf(edits: number): string {
   return `"${edits}"`
 }
 
 /**
- * Returns the numbers of edits in the ETags of the header If-Match. Returns -1 for an invalid ETag, so that the
- * ETag matches no transcript. Returns null when the header is missing or `*`: every transcript matches then.
+ * Returns the numbers of edits in the header If-Match. An invalid ETag becomes -1, which is the ETag of no
+ * transcript. Returns null if the header is missing or `*`, which allows every transcript.
  */
 export function editsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null

@@ -1,6 +1,6 @@
-// The server-sent events of one job. Events are written only when the client has read the earlier events, so a
-// slow client costs no memory. A client that reads again gets the missing utterances and the latest state of
-// the job.
+// The server-sent events of one job. The stream writes an event only when the client has read the previous ones, so a
+// slow client needs no memory. When this client reads again, it gets the utterances that it lacks and the latest
+// state of the job.
 
 import type { Job } from '../jobs/job.ts'
 import type { Following, LiveJobs } from '../jobs/live.ts'
@@ -10,25 +10,25 @@ import type { Utterance } from '../transcripts/transcript.ts'
 import { listedJob } from './job-json.ts'
 
 type Options = {
-  /** Aborted when the client disconnects. */
+  /** A signal that is aborted when the client disconnects. */
   signal: AbortSignal
-  /** The number of utterances that the client received from an earlier stream. */
+  /** The number of utterances that the client has received from earlier streams. */
   utterancesSent: number
   /**
-   * Called before each write. Returns false when the caller has lost the access, for example by a revoked key.
+   * Called before each write. Returns false if the caller may no longer read the job, for example because its key was
+   * revoked.
    */
   isAdmitted: () => boolean
-  /** Called once when the stream has ended or the client has disconnected. */
+  /** Called once, at the end of the stream or when the client disconnects. */
   onEnd: () => void
   aliveEveryMs?: number
 }
 
-/** The maximum number of utterances that are written before the stream waits for the client to read. */
+/** The maximum number of utterances that are written before the client must read them. */
 const eventsAtOnce = 100
 
 /**
- * Returns a stream of the job's events, or null when the job does not exist. The stream ends after the job has
- * ended.
+ * Returns a stream of the job's events, which ends after the end of the job. Returns null if the job does not exist.
  */
 export function openEventStream(
   live: LiveJobs,
@@ -49,7 +49,8 @@ export function openEventStream(
   }
   signal.addEventListener('abort', end)
   /**
-   * Writes the events that the client lacks. Without such events, waits; writes a comment after `aliveEveryMs`.
+   * Writes the events that the client lacks. If it lacks none, waits for the next event. Writes a comment when
+   * `aliveEveryMs` have passed.
    */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const aliveAt = performance.now() + aliveEveryMs
@@ -73,7 +74,7 @@ export function openEventStream(
   )
 }
 
-/** The events of a job that were not yet written to one client. */
+/** The events of a job that one client has not received yet. */
 class Events {
   readonly #live: Following['live']
   #utterancesSent: number
@@ -84,7 +85,7 @@ class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True when the final state of the job was sent. All utterances are sent before the final state. */
+  /** True if the final state of the job was sent, which comes after all utterances. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
@@ -105,7 +106,7 @@ const encode = (text: string) => encoder.encode(text)
 const retryHint = encode(`retry: ${limits.streamRetryMs}\n\n`)
 const aliveComment = encode(': alive\n\n')
 
-/** A cache of encoded events, so that an event is encoded only once for all clients of a job. */
+/** The encoded form of each event, which is the same for all clients of a job. */
 const encoded = new WeakMap<Job | Utterance, Uint8Array>()
 
 function jobEvent(job: Job): Uint8Array {
@@ -113,8 +114,8 @@ function jobEvent(job: Job): Uint8Array {
 }
 
 /**
- * Encodes the event of an utterance. The event id is the number of utterances that the client then has. A
- * client that reconnects sends the id as Last-Event-ID, so that the stream continues after this utterance.
+ * Encodes the event of an utterance. The id of the event is the number of utterances that the client has after it.
+ * When the client reconnects, it sends this id as Last-Event-ID, and the stream continues with the next utterance.
  */
 function segmentEvent(utterance: Utterance, index: number): Uint8Array {
   return once(
@@ -129,7 +130,7 @@ function once(key: Job | Utterance, write: () => string): Uint8Array {
   return known
 }
 
-/** Waits for `ms` milliseconds. Passes a function to `onWake`; a call of the function ends the wait early. */
+/** Waits for `ms` milliseconds, or until the function is called that `onWake` receives. */
 function sleep(ms: number, onWake: (wake: () => void) => void): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(resolve, ms)

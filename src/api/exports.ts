@@ -1,4 +1,4 @@
-// Exports a transcript as subtitles or text: reads the options from the query, and creates the response.
+// Exports a transcript as subtitles or text: reads the options from the query, and makes the response.
 
 import type { Static } from '@sinclair/typebox'
 import type { Db } from '../db/db.ts'
@@ -21,7 +21,7 @@ const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes the parameters that the requested format ignores, so that these parameters are not validated. */
+/** Removes the parameters that do not apply to the requested format, so that they are not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]
@@ -29,7 +29,7 @@ export function dropUnused(query: Record<string, unknown>): void {
   for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
 }
 
-/** Returns the export options in a query. A missing parameter is replaced by its default. */
+/** Returns the export options of a query, with defaults for missing parameters. */
 export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>): ExportOptions {
   const stripChars = query.strip_chars ?? ''
   if ([...stripChars].length > limits.stripCharsMax) {

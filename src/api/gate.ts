@@ -1,6 +1,6 @@
-// The checks before a handler runs: the quota of the IP address, the credential, the quota of the caller, the
-// body, and the Idempotency-Key, in this order. A route selects its checks with one macro of this file, such as
-// `open` or `account`. The value of the macro names the quota of the route.
+// The checks before the handler of a route: the quota of the IP address, the credential, the quota of the caller, the
+// body, and the Idempotency-Key, in this order. A route chooses its checks by one macro of this file, such as `open`
+// or `account`. The value of the macro is the name of the route's quota.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
@@ -12,21 +12,19 @@ import { quotaHeaders, refusal } from './rate-limit.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
-/** The state of one request. app.ts creates it. */
+/** The state of one request, from its start to its response. app.ts creates it. */
 export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
   /**
-   * The IP address of the caller, or the /64 network of an IPv6 address. The rate limits count a request
-   * without a credential under this name.
+   * The IP address of the caller, or its /64 network for IPv6. The rate limits count a request without a credential
+   * under this name.
    */
   network: string
-  /**
-   * The caller of the request. Null before the check of the credential, and for routes without a credential.
-   */
+  /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
   caller: Caller | null
-  /** The Idempotency-Key that this request has locked, or null. */
+  /** The Idempotency-Key that this request holds. Null if there is none. */
   claim: Claim | null
   rawBody: Uint8Array
   /** The fields of an HTML form in the body. Empty for a request without a form. */
@@ -34,8 +32,8 @@ export type RequestState = {
 }
 
 /**
- * The part of Elysia's context that the hooks use. Each hook destructures the context in its parameter list. If
- * a hook received the whole context, Elysia would also parse the cookies and headers.
+ * The part of Elysia's context that the hooks use. Each hook destructures its parameter: Elysia reads which fields a
+ * hook uses, and would otherwise also parse cookies and headers.
  */
 type GateContext = {
   request: Request
@@ -55,7 +53,7 @@ export const emptyState: RequestState = {
   form: new URLSearchParams(),
 }
 
-/** The cause of an error that skips the handler of a repeated request. app.ts answers with the stored reply. */
+/** Thrown to skip the handler of a repeated request. app.ts then answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -84,9 +82,8 @@ export const gate = (service: Service) => {
   }
 
   /**
-   * Checks the quotas, and checks the credential by calling `authenticated`. Throws when the request is
-   * refused. A request that exceeds its quota is not counted. `authenticated` is null for a route without a
-   * credential.
+   * Checks the quotas, and checks the credential by a call of `authenticated`. Throws if the request is refused. A
+   * request above a quota is not counted. `authenticated` is null for a route without a credential.
    */
   function admit(
     { request, set, requestState }: GateContext,
@@ -116,8 +113,8 @@ export const gate = (service: Service) => {
   }
 
   /**
-   * Reads the body of a request that may have an Idempotency-Key. Locks the key before the body is read.
-   * Throws a Replay when the reply to the same request is already stored.
+   * Reads the body of a request that may have an Idempotency-Key. The key is locked before the body is read. If the
+   * reply to the same request is already stored, throws a Replay.
    */
   async function takeIdempotentBody(
     request: Request,
@@ -139,7 +136,7 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Calls `work` and stores its result as the reply for the Idempotency-Key, in one transaction. */
+  /** Calls `work`, and stores its result as the reply for the Idempotency-Key. Both are in the same transaction. */
   function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
     const { claim, rawBody } = state
     const { made, json } = service.db.tx(() => {
@@ -154,7 +151,7 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** For a route that needs no credential. Only the quota of the IP address applies. */
+    /** For a route without a credential. Only the quota of the IP address applies. */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -162,13 +159,13 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** For a route that needs no credential. The quota `rate` is counted per IP address. */
+    /** For a route without a credential. The quota `rate` is counted per IP address. */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, null),
     }),
-    /** For a route that needs no credential and has a JSON body. The quota `rate` is counted per IP address. */
+    /** For a route without a credential and with a JSON body. The quota `rate` is counted per IP address. */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -176,7 +173,7 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** For a route that needs no credential and has an HTML form. The quota is counted per IP address. */
+    /** For a route without a credential and with an HTML form. The quota is counted per IP address. */
     openForm: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
       parse: async ({ request, set, requestState }: GateContext) => {
@@ -205,8 +202,8 @@ export const gate = (service: Service) => {
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /**
-     * For a route that needs a credential and has no quota, because the upload of a large file needs many
-     * requests. Only a request without a valid credential is counted in the quota of its IP address.
+     * For a route that needs a credential. It has no quota, because the upload of a large file needs many requests. A
+     * request without a valid credential counts in the quota of its IP address.
      */
     transfer: (_: true) => ({
       detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),

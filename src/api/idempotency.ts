@@ -1,17 +1,15 @@
-// Idempotency keys. The reply to a request with an Idempotency-Key is stored. A second request with the same
-// key and body gets the stored reply.
+// Idempotency keys. The reply to a request with an Idempotency-Key is stored. If the request is repeated with the
+// same key and the same body, it gets the stored reply.
 
 import { sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 
-/** An Idempotency-Key that is locked by a running request. */
+/** An Idempotency-Key that a running request has locked. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/**
- * The Idempotency-Keys of running requests. The keys are only in memory, because a restart ends all requests.
- */
+/** The locked Idempotency-Keys. They are only in memory, because a restart ends all requests. */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -25,7 +23,7 @@ export function readIdempotencyKey(header: string | null): string | null {
   return header
 }
 
-/** Locks an Idempotency-Key. Throws when another request with this key is still running. */
+/** Locks an Idempotency-Key. Throws if another running request has locked it. */
 export function claimKey(claim: Claim): void {
   const name = nameOf(claim)
   if (running.has(name)) {
@@ -40,8 +38,7 @@ export function freeKey(claim: Claim): void {
 }
 
 /**
- * Returns the stored reply, or null when no reply is stored. Throws when the stored reply belongs to a request
- * with another body.
+ * Returns the stored reply, or null if none is stored. Throws if the reply is stored for a request with another body.
  */
 export function findReply(
   db: Db,
@@ -59,9 +56,7 @@ export function findReply(
   return row.reply
 }
 
-/**
- * Stores the reply to a request. Must be called inside the transaction that makes the changes of the request.
- */
+/** Stores the reply to a request. Must be called in the transaction with the request's changes. */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)

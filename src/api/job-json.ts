@@ -33,8 +33,8 @@ export function listedJob(job: Job): Static<typeof answers.listedJob> {
 }
 
 /**
- * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null when the
- * job has no transcript. The JSON is copied without parsing, because parsing a transcript of ten hours is slow.
+ * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null if the job has
+ * none. It is inserted as text, because parsing the transcript of ten hours is slow.
  */
 export function jobJson(job: Job, resultJson: string | null): string {
   const listed = JSON.stringify(listedJob(job))
@@ -46,8 +46,8 @@ export function timestamp(ms: number): string {
 }
 
 /**
- * Returns the cost of a job, or null when the length of its media is not known yet. A failed job costs
- * nothing, although the database still has the `costUnits` of the job.
+ * Returns the cost of a job in cents, or null if the length of its media is not known yet. The cost of a failed job
+ * is 0, although the database keeps its `costUnits`.
  */
 function costCents(job: Job): number | null {
   if (job.state === 'failed') return 0

@@ -63,7 +63,7 @@ export const media = (service: Service) => {
     )
 }
 
-/** Sends the media file of a job, or the part of it that the header Range asks for. */
+/** Sends the media file of a job, or the part of it that the header Range requests. */
 export async function sendSource({ db, config }: Service, job: Job, request: Request): Promise<Response> {
   if (job.fileBytes === null && !isTerminal(job.state))
     throw new ApiError('CONFLICT', 'The file is still being downloaded.')
@@ -74,7 +74,7 @@ export async function sendSource({ db, config }: Service, job: Job, request: Req
     'Content-Type': contentTypeOf(db, job),
     ETag: `"${job.id}"`,
     'Cache-Control': 'private, no-cache',
-    // The file comes from a caller. With these headers, no browser shows the file as an HTML page.
+    // The content of the file comes from a caller. These headers prevent a browser from showing it as an HTML page.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   })

@@ -1,4 +1,4 @@
-// Describes the webhooks for the OpenAPI document.
+// The webhooks in the OpenAPI document.
 
 import { events, type JobEvent } from '../jobs/events.ts'
 import type { Components } from './components.ts'

@@ -1,5 +1,5 @@
-// Builds the OpenAPI 3.1 document. The plugin @elysiajs/openapi collects the routes and their parameters.
-// This file adds headers, errors, request bodies, security and webhooks.
+// Builds the OpenAPI 3.1 document. The plugin @elysiajs/openapi collects the routes and their parameters. This file
+// adds the headers, errors, request bodies, security schemes and webhooks.
 
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
@@ -112,8 +112,8 @@ const scopeMeanings: Record<Scope, string> = {
 }
 
 /**
- * Returns the parameters of a route. If the route has a `shownQuery`, the document shows the parameters of
- * `shownQuery` instead of the query that the route accepts.
+ * Returns the parameters of a route. If the route has a `shownQuery`, the parameters in the query are those of
+ * `shownQuery`.
  */
 function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
   if (!shownQuery) return parameters
@@ -127,7 +127,7 @@ function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operatio
   return [...parameters.filter(parameter => parameter.in !== 'query'), ...shown]
 }
 
-/** Moves the description of a parameter from the schema of the parameter to the parameter itself. */
+/** Moves the description from the schema of a parameter to the parameter. */
 function withDescription({ schema, ...parameter }: Parameter, { reference }: Components): object {
   const { description, ...plain } = reference(schema)
   return { ...parameter, description, schema: plain }
@@ -161,7 +161,7 @@ function successResponse({ hooks: { response, detail } }: Route, { reference }: 
   }
 }
 
-/** Returns the responses that are neither the success response nor an error with an error code. */
+/** Returns the responses that are neither a success nor an error with an error code. */
 function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
@@ -173,8 +173,8 @@ function otherResponses({ hooks: { response, detail } }: Route, { reference }: C
 }
 
 /**
- * Returns the error responses of a route. Errors with the same status share one response, whose description
- * lists the codes.
+ * Returns the error responses of a route. Errors of the same status are one response, whose description lists their
+ * codes.
  */
 function errorResponses(detail: RouteDetail, { reference }: Components): object {
   const shape = detail.dialect === 'openai' ? openAiError : errorBody

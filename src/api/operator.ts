@@ -1,4 +1,4 @@
-// The route of the operator's overview of the service. Only accounts of operators may read it.
+// The route of the overview for operators. Only an account with the operator flag may read it.
 
 import { statfsSync } from 'node:fs'
 import type { Static } from '@sinclair/typebox'

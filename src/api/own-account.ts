@@ -1,4 +1,4 @@
-// The routes of the signed-in account, for the web app: the settings, statement, password and webhook.
+// The routes of the signed-in account, for the web app: settings, statement, password and webhook.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -120,7 +120,7 @@ function statementOf(
   }
 }
 
-/** Rewrites a message about `webhook_url` for a person who knows only the field of the form. */
+/** Rewrites a message of the API about `webhook_url` for a person, who sees a form instead of field names. */
 function forPerson(message: string): string {
   const text = message.replace('webhook_url', 'the address')
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -143,7 +143,7 @@ async function changePassword(
   })
 }
 
-/** Sends a test event to the webhook of the account. The event is signed with the newest key of the account. */
+/** Sends a test event to the webhook of the account, signed with the account's newest key. */
 async function testWebhook(
   service: Service,
   accountId: string,

@@ -1,17 +1,17 @@
-// Bundles the web app in src/web. The build calls this code once; in a checkout, the server calls it at run
-// time.
+// Bundles the web app in src/web. A build does this once. In a checkout, the server does it while it runs.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
 
-/** One file of the web app. The contents are compressed and in base64. */
+/** One file of the web app. Its content is in two compressed forms, each in base64. */
 export type PageFile = { name: string; type: string; etag: string; br: string; gzip: string }
 
 /** The name of the HTML file in the bundle. */
 export const pageName = 'index.html'
 
 /**
- * Bundles the app whose HTML file is at `entry`. The names of all other files contain a hash of the content.
+ * Bundles the app that starts with the HTML file at `entry`. The name of every other file contains a hash of its
+ * content.
  */
 export async function bundlePage(entry: string): Promise<PageFile[]> {
   const { outputs } = await Bun.build({

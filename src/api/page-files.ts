@@ -1,5 +1,5 @@
-// The bundled web app inside the program. In a checkout the value is null. The build (scripts/build.ts)
-// replaces the content of this file by the bundle.
+// The bundled web app, inside the program. In a checkout, the value is null. The build (scripts/build.ts) replaces
+// this file by one with the bundle.
 
 import type { PageFile } from './page-bundle.ts'
 

@@ -1,4 +1,4 @@
-// Serves the web app: the HTML file at the address of each page, and the scripts and styles below /assets.
+// Serves the web app: its HTML file at the addresses of the pages, and its scripts and styles below /assets.
 
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
@@ -8,7 +8,7 @@ import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
-/** The addresses of the pages. All addresses get the same HTML file, which shows the page of its address. */
+/** The addresses of the pages. The same HTML file is served at all of them, and shows the page for its address. */
 export const pagePaths = [
   '/register',
   '/jobs',
@@ -22,7 +22,7 @@ export const pagePaths = [
   '/operator',
 ] as const
 
-/** The Content-Security-Policy. The page loads no files of other sites, and scripts cannot insert HTML text. */
+/** The Content-Security-Policy. The page loads no files from other sites, and no script can insert HTML as text. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,7 +50,7 @@ export const page = (service: Service) => {
   const hidden = { visitor: true, detail: about({ hide: true }) } as const
   const { dashboard } = service.config
 
-  // A browser gets the web app. A request that does not accept HTML is redirected to the API reference.
+  // A browser gets the web app. A client that does not accept HTML is redirected to the API reference.
   app.get(
     '/',
     ({ request }) =>
@@ -79,8 +79,8 @@ export const page = (service: Service) => {
 }
 
 /**
- * Returns the web app with the status 404, if a browser asks for an address that does not exist. Returns null for any
- * other request and for an address of the API. Such a request gets an error in JSON.
+ * Returns the web app with the status 404 if a browser requests an address that does not exist. Returns null for an
+ * address of the API and for any other client, which get an error in JSON.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null
@@ -96,8 +96,8 @@ async function pageAnswer(request: Request, status = 200): Promise<Response> {
 }
 
 /**
- * Answers with a file: in Brotli, in gzip or uncompressed, by the Accept-Encoding header, or with 304 if the client has
- * the file.
+ * Answers with a file, in the encoding that the header Accept-Encoding allows: Brotli, gzip or none. Answers with the
+ * status 304 if the client already has the file.
  */
 function answer(file: PageFile, request: Request, headers: Record<string, string>, status = 200): Response {
   const accepted = request.headers.get('accept-encoding') ?? ''
@@ -115,7 +115,7 @@ function answer(file: PageFile, request: Request, headers: Record<string, string
   })
 }
 
-/** Returns true if an Accept-Encoding header names the coding without a weight of zero. */
+/** Returns true if the header Accept-Encoding contains the encoding with a weight above zero. */
 function accepts(header: string, coding: string): boolean {
   return header.split(',').some(part => {
     const [name, weight = ''] = part.trim().split(/\s*;\s*/)

@@ -1,5 +1,5 @@
-// Rate limits. Each limit counts the requests of each caller in a sliding window of one minute. The file also
-// creates the response headers of the rate limits.
+// Rate limits. Each limit counts the requests of each caller in a sliding window of one minute. This file also makes
+// the response headers about the limits.
 
 import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
@@ -10,41 +10,35 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** Time until the newest request leaves the window. The full quota is available after this time. */
+  /** The time until the last request leaves the window, in milliseconds. The full quota is then available. */
   resetInMs: number
-  /** Time until the oldest request leaves the window. At least one request is allowed after this time. */
+  /** The time until the oldest request leaves the window, in milliseconds. At least one request is then allowed. */
   retryInMs: number
 }
 
 export type RateLimiter = {
-  /** Returns the maximum number of requests per minute. Returns null when rate limits are off. */
+  /** Returns the maximum number of requests per minute. Returns null if rate limits are off. */
   limitOf(name: RateName): number | null
   /**
-   * Counts a request of the caller `who`, if the quota allows the request. Returns null when rate limits are
-   * off. `who` is an IP address, a network or the id of a key.
+   * Counts a request of the caller `who`, if the quota allows it, and returns the state of the quota. Returns null if
+   * rate limits are off. `who` is an IP address, a network or the id of a key.
    */
   take(name: RateName, who: string): Quota | null
-  /**
-   * Removes the newest request of the caller `who` from the count, because another quota refused the request.
-   */
+  /** Uncounts the last request of the caller `who`, because another quota has refused this request. */
   giveBack(name: RateName, who: string): void
   /** Forgets the callers that have no request in the current window. */
   sweep(): void
 }
 
-/**
- * The times of the counted requests of one caller, oldest first. The times before the index `head` have
- * expired.
- */
+/** The times of one caller's counted requests, oldest first. Times before the index `head` are outside the window. */
 type Window = { times: number[]; head: number }
 
 /**
- * Creates a rate limiter. The clock must be monotonic: a change of the wall clock would block callers or reset
+ * Makes a rate limiter. The clock must be monotonic: a step of the wall clock would block callers or reset their
  * quotas.
  */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
-  // The time is rounded down to whole milliseconds. Sums of fractions are inexact: a wait of 60.0000001 s would
-  // be shown as 61 s.
+  // Whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s would be shown as 61 s.
   const clock = () => Math.floor(monotonic())
   const windows = new Map<string, Window>()
 
@@ -91,7 +85,7 @@ function count(window: Window): number {
 }
 
 /**
- * Removes expired times from a window. The array is shortened only in batches, so the amortised cost is
+ * Removes the times that have left the window. The array is shortened only now and then, so the amortised cost is
  * constant.
  */
 function dropOld(window: Window, now: number): void {
@@ -105,9 +99,9 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the headers that describe the quotas. `rate` is null for a route without its own quota. `counted` is
- * missing before the request is counted; the headers then do not show the remaining quota. The header
- * `RateLimit` is sent only for a request with a credential.
+ * Returns the headers about the quotas. `rate` is null for a route without a quota of its own. `counted` is missing
+ * before the request is counted: the headers then do not show how much of the quota is left. The header `RateLimit`
+ * is sent only for a request with a credential.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

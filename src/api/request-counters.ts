@@ -1,5 +1,4 @@
-// Metrics of requests: the number and the duration of the requests. The metric objects of each route are
-// created once and cached.
+// Metrics of requests: their number and their duration. The counters of each route are looked up once and kept.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
@@ -8,8 +7,8 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Returns the method, or `OTHER` for an unusual method. Without `OTHER`, a caller could create any number of
- * time series in the metrics.
+ * Returns the method, or `OTHER` for an unknown method. Otherwise a caller could create any number of time series in
+ * the metrics.
  */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'

@@ -1,4 +1,4 @@
-// The latest requests, for the operator's page. The requests are kept in memory only.
+// The latest requests, for the operator's page. They are only in memory.
 
 import { limits } from '../limits.ts'
 

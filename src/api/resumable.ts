@@ -45,13 +45,14 @@ const appendErrors: RequestErrorCode[] = [
 export const resumable = (service: Service) => {
   const { config } = service
   /**
-   * Returns the upload store. Only a request calls this function, because `steno openapi` runs without a store.
+   * Returns the upload store. It is read only during a request, because the command `steno openapi` builds the routes
+   * without a store.
    */
   const store = () => service.uploads.resumable
 
   /**
-   * Appends the body of a request to an upload. Switches off Bun's timeout, because `Transfer` aborts a request
-   * when no more bytes arrive.
+   * Appends the body of a request to an upload. Switches off Bun's timeout, because `Transfer` has its own: it aborts
+   * a request when no more bytes arrive.
    */
   async function receive(
     { request, server, caller }: Context,
@@ -83,8 +84,8 @@ export const resumable = (service: Service) => {
     return new Response(null, {
       status: 201,
       headers: {
-        // Without STENO_BASE_URL the address is relative: behind a proxy, the service cannot know if it is http
-        // or https.
+        // Without STENO_BASE_URL, the address is relative, because behind a proxy the service does not know whether
+        // its own address has http or https.
         Location: `${config.baseUrl ?? ''}${path}/${upload.id}`,
         'Upload-Id': upload.id,
         'Upload-Offset': `${offset}`,
@@ -216,8 +217,8 @@ export const resumable = (service: Service) => {
         }),
       })
 
-      // This route is for clients behind a proxy that refuses PATCH and DELETE. The client sends the method in
-      // a header.
+      // For clients behind a proxy that refuses PATCH and DELETE. The client sends a POST request, with the intended
+      // method in a header.
       .post(
         `${path}/:id`,
         context => {

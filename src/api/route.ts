@@ -1,5 +1,4 @@
-// The details of a route that the OpenAPI document needs in addition to the schemas, and the list of public
-// routes.
+// The details of a route for the OpenAPI document that its schemas do not contain, and the list of documented routes.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -10,34 +9,31 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The rate limit of the route. gate.ts sets `rate`, `keyed`, `idempotent` and `errors`. */
+  /** The name of the route's rate limit. gate.ts sets `rate`, `keyed`, `idempotent` and `errors`. */
   rate?: RateName
   /** True if the route needs a credential. */
   keyed?: boolean
   /** True if the route accepts an Idempotency-Key. */
   idempotent?: boolean
-  /** The error codes of the checks in gate.ts. */
+  /** The error codes of the route's checks in gate.ts. */
   errors?: RequestErrorCode[]
-  /** The error codes of the handler. */
+  /** The error codes of the route's handler. */
   fails?: RequestErrorCode[]
   /**
-   * The schema of a JSON response that Elysia does not validate, because the handler returns a Response
-   * object.
+   * The schema of a JSON response that Elysia does not validate, because the handler returns it as a Response object.
    */
   answer?: TSchema
-  /** The content types of responses that are not JSON, with a description of each. */
+  /** The content types of the responses that are not JSON, each with a description. */
   otherBodies?: Record<string, string>
-  /** The content type of a request body that is a file. */
+  /** The content type of the request body, if the body is a file. */
   requestBytes?: string
-  /**
-   * The query that the document shows. If it is missing, the document shows the query that the route accepts.
-   */
+  /** The query in the document. If it is missing, the document has the query that the route accepts. */
   shownQuery?: TObject
-  /** The schema of a request body that is a multipart form. */
+  /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
   /** The error format of the route. If `dialect` is missing, errors have the envelope of the API. */
   dialect?: 'openai'
-  /** The success response. If it is missing, the response has the status 200 and no additional headers. */
+  /** The success response. By default, it has the status 200 and no special headers. */
   success?: { status: number; description: string; headers?: string[] }
   /** Descriptions of further responses, by status. Errors with an error code are in `errors` and `fails`. */
   also?: Record<number, string>
@@ -55,15 +51,12 @@ export type Route = {
   }
 }
 
-/**
- * Casts the details of a route to the type that Elysia expects. Elysia also keeps the fields that are
- * missing in its type.
- */
+/** Converts the details of a route to Elysia's type for them. Elysia keeps fields that this type does not have. */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration
 }
 
-/** Returns the routes that the OpenAPI document contains. */
+/** Returns the routes for the OpenAPI document. */
 export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
 }

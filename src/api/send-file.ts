@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { readRange } from './byte-range.ts'
 
-/** Sends a file, or the part of it that the header Range asks for. */
+/** Sends a file, or the part of it that the header Range requests. */
 export function sendFile(
   file: Bun.BunFile,
   request: Request,
@@ -9,7 +9,8 @@ export function sendFile(
 ): Response {
   const { size } = file
   const headers = { ...others, ETag, 'Accept-Ranges': 'bytes' }
-  // If-Range has the ETag of the part that the client already has. With another ETag, the whole file is sent.
+  // If-Range contains the ETag of the part that the client already has. If the file has another ETag, the whole file
+  // is sent.
   const isSame = [null, ETag].includes(request.headers.get('if-range'))
   const range = isSame ? readRange(request.headers.get('range'), size) : 'whole'
   if (range === 'whole') return new Response(file, { headers })

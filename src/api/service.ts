@@ -1,4 +1,4 @@
-// The parts of a running service. Routes and sweeps receive all parts in one object.
+// The type of a running service: the object with all its parts, which routes and sweeps receive.
 
 import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'
@@ -25,7 +25,7 @@ export type Service = {
   keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
-  /** The workers on other machines. Null without STENO_NATS. */
+  /** The workers on other machines. Null if STENO_NATS is not set. */
   fleet: Fleet | null
   live: LiveJobs
   runner: Runner
@@ -35,7 +35,7 @@ export type Service = {
   rateLimiter: RateLimiter
   metrics: Metrics
   makePrint: MakePrint
-  /** Returns the reason why a webhook address is refused, or null when the address is accepted. */
+  /** Returns the reason why a webhook address is refused, or null if it is accepted. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
   /** Sends one event to a webhook, without retries. */
   deliver: Deliver

@@ -3,7 +3,7 @@
 import { limits } from '../limits.ts'
 import type { Service } from './service.ts'
 
-/** Returns the session token in the request's cookie, or null when the request has no such cookie. */
+/** Returns the session token in the cookie of a request, or null if there is no such cookie. */
 export function readSessionToken(service: Service, request: Request): string | null {
   const cookies = request.headers.get('cookie')?.split(';') ?? []
   const start = `${nameOf(service, request)}=`
@@ -12,8 +12,8 @@ export function readSessionToken(service: Service, request: Request): string | n
 }
 
 /**
- * Returns a Set-Cookie header that stores a session token in the browser. The browser sends the cookie only
- * with requests that a page of this service starts, and no script can read the cookie.
+ * Returns a Set-Cookie header with a session token. The browser sends the cookie only with requests from pages of
+ * this service, and hides it from scripts.
  */
 export function sessionCookie(service: Service, request: Request, token: string): string {
   return setCookie(service, request, { token, seconds: limits.sessionTtlMs / 1000 })
@@ -35,8 +35,8 @@ function setCookie(
 }
 
 /**
- * Returns the name of the cookie. A browser accepts a name with __Host- only over https and only from this
- * host.
+ * Returns the name of the cookie. Browsers accept a name that begins with __Host- only from an https address, for
+ * this host alone.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

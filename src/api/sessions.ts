@@ -36,7 +36,7 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // This request also renews the cookie. Therefore the cookie expires a fixed time after its last use.
+    // This request also sets the cookie again, so that the cookie expires a fixed time after its last use.
     .get(
       '/session',
       ({ request, set }) =>
@@ -76,7 +76,7 @@ async function signIn(
 
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
-/** Returns the description of a token's session, and sets the session cookie in the response. */
+/** Returns the answer about the session of a token, and sets the session cookie. */
 function answerWith(service: Service, { request, set, token }: Answered): Static<typeof answers.session> {
   const session = useSession(service.db, token)
   const account = session && findAccount(service.db, session.accountId)

@@ -171,18 +171,21 @@ type Awaited = {
   server: { timeout(request: Request, seconds: number): void } | null
   caller: Caller
   params: { id: string }
-  /** `wait` is the longest time, in seconds, for which the request waits. If undefined, the request does not wait. */
+  /**
+   * `wait` is the maximum time, in seconds, for which the request waits. If it is undefined, the request does not
+   * wait.
+   */
   query: { wait?: number }
 }
 
-/** Waits until a job of the caller has ended, or until `seconds` have passed. Then returns the job. */
+/** Returns a job of the caller: when it has ended, or after `seconds` at the latest. */
 async function findAwaited(
   service: Service,
   { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
   if (seconds && find()) {
-    // Switches off Bun's timeout, because no byte is sent while the request waits.
+    // Switches off Bun's timeout, because the response is silent while it waits.
     server?.timeout(request, 0)
     await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     server?.timeout(request, service.config.requestIdleMs / 1000)

@@ -19,18 +19,18 @@ export function readBytes(headers: Headers, name: 'Upload-Length' | 'Upload-Offs
   throw new ApiError('INVALID_REQUEST', `${name} must be a whole number of bytes.`)
 }
 
-/** Returns the length of the body by the header Content-Length, or 0 when the header is missing. */
+/** Returns the length of the body from the header Content-Length, or 0 if the header is missing. */
 export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }
 
-/** Throws unless the Content-Type is the type that tus requires for the bytes of an upload. */
+/** Throws unless the Content-Type is the one that tus requires for the bytes of a file. */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() === bytesType) return
   throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
 }
 
-/** Parses the header Upload-Metadata: pairs of a key and a Base64 value. The value of a key may be missing. */
+/** Parses the header Upload-Metadata: a list of keys, each with a value in Base64, which may be missing. */
 export function readMetadata(headers: Headers): Map<string, string> {
   const pairs = (headers.get('upload-metadata') ?? '').split(',').filter(pair => pair.trim() !== '')
   const metadata = new Map<string, string>()

@@ -80,7 +80,7 @@ function requireSignedUrl({ db, secrets }: Service, presented: Parameters<typeof
   if (refused !== null) throw new ApiError('FORBIDDEN', refused)
 }
 
-/** Refuses a request that sends only a part of the file, or a compressed file. */
+/** Refuses a request with only a part of the file, or with a compressed file. */
 function requireWholeFile(headers: Headers): void {
   if (headers.has('content-range'))
     throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')

@@ -2,7 +2,7 @@
 
 export const apiVersion = '1.0.0'
 
-/** The policy on versions and on deprecation. GET /v1 and the docs page show the policy to callers. */
+/** The policy on versions and on deprecation, which GET /v1 and the docs page show. */
 export const policy = {
   versioning:
     'Breaking changes come only under a new major version, next to which v1 stays for at least twelve months.',

@@ -1,4 +1,4 @@
-// The routes of voices that an account enrols by name: enrol, list and delete.
+// The routes of the voices that an account enrols under names: enrol, list and delete.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -28,7 +28,7 @@ export const voices = (service: Service) =>
       '/voices',
       async ({ request, server, caller: { accountId }, body }) => {
         requireNewName(service.db, accountId, body.name)
-        // Switches off Bun's timeout, because a print may wait for other prints.
+        // Switches off Bun's timeout, because making a print may wait for other prints.
         server?.timeout(request, 0)
         const print = await printFor(service, accountId, body, request.signal)
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))
@@ -79,7 +79,10 @@ export const voices = (service: Service) =>
       },
     )
 
-/** Makes the print of an enrolment. An upload is deleted afterwards, also when there is no print. */
+/**
+ * Makes the print for an enrolment. If the speech is an upload, the upload is deleted afterwards, even without a
+ * print.
+ */
 async function printFor(
   service: Service,
   accountId: string,

@@ -1,5 +1,5 @@
-// The routes with which a worker downloads the models in the store of the server. They have the form of the hub's API, so
-// the worker uses its client of the hub. A token that the server gave the worker over NATS allows the requests.
+// The routes at which a worker downloads models from the store of the server. They look like the hub's API, so that
+// the worker can use its client of the hub. The worker sends a token that the server gave it over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -13,7 +13,7 @@ import type { Service } from './service.ts'
 type Fleet = NonNullable<Service['fleet']>
 
 export const workerModels = ({ config }: Service, fleet: Fleet) => {
-  /** Returns a downloaded model of the store. Models that were installed by hand have no hashes and are not served. */
+  /** Returns a downloaded model of the store. A model that was copied by hand has no hashes, so it is not served. */
   async function find(request: Request, { owner, name }: { owner: string; name: string }) {
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
     if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
@@ -26,7 +26,7 @@ export const workerModels = ({ config }: Service, fleet: Fleet) => {
     new Elysia({ prefix: '/v1/workers/models' })
       .decorate('requestState', emptyState)
 
-      // The revision in the request is that of the worker's catalogue. The answer names the revision of the store.
+      // The request has the revision in the worker's catalogue, and the answer has the revision in the store.
       .get(
         '/api/models/:owner/:name/revision/:revision',
         async ({ request, params }) => ({ sha: (await find(request, params)).lock.revision }),

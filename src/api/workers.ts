@@ -1,5 +1,5 @@
-// The routes for workers on other machines: the media of a job that a worker holds, and the place for a large result. The
-// addresses are signed, so the requests need no key. No rate limit applies to them.
+// The routes for workers on other machines: the media of a job that the worker holds, and the place for a large
+// result. These addresses are signed, so their requests need no key. No rate limit applies to them.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -37,7 +37,7 @@ export const workers = (service: Service, fleet: Fleet) => {
       '/:id/result',
       async ({ request, server, params: { id }, query }) => {
         requireSigned('result', id, query)
-        // Switches off the timeout of Bun while the database stores the result.
+        // Switches off Bun's timeout until the result is stored in the database.
         server?.timeout(request, 0)
         return await fleet.deliver(await readAll(request))
       },

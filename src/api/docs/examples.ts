@@ -1,10 +1,10 @@
-// The example request of each endpoint, in curl, Python and TypeScript. The examples use only the standard
-// library.
+// The example request for each endpoint, in curl, Python and TypeScript. The examples use only the standard
+// libraries.
 
 import type { Document, Endpoint } from './document.ts'
 import { sampleOf } from './sample.ts'
 
-/** The request bodies of examples. The body of any other endpoint is generated from its schema. */
+/** The request bodies in examples. For any other endpoint, the body is generated from its schema. */
 const bodies: Record<string, object> = {
   'POST /v1/upload': { filename: 'talk.mp3' },
   'POST /v1/transcribe': { upload_id: 'UPLOAD_ID', diarize: true },
@@ -12,7 +12,7 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/** The query of each example: the required parameters, and optional parameters that are often useful. */
+/** The query in each example: the required parameters, and optional ones that are often useful. */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
@@ -20,7 +20,7 @@ const queries: Record<string, string> = {
   'GET /v1/search': '?q=monday',
 }
 
-/** Headers that an example needs, although the API also answers requests without them. */
+/** Headers in an example that the API does not require. */
 const extraHeaders: Record<string, Record<string, string>> = {
   'POST /v1/upload/resumable/{id}': { 'X-HTTP-Method-Override': 'DELETE' },
 }
@@ -63,7 +63,10 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
   }
 }
 
-/** The curl options of a method. HEAD needs -I: with -X HEAD, curl waits for a body, which is never sent. */
+/**
+ * The options of curl for each method. For HEAD, curl needs -I: with -X HEAD, it would wait for a body that never
+ * comes.
+ */
 const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
 
 function curl({ method, url, headers, body }: Call): string {

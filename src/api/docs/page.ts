@@ -1,5 +1,5 @@
-// Renders the OpenAPI document as an HTML page that needs no script: contents, a quick start, the endpoints
-// with examples, webhooks, languages, shapes and errors. The `docs_url` of an error points to this page.
+// Renders the OpenAPI document as an HTML page without scripts: contents, a quick start, the endpoints with examples,
+// webhooks, languages, shapes and errors. The `docs_url` in an error leads to this page.
 
 import { keyStart } from '../../accounts/key.ts'
 import { jobErrors, requestErrors } from '../../errors.ts'
@@ -12,7 +12,7 @@ import { type Example, examplesOf } from './examples.ts'
 import { fieldTable, objectTable, table } from './fields.ts'
 import { sampleOf } from './sample.ts'
 
-/** The order of the groups of endpoints on the page. Groups that are not in the list follow by name. */
+/** The order of the groups of endpoints on the page. Other groups follow, by their names. */
 const order = ['Uploads', 'Transcriptions', 'OpenAI', 'Account', 'Service', 'Operations']
 
 export function docsPage(description: object): Response {
@@ -116,7 +116,7 @@ function endpointHtml(document: Document, endpoint: Endpoint): string {
   ].join('')
 }
 
-/** Returns the text as one sentence of HTML: with one full stop at its end. */
+/** Returns the text as a sentence in HTML, with a full stop at its end. */
 function sentence(text: string): string {
   return escapeHtml(/[.!?]$/.test(text) ? text : `${text}.`)
 }
@@ -130,7 +130,7 @@ function examplesHtml(examples: Example[]): string {
     .join('')
 }
 
-/** Returns the HTML of the success response of an endpoint, and links to the endpoint's error codes. */
+/** Returns the HTML of an endpoint's success response, and of the links to its error codes. */
 function answerHtml(document: Document, { operation }: Endpoint): string {
   const responses = Object.entries(operation.responses)
   const good = responses.filter(([status]) => status.startsWith('2'))

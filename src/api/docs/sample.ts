@@ -1,8 +1,8 @@
-// Generates an example value for a schema. The docs page shows such examples of requests and answers.
+// Makes an example value for a schema. The docs page shows it as an example of a request or an answer.
 
 import { type Document, resolve, type Schema } from './document.ts'
 
-/** Example values by field name, for fields whose type alone would give a meaningless example. */
+/** Example values for fields of these names, whose types alone would give examples without meaning. */
 const known: Record<string, unknown> = {
   id: 'ID',
   account_id: 'ACCOUNT_ID',
@@ -32,7 +32,7 @@ const known: Record<string, unknown> = {
   code: 'PROCESSING_ERROR',
 }
 
-/** Schemas nested deeper than this are shown as null, so that an example fits on a screen. */
+/** A schema that is nested deeper than this is shown as null, so that the example fits on a screen. */
 const depthMax = 6
 
 export function sampleOf(document: Document, given: Schema, name = '', depth = 0): unknown {

@@ -5,8 +5,8 @@ import { Value } from '@sinclair/typebox/value'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Returns the validated arguments of a tool call. Numbers and booleans are also accepted as text. An argument
- * that is null is treated as missing. Throws an ApiError that names the invalid argument and its valid values.
+ * Returns the validated arguments of a tool call. A number or a boolean may also be a text. An argument that is null
+ * counts as missing. Throws an ApiError that names the invalid argument and its valid values.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

@@ -1,5 +1,6 @@
 // The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint is
-// stateless. Therefore the endpoint refuses GET, which opens a stream, and DELETE, which ends a session.
+// stateless: it has no sessions. So it refuses GET, which would open the stream of a session, and DELETE, which would
+// end a session.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
@@ -28,7 +29,7 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // Switches off Bun's timeout, because a tool may wait a long time for a job.
+        // Switches off Bun's timeout, because a tool may wait for a job.
         server?.timeout(request, 0)
         // This header switches off the buffering of a proxy such as nginx, which would delay the messages.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
@@ -41,7 +42,7 @@ function postOnly(): never {
   throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'POST' })
 }
 
-/** Returns true for the origin of a page on the caller's own machine, such as the MCP Inspector. */
+/** Returns true for the origin of a page on the caller's own machine, such as that of the MCP Inspector. */
 function isLoopback(origin: string | null): boolean {
   return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin ?? '')
 }
@@ -60,7 +61,7 @@ function unreadable(): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
 }
 
-/** Returns true if a message calls a tool that changes something. A message may be a list of messages. */
+/** Returns true if a message, or one of a list of messages, calls a tool that changes something. */
 function changesSomething(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(changesSomething)
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
@@ -72,7 +73,10 @@ function changesSomething(message: unknown): boolean {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/** Answers a message. Imports the MCP library at the first message, so that other servers do not load it. */
+/**
+ * Answers a message. Imports the MCP library only at the first message, so that a server without assistants does not
+ * load it.
+ */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)

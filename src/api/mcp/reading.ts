@@ -20,8 +20,8 @@ type Reading = Pick<ToolContext, 'report' | 'signal'> & {
 }
 
 /**
- * Waits until a job has ended, but not longer than `toolWaitMs`. Reports the progress of the job during the
- * wait. The wait also ends when the assistant disconnects. The job then continues.
+ * Waits until a job has ended, for at most `toolWaitMs`, and reports the progress of the job meanwhile. The wait also
+ * ends when the assistant disconnects, but the job continues.
  */
 export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
@@ -29,7 +29,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
   let reported = -1
   const tell = ({ progress, progressPercent }: Job) => {
-    // MCP requires that the progress increases with each report.
+    // MCP requires that each report has a higher number than the previous one.
     reported = Math.max(progressPercent ?? 0, reported + 0.01)
     report(reported, progress ?? '').catch(() => {})
   }
@@ -39,7 +39,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   following?.leave()
 }
 
-/** Returns one page of a transcript. Returns a sentence with the job's state when the job has no transcript. */
+/** Returns one page of a transcript. If the job has no transcript, returns a sentence about its state. */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,
@@ -68,14 +68,17 @@ export function readTranscript(
   return `Transcription ${id}: language ${transcript.language}, length ${length}, page ${page} of ${pages.length}.\n\n${text}${more}`
 }
 
-/** Divides a text into pages of at most `toolPageCharacters`: at line ends, or in a long line at a space. */
+/**
+ * Divides a text into pages of at most `toolPageCharacters`. A page ends at the end of a line, or, in a long line, at
+ * a space.
+ */
 export function cutPages(text: string): string[] {
   const pages: string[] = []
   let rest = text
   while (rest.length > limits.toolPageCharacters) {
     const lineEnd = rest.lastIndexOf('\n', limits.toolPageCharacters - 1) + 1
     const space = rest.lastIndexOf(' ', limits.toolPageCharacters - 1) + 1
-    // A page must not end in the middle of a surrogate pair, the two code units of one character.
+    // A page must not end between the two code units of one character (a surrogate pair).
     const half = /[\ud800-\udbff]/.test(rest[limits.toolPageCharacters - 1] ?? '') ? 1 : 0
     const end = lineEnd || space || limits.toolPageCharacters - half
     pages.push(rest.slice(0, end))

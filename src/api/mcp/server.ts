@@ -1,4 +1,4 @@
-// Answers one MCP message with the official SDK: lists the tools, or calls a tool.
+// Answers one MCP message with the official SDK: lists the tools, or calls one of them.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
@@ -22,7 +22,10 @@ const instructions =
   'list_transcripts and search_transcripts for what was transcribed before. Read a transcript with get_transcript; ' +
   'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
 
-/** Options of the SDK's server. The validator is never called, because no tool asks the person for data. */
+/**
+ * Options of the SDK's server. The validator is never called: it is for tools that ask a person for data, and there
+ * are none.
+ */
 const options = {
   capabilities: { tools: {} },
   instructions,
@@ -61,7 +64,7 @@ export async function answer(service: Service, { request, caller, message }: Ask
   return transport.handleRequest(request, { parsedBody: message })
 }
 
-/** Calls a tool. An error becomes a result with a message for the assistant, which can correct the call. */
+/** Calls a tool. An error becomes a result with its message, so that the assistant can correct the call. */
 async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
   try {
     const tool = Object.entries(tools).find(([known]) => known === name)?.[1]
@@ -75,9 +78,7 @@ async function callTool(context: ToolContext, name: string, given: unknown): Pro
   }
 }
 
-/**
- * Counts a call in the quota of the endpoint that does the same as the tool. Throws when the quota is used up.
- */
+/** Counts a call in the quota of the endpoint that does the same as the tool. Throws if the quota is used up. */
 function takeQuota(
   { service, caller }: ToolContext,
   rate: Parameters<Service['rateLimiter']['take']>[0],

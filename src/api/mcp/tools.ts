@@ -1,4 +1,4 @@
-// The tools of the MCP endpoint. The result of each tool is a text for an assistant.
+// The tools of the MCP endpoint. Each tool returns a text for the assistant.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'

@@ -1,10 +1,10 @@
-// The answers of the OAuth endpoints. Errors have the format of RFC 6749, not the error format of the API.
+// The answers of the OAuth endpoints. Errors have the format of RFC 6749, which differs from the API's.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 
-/** CORS headers that let a page of any origin read the answer, because an OAuth client may be such a page. */
+/** CORS headers that let a page of any origin read the answer, because such a page may be an OAuth client. */
 export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
 
 const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -37,7 +37,7 @@ export function preflightAnswer(methods: string): Response {
   })
 }
 
-/** Returns an error page for a person. The page does not redirect the browser to the client. */
+/** Returns an error page for a person. The browser stays on this page and is not redirected to the client. */
 export function errorPage(message: string, status: number): Response {
   return htmlPage('Access was not given', `<p>${escapeHtml(message)}</p>`, { status, cached: false })
 }
@@ -53,7 +53,7 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'temporarily_unavailable',
   FORBIDDEN: 'access_denied',
 }
-/** The error codes whose status is 400 in OAuth, but another status in the API. */
+/** The error codes whose status is 400 in OAuth and differs in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
 /** Converts an error of a request to an OAuth endpoint to a response in the format of OAuth. */

@@ -1,5 +1,5 @@
-// Parses an authorization request (RFC 6749 section 4.1.1). A client sends a person's browser with this request
-// to the consent page.
+// Parses an authorization request (RFC 6749, section 4.1.1), with which a client sends a person's browser to the
+// consent page.
 
 import { type Client, findClient, isRegistered } from '../../accounts/client.ts'
 import { type Scope, scopes } from '../../accounts/grant.ts'
@@ -17,12 +17,12 @@ export type Authorization = {
 }
 
 /**
- * The reason why a request is refused, and the address to which the browser is redirected with the error. If
- * `redirectTo` is null, the browser must not be redirected, because no client has registered the address.
+ * The reason why a request is refused, and the address to which the browser is redirected with this error. If
+ * `redirectTo` is null, the browser must not be redirected, because the client has not registered the address.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 
-/** The parameters of an authorization request that the forms of the consent page send again. */
+/** The parameters of an authorization request. The forms of the consent page send them again. */
 export const parameters = [
   'response_type',
   'client_id',
@@ -53,7 +53,7 @@ export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: stri
   return { client, redirectUri, state, ...read }
 }
 
-/** Returns the client's redirect address with the answer in its query. Null values are left out. */
+/** Returns the client's redirect address, with the answer in its query. A value that is null is left out. */
 export function redirectTo(
   redirectUri: string,
   answer: Record<string, string | null>,
@@ -102,13 +102,13 @@ function readRest(
   return { scopes: asked, resources, codeChallenge }
 }
 
-/** Returns the values of the parameter `resource`, or null when a value is not a resource of this service. */
+/** Returns the values of the parameter `resource`, or null if one of them is not a resource of this service. */
 export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
   const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
   return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
 }
 
-/** Returns the requested scopes, or null when a scope is unknown. A request without scopes gets all scopes. */
+/** Returns the requested scopes, or null if one of them is unknown. A request without scopes gets all scopes. */
 function readScopes(text: string | null): Scope[] | null {
   const names = (text ?? '').split(' ').filter(name => name !== '')
   if (names.length === 0) return [...scopes]

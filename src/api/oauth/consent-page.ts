@@ -1,5 +1,5 @@
-// The consent page. A person signs in on the page, if needed, and then allows or denies the access that a
-// client requests. The page has no scripts.
+// The consent page. A person signs in on it, if necessary, and allows or denies the access that a client requests.
+// The page has no scripts.
 
 import type { Scope } from '../../accounts/grant.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
@@ -50,9 +50,8 @@ export function signInPage(
 }
 
 /**
- * A page that loads its own address again. After a link on another site, the browser does not send the session
- * cookie. The browser sends the cookie with the second request, because a page of this service starts
- * the second request.
+ * A page that loads its own address again at once. When a person follows a link from another site, the browser does
+ * not send the session cookie. The second request comes from a page of this service, so the browser sends the cookie.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

@@ -1,4 +1,4 @@
-// The metadata documents of OAuth (RFC 8414 and RFC 9728). Clients read in them how to request access.
+// The metadata documents of OAuth (RFC 8414 and RFC 9728), in which a client reads how to request access.
 
 import { scopes } from '../../accounts/grant.ts'
 

@@ -6,7 +6,10 @@ import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'
 
-/** The authentication methods that a registration may name. The server registers `none` for each of them. */
+/**
+ * The authentication methods that a client may name in its registration. The server always registers `none` in their
+ * place.
+ */
 const replacedMethods = ['none', 'client_secret_basic', 'client_secret_post']
 
 export function registerClient(db: Db, metadata: Record<string, unknown>): Response {
@@ -36,7 +39,8 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
 }
 
 /**
- * Returns the reason to refuse the metadata of a client, or null. RFC 7591 requires to ignore unknown fields.
+ * Returns the reason why the metadata of a client are refused, or null. Unknown fields are ignored, as RFC 7591
+ * requires.
  */
 function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: Record<string, unknown>) {
   if (!lists(grant_types, 'authorization_code')) return 'grant_types must name authorization_code.'
@@ -59,7 +63,7 @@ function areRedirectUris(uris: unknown): uris is string[] {
   )
 }
 
-/** Returns the client's name without invisible characters, which could reverse text on the consent page. */
+/** Returns the client's name without invisible characters, which could reverse the text on the consent page. */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''
   const visible = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()

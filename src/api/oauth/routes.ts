@@ -27,9 +27,7 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 
 const hidden = { detail: about({ hide: true }) }
 
-/**
- * The endpoints of OAuth. A page of any origin may call the endpoints for programs, but not the consent page.
- */
+/** The endpoints of OAuth. A page of any origin may call them, except the consent page, which is for people. */
 export const oauth = (service: Service) => {
   const { db, baseUrl } = service
   const preflight = () => preflightAnswer('POST')
@@ -94,7 +92,7 @@ function showConsent(service: Service, request: Request): Response {
   return comesFromElsewhere ? reloadPage(params) : signInPage(asked, params)
 }
 
-/** Answers a form of the consent page. Refuses a form that a page of another site has sent. */
+/** Answers a form of the consent page. Refuses the form if a page of another site sent it. */
 async function decide(service: Service, request: Request, form: URLSearchParams): Promise<Response> {
   requireOwnOrigin(service, request)
   const asked = readAuthorization(service.db, form, service.baseUrl(request))

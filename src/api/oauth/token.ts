@@ -54,8 +54,8 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a request with a repeated parameter, of an unknown client, or with a client secret. A
- * secret is refused because all clients are public. Returns null for any other request.
+ * Returns the error for a request that repeats a parameter, that comes from an unknown client, or that contains a
+ * client secret (no client has one). Returns null for any other request.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

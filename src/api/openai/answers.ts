@@ -10,7 +10,7 @@ import type { Format, Wanted } from './fields.ts'
 import type * as shapes from './shapes.ts'
 import type { Task } from './shapes.ts'
 
-/** Subtitles for an OpenAI client have whole sentences as cues. The number of words in a cue is not limited. */
+/** The cues of subtitles for a client of OpenAI: whole sentences, with any number of words. */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,
   maxChars: limits.cueChars.default,
@@ -94,7 +94,7 @@ export function diarizedSegmentsOf({
   }))
 }
 
-/** Returns the letter of a speaker: A for the first speaker, B for the second speaker, and AA after Z. */
+/** Returns the letter for a speaker: A for the first one, B for the second one, and AA after Z. */
 function letterOf(index: number): string {
   const letter = String.fromCharCode('A'.charCodeAt(0) + (index % 26))
   return index < 26 ? letter : `${letterOf(Math.floor(index / 26) - 1)}${letter}`
@@ -104,7 +104,7 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** Returns the log probability of each word. OpenAI returns a log probability for each token instead. */
+/** Returns the log probability of each word. (OpenAI returns one for each token.) */
 export function logprobsOf(transcript: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
   const spaced = !writtenWithoutSpaces(transcript.language)
   return wordsIn(transcript).map(({ word, confidence }, index) => {
@@ -124,9 +124,8 @@ function wordsIn({ utterances }: Transcript): Word[] {
 type Segment = NonNullable<Static<typeof shapes.verboseJson>['segments']>[number]
 
 /**
- * Converts an utterance to a segment in OpenAI's format. A transcript does not contain the tokens, the
- * temperature and the probability of silence. Therefore `tokens` is empty, and `temperature` and
- * `no_speech_prob` are 0.
+ * Converts an utterance to a segment in OpenAI's format. A transcript has neither tokens nor temperature nor the
+ * probability of silence, so `tokens` is empty, and `temperature` and `no_speech_prob` are 0.
  */
 function segmentOf(
   { start, end, text, confidence, words }: Utterance,
@@ -148,19 +147,19 @@ function segmentOf(
   }
 }
 
-/** The frame rate of Whisper's spectrogram. The field `seek` of a segment is a number of frames. */
+/** The frame rate of Whisper's spectrogram, for the field `seek` of a segment, which is a number of frames. */
 const framesPerSecond = 100
-/** The smallest probability in an answer. The value replaces 0, whose logarithm JSON cannot express. */
+/** The smallest probability in an answer. It replaces 0, whose logarithm JSON cannot express. */
 const probabilityMin = 1e-6
 
 function logOf(confidence: number | null): number {
   return Math.log(Math.max(probabilityMin, confidence ?? 1))
 }
 
-/** Returns the compression ratio of the text with zlib. Text with repetitions has a high ratio. */
+/** Returns the compression ratio of the text by zlib. A text with repetitions has a high ratio. */
 function compressionOf(text: string): number {
   const bytes = new TextEncoder().encode(text)
-  // OpenAI measures a zlib stream, which is 6 bytes longer than the raw stream of deflateSync.
+  // OpenAI measures a zlib stream, which is 6 bytes longer than the output of deflateSync.
   return bytes.length / (Bun.deflateSync(bytes).length + 6)
 }
 

@@ -1,4 +1,4 @@
-// OpenAI's audio endpoints. A request creates a normal job, and the response waits until the job has ended.
+// OpenAI's audio endpoints. A request creates an ordinary job, and the response waits for its end.
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../../accounts/funds.ts'
@@ -81,12 +81,12 @@ type Call = {
   task: shapes.Task
 }
 
-/** Receives the form of a request, runs a job for the form, and returns the result of the job. */
+/** Receives the form of a request, runs a job for it, and returns the result of the job. */
 async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Switches off Bun's timeout. The upload store aborts a form when no more bytes arrive, and a job has its own
-  // timeouts.
+  // Switches off Bun's timeout. The upload store has its own: it aborts a form when no more bytes arrive. A job has
+  // timeouts too.
   server?.timeout(request, 0)
   const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
   try {
@@ -111,7 +111,7 @@ async function answer(service: Service, { request, server, caller, task }: Call)
   }
 }
 
-/** Submits and starts the job of a complete form. Removes the uploaded file when the job is refused. */
+/** Submits and starts a job for a complete form. If the job is refused, removes the uploaded file. */
 function startJob(
   service: Service,
   caller: Caller,
@@ -142,7 +142,7 @@ function startJob(
   }
 }
 
-/** Refuses a language that the loaded model does not know. Before a model is loaded, every language is accepted. */
+/** Refuses a language that the loaded models do not support. Accepts every language before a model is loaded. */
 function requireServed({ engine }: Service, { language }: Wanted): void {
   const served = engine.languages()
   if (language === null || served.length === 0 || served.includes(listedCode(language))) return
@@ -152,7 +152,7 @@ function requireServed({ engine }: Service, { language }: Wanted): void {
   })
 }
 
-/** Refuses a translation that the loaded model cannot make. Before a model is loaded, translations are accepted. */
+/** Refuses a translation if the loaded models cannot translate. Accepts it before a model is loaded. */
 function requireTranslation({ engine }: Service): void {
   if (engine.translates() !== false) return
   const { model } = engine.state()

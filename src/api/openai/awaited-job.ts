@@ -1,5 +1,4 @@
-// A job whose caller waits for the result in the same request. The job is cancelled when the caller
-// disconnects.
+// A job whose caller waits for the result in the same request. If the caller disconnects, the job is cancelled.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
@@ -14,15 +13,15 @@ import { failureOfJob, OpenAiError } from './errors.ts'
 
 export type AwaitedJob = {
   live: LiveJob
-  /** Resolves when the file is inspected and the price is reserved, or when the job has ended. */
+  /** Resolves when the file is inspected and the price is reserved, or when the job ends earlier. */
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>
-  /** Sets the listener that is called after each change of the job. Replaces an earlier listener. */
+  /** Sets the listener for changes of the job, in place of an earlier listener. */
   onChange(listener: () => void): void
-  /** Returns true when the job has failed, or when the server stops before the job has ended. */
+  /** Returns true if the job has failed, or if the server stops before its end. */
   hasFailed(): boolean
-  /** Returns the transcript after the end of the job. Throws an ApiError when the job has no transcript. */
+  /** Returns the transcript of the ended job. Throws an ApiError if it has none. */
   transcript(): Transcript
   /** Cancels the job, unless it has ended. */
   abandon(): void
@@ -88,7 +87,10 @@ export function startAwaited(
   }
 }
 
-/** The error when the server stops and cancels the job. OpenAI's clients then send the request again. */
+/**
+ * Returns the error for a job that is cancelled because the server stops. OpenAI's clients then send the request
+ * again.
+ */
 function stopping(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping; send the request again.', {
     'Retry-After': `${limits.busyRetryAfterMs / 1000}`,

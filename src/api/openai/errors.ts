@@ -7,15 +7,15 @@ import type { JobError } from '../../jobs/events.ts'
 type Facts = {
   status: number
   type: 'invalid_request_error' | 'insufficient_quota' | 'request_forbidden' | 'requests' | 'server_error'
-  /** OpenAI's code of the error. */
+  /** OpenAI's code for the error. */
   reason: string | null
-  /** The field of the form that caused the error, or null. */
+  /** The field of the form that caused the error. Null if no field did. */
   param: string | null
-  /** True if OpenAI's clients must not retry the request automatically. */
+  /** True if OpenAI's clients must not repeat the request by themselves. */
   isFinal: boolean
 }
 
-/** An error with details that the table `requestFacts` does not contain, such as the form field. */
+/** An error with details that are not in the table `requestFacts`, such as the field of the form. */
 export class OpenAiError extends ApiError {
   constructor(
     code: RequestErrorCode,
@@ -26,7 +26,7 @@ export class OpenAiError extends ApiError {
   }
 }
 
-/** Returns the error for a field of the form that is not valid. */
+/** Returns the error for an invalid field of the form. */
 export function invalidField(
   param: string,
   message: string,

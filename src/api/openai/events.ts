@@ -1,4 +1,4 @@
-// Encodes the server-sent events of a transcription request with `stream`.
+// Encodes the server-sent events for a transcription request with `stream`.
 
 import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { diarizedSegmentsOf, logprobsOf } from './answers.ts'
@@ -8,18 +8,16 @@ export function eventOf(data: { type: string; [field: string]: unknown }): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Matches a letter of a script that is written without spaces between sentences. */
+/** Matches a letter of a script that has no spaces between sentences. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
 
-/** The text that was already sent to the caller. */
+/** The text that was sent to the caller up to now. */
 export class TextSoFar {
   #text = ''
   #utterances = 0
 
-  /**
-   * Returns the events of the utterances that were not yet sent. `all` are all utterances of the job until now.
-   */
+  /** Returns the events of the utterances that were not sent yet. `all` has all utterances of the job up to now. */
   add(all: readonly Utterance[]): string {
     const fresh = all.slice(this.#utterances)
     this.#utterances = Math.max(this.#utterances, all.length)
@@ -29,7 +27,8 @@ export class TextSoFar {
   }
 
   /**
-   * Returns the event with the unsent end of the text, or nothing if `full` does not begin with the sent text.
+   * Returns the event with the rest of the text. If the complete text does not begin with the sent text, returns
+   * nothing.
    */
   finish(full: string): string {
     const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''
@@ -42,7 +41,7 @@ export class TextSoFar {
   }
 }
 
-/** Returns the events after the end of the job. */
+/** Returns the events after the last utterance, at the end of the job. */
 export function lastEvents(
   transcript: Transcript,
   { format, logprobs }: Pick<Wanted, 'format' | 'logprobs'>,

@@ -1,4 +1,4 @@
-// Parses and validates the fields of OpenAI's form for a transcription or a translation.
+// Parses and validates the fields of the form that OpenAI's clients send for a transcription or a translation.
 
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
@@ -19,7 +19,7 @@ export type Wanted = {
   stream: boolean
 }
 
-/** The values of each field. A client sends a list as `name[]`, as `name[0]` or by repeating `name`. */
+/** The values of each field. A client sends a list as several fields: all `name`, all `name[]`, or `name[0]`, `name[1]`. */
 export class Fields {
   readonly #values = new Map<string, string[]>()
 
@@ -30,7 +30,7 @@ export class Fields {
     else this.#values.set(name, [value])
   }
 
-  /** Returns the last value of a field. An empty value has the same meaning as a missing field. */
+  /** Returns the last value of a field, or null if it is missing or empty. */
   one(name: string): string | null {
     return this.many(name).at(-1) || null
   }
@@ -94,7 +94,7 @@ function checked<Choice extends string>(name: string, value: string, choices: re
   throw invalidField(name, `Invalid value: '${shown(value)}'. Supported values are: ${known}.`)
 }
 
-/** Returns the first 100 characters of a value, without control characters. */
+/** Returns a value for a message: its first 100 characters, without control characters. */
 function shown(value: string): string {
   return value.replace(/\p{Cc}/gu, '?').slice(0, 100)
 }
@@ -117,7 +117,7 @@ function checkTemperature(fields: Fields): void {
   throw invalidField('temperature', `Invalid value: '${shown(value)}'. temperature is a number from 0 to 1.`)
 }
 
-/** Refuses the fields with samples of known voices. If they were ignored, the answer would have wrong names. */
+/** Refuses the fields with samples of known voices, because the names in an answer would be wrong without them. */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {
     if (fields.many(name).length > 0)
@@ -126,8 +126,8 @@ function checkUnsupported(fields: Fields): void {
 }
 
 /**
- * Returns the value of the field `language`, or the only language in the list `languages`. Otherwise returns
- * null, and the engine detects the language.
+ * Returns the value of the field `language`, or the only language in the list `languages`. Otherwise returns null, so
+ * that the engine detects the language.
  */
 function languageOf(fields: Fields): string | null {
   const language = fields.one('language')
@@ -160,7 +160,7 @@ function vocabularyOf(fields: Fields): readonly string[] {
   )
 }
 
-/** Throws if `chunking_strategy` is not valid. A valid value has no effect, because steno always cuts at pauses. */
+/** Throws if `chunking_strategy` is invalid. A valid value has no effect: steno always divides sound at pauses. */
 function checkChunking(fields: Fields): void {
   const name = 'chunking_strategy'
   const type = fields.one(`${name}[type]`) ?? typeOfChunking(fields.one(name))

@@ -1,4 +1,5 @@
-// OpenAI's list of models: the model that the service runs, and the name whisper-1 that OpenAI's clients use.
+// OpenAI's list of models, with the model that the service runs, and with the name whisper-1, which OpenAI's clients
+// use.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
@@ -7,7 +8,7 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from './shapes.ts'
 
-/** The creation time that the list shows for each model: the start of this process, in Unix seconds. */
+/** The creation time of each model in the list: the start of this process, in seconds since 1970. */
 const created = Math.floor(performance.timeOrigin / 1000)
 
 export const models = (service: Service) => {

@@ -1,5 +1,5 @@
-// The responses that wait for a job. During a long job, a response sends keep-alive bytes, so that no proxy
-// closes the connection.
+// Responses that wait for a job. While a job runs for a long time, its response sends keep-alive bytes, so that no
+// proxy closes the connection.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
@@ -11,18 +11,20 @@ import type { Format, Wanted } from './fields.ts'
 import type { Task } from './shapes.ts'
 
 export type Patience = {
-  /** The longest time before the headers are sent. A job that fails earlier gets an error status. */
+  /**
+   * The maximum time, in milliseconds, before the headers are sent. If the job fails earlier, the response has an
+   * error status.
+   */
   quietMs: number
-  /** The interval of the keep-alive bytes after the headers. */
+  /** The interval of the keep-alive bytes after the headers, in milliseconds. */
   beatMs: number
 }
 
 type Choice = Wanted & { task: Task }
 
 /**
- * The first bytes and the keep-alive bytes of each format that allows keep-alive bytes. JSON may begin with
- * white space. A WebVTT file may have several empty lines after its first line. SubRip and plain text are not
- * in the table, because each of their bytes belongs to the content.
+ * For each format that allows keep-alive bytes: the first bytes of the response, and the keep-alive bytes. JSON may
+ * begin with white space. A WebVTT file may have empty lines after its first line. SubRip and plain text allow none.
  */
 const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
   json: { first: '', beat: ' ' },
@@ -31,7 +33,9 @@ const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
   vtt: { first: 'WEBVTT\n', beat: '\n' },
 }
 
-/** Returns the result of a job in one piece. Throws an ApiError when the job fails before the headers are sent. */
+/**
+ * Returns the whole result of a job in one response. Throws an ApiError if the job fails before the headers are sent.
+ */
 export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   const { type, write } = writers[choice.format]
   const headers = { 'Content-Type': type }
@@ -51,10 +55,10 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
   return new Response(body, { headers })
 }
 
-/** Returns a response that sends the utterances as server-sent events while the job runs. */
+/** Returns a response that sends each utterance as a server-sent event while the job runs. */
 export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   await isSoon(job.inspected, patience.quietMs)
-  // Throws the error of a failed job, so that the response has the status of the error.
+  // `transcript` throws the error of the failed job, so that the response has the status of this error.
   if (job.hasFailed()) job.transcript()
   const sent = new TextSoFar()
   const body = streamOf(job, {
@@ -90,16 +94,16 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
 const comment = ': wait\n\n'
 
 type Outlet = {
-  /** The first bytes. Bun sends the headers together with the first bytes. */
+  /** The first bytes, which Bun sends together with the headers. */
   first: string
   beat: string
   beatMs: number
-  /** Called after the first bytes are sent. The function `send` sends further bytes. */
+  /** Called after the first bytes. `send` sends further bytes. */
   begin?: (send: (text: string) => void) => void
-  /** Called after the job has ended. Returns the last bytes, or throws an ApiError when the job has failed. */
+  /** Called at the end of the job. Returns the last bytes. Throws an ApiError if the job has failed. */
   end: () => string
   /**
-   * Called when the job has failed. Returns the bytes that report the error. If null, the connection is
+   * Called if the job has failed. Returns the bytes that report the error. If this is null, the connection is
    * aborted.
    */
   failed: ((error: object) => string) | null

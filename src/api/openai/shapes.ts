@@ -1,5 +1,4 @@
-// The schemas of OpenAI's audio API, for the OpenAPI document. The schemas do not validate: fields.ts checks
-// the forms.
+// The schemas of OpenAI's audio API, for the OpenAPI document only. fields.ts validates the forms.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'
@@ -153,7 +152,7 @@ export const diarizedJson = Type.Object(
   { $id: 'OpenAiDiarizedTranscription' },
 )
 
-/** The answer to a transcription. The fields of the answer depend on `response_format`. */
+/** The answer to a transcription request. `response_format` determines which of these it is. */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
 /** The answer to a translation. */

@@ -1,4 +1,4 @@
-// The schemas of responses. Elysia validates responses only in tests, because the validation is slow.
+// The schemas of responses. Only in tests, Elysia validates responses by them, because this is slow.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'

@@ -1,4 +1,4 @@
-// Examples for the OpenAPI document, by the name of the schema. All examples belong to the same job.
+// Examples for the OpenAPI document, by the names of the schemas. All examples are about the same job.
 
 const id = '0199a0c5-5a0e-7cc2-8d7e-6f5f0a3c2b11'
 const uploadId = '0199a0c4-11f0-7b5d-9a5b-0d3f3c1a7e42'

@@ -36,7 +36,7 @@ const exportParameters = {
   wait,
 }
 
-/** The query of a transcription, in every format. */
+/** The query of GET /v1/transcribe/{id}, for every format. */
 export const jobQuery = Type.Object(
   {
     format: Type.Optional(
@@ -47,14 +47,14 @@ export const jobQuery = Type.Object(
   open,
 )
 
-/** The query of a transcription as JSON. */
+/** The query of GET /v1/transcribe/{id} for JSON. */
 export const jobJsonQuery = Type.Object({
   format: Type.Optional(oneOf(['json'], { description: 'json', default: 'json' })),
   version,
   wait,
 })
 
-/** The query of a transcript as subtitles or text. */
+/** The query for subtitles or text. */
 export const exportQuery = Type.Object(
   { format: oneOf(['srt', 'vtt', 'text'], { description: 'srt, vtt or text' }), ...exportParameters },
   open,

@@ -1,4 +1,4 @@
-// The schemas of values in a query. Every value of a query is a string.
+// The schemas of values in a query, where every value is a string.
 
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 
@@ -6,7 +6,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// The validation accepts a number too, because Elysia inserts the default of a missing value before the
+// The validation also accepts a number: Elysia inserts the default of a missing value, which is a number, before the
 // validation.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
@@ -42,5 +42,5 @@ export const queryBoolean = (description: string, fallback: boolean) =>
     .Decode(value => String(value) === 'true')
     .Encode(Boolean)
 
-/** Options of the schema of a query: unknown parameters are ignored. */
+/** The options for the schema of a query. Unknown parameters are ignored. */
 export const open = { additionalProperties: true }

@@ -1,5 +1,5 @@
-// The schemas of requests. Elysia validates requests with these schemas, and the OpenAPI document contains
-// these schemas. The description of a field is also used in the error message "NAME is not valid: DESCRIPTION".
+// The schemas of requests. Elysia validates requests by them, and the OpenAPI document contains them. The description
+// of a field is also a part of the error message "NAME is not valid: DESCRIPTION".
 
 import { Type } from '@sinclair/typebox'
 import { documented, nullable, oneOf, text } from '../../base/schema.ts'
@@ -9,21 +9,23 @@ import { limits } from '../../limits.ts'
 import { contentTypes } from '../../media/formats.ts'
 import { open, queryInteger } from './query-values.ts'
 
-/** Options of the schema of a body: a body with unknown fields is refused. */
+/** The options for the schema of a body. A body with unknown fields is refused. */
 export const closed = { additionalProperties: false }
 
-/** The characters of a filename except the dot: printable ASCII without / \\ < > " ' and the backtick. */
+/**
+ * The characters that a filename may contain besides the dot: printable ASCII without / \\ < > " ' and the backtick.
+ */
 const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
 const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')
 const filenamePattern = `^[.${inFilename}]*[${inFilename}]\\.(${extensions})$`
 
-/** Returns a pattern that matches a text in upper and lower case: `[mM][pP]3` for `mp3`. */
+/** Returns a pattern that matches a text in lower and upper case: `[mM][pP]3` for `mp3`. */
 function inAnyCase(text: string): string {
   return text.replace(/[a-z]/g, letter => `[${letter}${letter.toUpperCase()}]`)
 }
 
 const instant = documented({ format: 'date-time' })
-/** An id in a request. An id that is not a UUID is accepted here, and gets the error of an unknown id. */
+/** An id in a request. Any text is accepted here. A text that is not a UUID gets the error for an unknown id. */
 const uuid = documented({ format: 'uuid' })
 const httpUrl = documented({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' })
 
