@@ -122,7 +122,9 @@ export const password = command({
   },
 })
 
-/** A character of a token has 6 bits, so 20 characters have 120 bits. */
+/**
+ * The number of characters in a generated password. Each character has 6 random bits, so 20 of them have 120 bits.
+ */
 const madePasswordLength = 20
 
 export const credit = command({
@@ -176,7 +178,7 @@ export function mustFind(db: Db, email: string): Account {
   return account
 }
 
-/** Parses the credit of a new account, in dollars: either zero, or an amount that is valid for a deposit. */
+/** Parses the credit of a new account in dollars: zero, or an amount that a deposit may have. */
 function creditOf(text: string): number {
   return parseDollars(text) === 0 ? 0 : amountOf(text)
 }

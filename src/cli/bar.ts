@@ -1,5 +1,4 @@
-// A progress bar on stderr. Each new state overwrites the line of the previous state. If stderr is not a terminal,
-// nothing is printed.
+// A progress bar on stderr, in one line that each state overwrites. Nothing is printed if stderr is not a terminal.
 
 import { terminal } from './terminal.ts'
 
@@ -13,9 +12,7 @@ export function openBar(): Bar {
   return { show, end: () => show('') }
 }
 
-/**
- * Returns a bar such as `#####-----` with `width` characters. `share` is the completed part, from 0 to 1.
- */
+/** Returns a bar of `width` characters, such as `#####-----`. `share` is the completed share, from 0 to 1. */
 export function barOf(share: number, width = 24): string {
   const full = Math.round(Math.min(Math.max(share, 0), 1) * width)
   return '#'.repeat(full) + '-'.repeat(width - full)

@@ -1,25 +1,24 @@
-// A command: its options, its action, and the parts that all commands share. The shared parts are --help,
-// --json and the exit codes.
+// A command: its options and its action. Also what all commands have in common: --help, --json and the exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { findSimilar } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
 import { terminal } from './terminal.ts'
 
-/** The types of the values that `parseArgs` returns for these options. */
+/** The type of the values that `parseArgs` returns for these options. */
 export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
-/** The parts of a command that appear in its help, in the shell completion and in the manual page. */
+/** The description of a command, for its help, for the completion of shells, and for the manual page. */
 export type Description = {
-  /** The line that describes the arguments, for example `steno keys create EMAIL [--name N]`. */
+  /** The line that shows the arguments, such as `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
   options: ParseArgsOptionsConfig
   /** A line of help for each option. */
   help: Record<string, string>
-  /** The values that an option accepts. The shell completion suggests these values. */
+  /** The values that an option accepts. A shell suggests them. */
   choices: Record<string, readonly string[]>
   /** Paragraphs that the help shows after the options. */
   more: string[]
@@ -36,10 +35,10 @@ export type Command = Description & {
   run(args: string[]): Promise<void>
 }
 
-/** The error for wrong usage. The program exits with code 2 for this error, and with code 1 for any other error. */
+/** The error for wrong usage. The program then exits with code 2, and with code 1 for any other error. */
 export class UsageError extends Error {}
 
-/** The error of a command that has already printed the reasons for its failure. */
+/** The error of a command that has already printed why it failed. */
 export class Reported extends Error {}
 
 /** The error of a command that was interrupted with Ctrl-C. */
@@ -49,7 +48,7 @@ export const interruptedCode = 130
 
 export const jsonOption = { json: { type: 'boolean' } } as const
 
-/** The help of the options that several commands have. */
+/** The help for the options that several commands have. */
 const sharedHelp: Record<string, string> = {
   json: 'print one JSON document',
   'data-dir': 'the data folder of the service (STENO_DATA_DIR)',
@@ -72,7 +71,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command and returns its exit code. Prints the error of a failed command to stderr. */
+/** Runs a command and returns its exit code. If the command fails, prints its error to stderr. */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
     await run(args)
@@ -104,8 +103,8 @@ export function say(...lines: string[]): void {
 }
 
 /**
- * Returns the positional arguments under these names. Throws a UsageError if the number of arguments differs
- * from the number of names.
+ * Returns the positional arguments by these names. Throws a UsageError if there are more or fewer arguments than
+ * names.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -117,7 +116,7 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
-/** Returns the words of a command, without `steno` and without its arguments. */
+/** Returns the words of a command from its usage line, up to the first argument. */
 export function nameOf(usage: string): string {
   return /^steno(?: [a-z]+)*/.exec(usage)?.[0] ?? 'steno'
 }
@@ -133,7 +132,7 @@ function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: s
   }
 }
 
-/** Returns the message for an error of `parseArgs`, without its advice about positional arguments. */
+/** Returns the message of an error of `parseArgs`, without its hint about positional arguments. */
 function complaintOf(error: unknown, known: string[]): string {
   const message = reasonOf(error)
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []

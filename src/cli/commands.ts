@@ -1,5 +1,5 @@
-// All commands of the program. The code of a command is loaded only when the command runs, so a child
-// process never loads the server.
+// All commands of the program. The code of a command is loaded only when the command runs, so that a child process
+// does not load the server.
 
 import type { Command } from './command.ts'
 
@@ -47,7 +47,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/** The entry points of the child processes. The server starts them; they are not commands for users. */
+/** The entry points of child processes. This program starts them itself. Users do not call them. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   unpack: async () => (await import('../base/carried.ts')).unpackFiles,

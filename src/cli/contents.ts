@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type BuildTarget = 'linux-x64' | 'linux-arm64'
 
 const machines = { 'linux-x64': 'x86_64', 'linux-arm64': 'aarch64' }
-/** The machine numbers in the ELF header of a program or library. */
+/** The number of a processor in the ELF header of a program or library. */
 const machineNumbers = { x86_64: 62, aarch64: 183 } as Record<string, number>
 
 export function isTarget(name: string): name is BuildTarget {
@@ -14,8 +14,8 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Maps the path of each carried file in the binary to its path on this machine. Throws if a file of the project is
- * missing.
+ * Returns the path on this machine of each carried file, by its path in the built program. Throws if a file of the
+ * project is missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')
@@ -37,8 +37,8 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
 }
 
 /**
- * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains these libraries. They
- * come from the library folders of the build machine or of its cross compiler.
+ * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains them, so they are
+ * copied from the library folders of the building machine or of its cross compiler.
  */
 function cppLibraries(target: BuildTarget): [path: string, source: string][] {
   const machine = machines[target]
@@ -51,7 +51,7 @@ function cppLibraries(target: BuildTarget): [path: string, source: string][] {
 
 export const cppNames = ['libgcc_s.so.1', 'libstdc++.so.6']
 
-/** Returns true if the file exists and its ELF header contains the machine number of `machine`. */
+/** Returns true if the file exists and is made for the processor `machine`. */
 function isFor(machine: string, path: string): boolean {
   return existsSync(path) && readFileSync(path).readUInt16LE(18) === machineNumbers[machine]
 }

@@ -77,8 +77,8 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
 }
 
 /**
- * The maximum share of wrong words in the transcript of the built-in clip. The clip is a synthetic voice, so
- * even a good model may get one or two words wrong.
+ * The maximum word error rate of the transcript of the built-in clip. The voice of the clip is synthetic, so even a
+ * good model may get one or two words wrong.
  */
 const wordErrorRateMax = 0.2
 
@@ -116,7 +116,7 @@ async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/** Transcribes the built-in clip. Returns the transcript and the true text of the clip. */
+/** Transcribes the built-in clip. Returns the transcript, and the reference text of the clip. */
 async function hearClip(
   engine: OneShotEngine,
   config: Config,
@@ -141,10 +141,7 @@ async function hearClip(
   return { ...transcript, text }
 }
 
-/**
- * Returns the number of word errors, divided by the number of words in `truth`. Case and punctuation are
- * ignored.
- */
+/** Returns the number of word errors, divided by the number of words in `truth`. Ignores case and punctuation. */
 export function wordErrorRate(truth: string, heard: string): number {
   return editDistance(plainWords(truth), plainWords(heard)) / plainWords(truth).length
 }

@@ -1,5 +1,5 @@
-// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one
-// argument. For unknown words the result is a command that prints the list of commands.
+// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. If the
+// words name no command, the result is a command that prints a list of commands, or throws a UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
 import { type Command, say, UsageError } from './command.ts'
@@ -19,8 +19,8 @@ export async function find(
 }
 
 /**
- * Returns a command that lists the commands whose first word is `name`, for example all `keys` commands. If no
- * command has this first word, lists all commands. The command throws a UsageError, unless the user asked for help.
+ * Returns the command for words that name no command. If the user asked for help, it prints the commands whose first
+ * word is `name`, such as all `keys` commands, or all commands if there are none. Otherwise it throws a UsageError.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)
@@ -45,7 +45,7 @@ function overview(commands: Commands, name: string, args: string[]): Command {
   }
 }
 
-/** Returns the error message for words that name no command. The message suggests the most similar command. */
+/** Returns the error message for words that name no command. It suggests the most similar command. */
 function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`

@@ -21,8 +21,8 @@ export const install = command({
   async run(positionals, values) {
     need(positionals)
     const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
-    // In a systemd unit, a space ends a value and a percent sign starts a specifier. The path must not
-    // contain either of them.
+    // In a systemd unit, a space ends a value, and a percent sign starts a specifier, so the path must contain
+    // neither.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
@@ -58,8 +58,8 @@ export const install = command({
 })
 
 /**
- * Installs the program at the path `to`. A running program cannot be overwritten. Therefore a new file is written and
- * renamed to `to`.
+ * Installs the program at the path `to`. A program cannot be overwritten while it runs, so a copy is written beside
+ * it and renamed to `to`.
  */
 function putProgram(from: string, to: string): void {
   if (from === to) return

@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { command, need, say } from './command.ts'
 
 /**
- * The licence notices of everything in the binary. The build defines this constant. In a checkout the constant is
- * undefined.
+ * The licence notices of everything in the program. The build defines this constant. In a checkout, it is undefined.
  */
 declare const STENO_NOTICES: string | undefined
 

@@ -47,8 +47,8 @@ async function manualPage(table: Commands): Promise<string[]> {
 }
 
 /**
- * Escapes text for troff: backslashes, hyphens, characters outside ASCII, and a point or an apostrophe at the
- * start of a line.
+ * Escapes a text for troff: backslashes, hyphens, characters outside ASCII, and a point or an apostrophe at the start
+ * of a line.
  */
 function roff(text: string): string {
   return text

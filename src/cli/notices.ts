@@ -1,4 +1,4 @@
-// Collects the licence notices of everything in the binary: the installed packages, and the parts of parts.ts.
+// Collects the licence notices of everything in the program: of the installed packages, and of the parts in parts.ts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** Packages that are only development dependencies, although the binary contains a file of them. */
+/** Development dependencies of which the program contains a file. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
 export function noticesOf(root: string): string {
@@ -43,13 +43,13 @@ export function noticesOf(root: string): string {
   ].join('\n')
 }
 
-/** Lists every installed package on which the program depends, directly or indirectly. */
+/** Lists all installed packages on which the program depends, directly or through other packages. */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // An optional package may be missing: it is made for another platform.
+      // An optional package may be missing, because it may be for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }
@@ -67,8 +67,8 @@ export function listPackages(root: string): { folder: string; about: Package }[]
 }
 
 /**
- * Finds the folder of a package as Node does: first in the folder of the importing package, then in each
- * folder above. Returns null if no folder up to `root` contains the package.
+ * Finds the folder of a package in the same way as Node: first in the folder of the importing package, then in each
+ * folder above it, up to `root`. Returns null if there is none.
  */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {

@@ -19,9 +19,7 @@ export const openapi = command({
   },
 })
 
-/**
- * Creates a service without a data folder and without an engine. The service can only describe its routes.
- */
+/** Makes a service without a data folder and without an engine. Its routes can only be described. */
 function unopened(config: Config): Service {
   return {
     config,
@@ -45,7 +43,7 @@ function unopened(config: Config): Service {
   }
 }
 
-/** Returns a placeholder for a part of the service. Reading any field of the placeholder throws an error. */
+/** Returns a placeholder for a part of the service. Reading a field of the placeholder throws an error. */
 function unopenedPart<Part extends object>(): Part {
   return new Proxy({} as Part, { get: absent })
 }

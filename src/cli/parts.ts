@@ -1,5 +1,5 @@
-// The parts of the program that no package.json lists: the libraries inside native files, and the models. The
-// licences are SPDX expressions.
+// The parts of the program that no package.json lists: the libraries inside native files, and the models. Licences
+// are SPDX expressions.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,15 +11,12 @@ export type LicensedPart = {
   licence: string
   /** The component type of CycloneDX. */
   type: 'application' | 'library' | 'machine-learning-model'
-  /** The licence notice, which also names the place of the source code. */
+  /** The licence notice, with the place of the source code. */
   text: string
   source: string
-  /** The carried files that contain this part: paths of files, and paths of folders with a slash at the end. */
+  /** The carried files that contain this part: paths of files, or paths of folders, which end with a slash. */
   files?: string[]
-  /**
-   * The SHA-256 of the source archive from which this part is built. Missing for a part that is not built from
-   * source.
-   */
+  /** The SHA-256 of the source archive from which this part is built. Missing if it is not built from source. */
   sourceSha256?: string
 }
 

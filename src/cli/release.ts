@@ -1,5 +1,5 @@
 // The signature file of a release: a text file beside the program, signed with Ed25519. It contains the version, the
-// commit, the time of the commit, the target and the SHA-256 of the program.
+// commit and its time, the target, and the SHA-256 of the program.
 
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { sameText } from '../base/hash.ts'
@@ -21,8 +21,8 @@ export function publicKeyOf(privateKey: string): string {
 }
 
 /**
- * Reads a signature file. Returns null if the text is not a signature file. Also returns null if `publicKey` does not
- * verify the signature.
+ * Reads a signature file. Returns null if the text is not a signature file, or if its signature is not valid for
+ * `publicKey`.
  */
 export function readRelease(text: string, publicKey: string): Release | null {
   const [payload = '', signature] = text.split(/^signature: /m)
@@ -34,12 +34,12 @@ export function readRelease(text: string, publicKey: string): Release | null {
   return fields.every(field => typeof found[field] === 'string') ? (found as Release) : null
 }
 
-/** Facts about the running program, to compare with the release that replaces it. */
+/** Facts about the running program, for a comparison with the release that will replace it. */
 export type Installed = { publicKey: string; target: string; committed: string }
 
 /**
- * Checks a program file against its signature file. Returns the reason why the program file must not be installed, or
- * null if it may be installed. `sha256` is the hash of the program file.
+ * Checks a program file by its signature file. Returns the reason why the program must not be installed, or null if
+ * it may. `sha256` is the hash of the program file.
  */
 export function problemOf(signature: string, sha256: string, installed: Installed): string | null {
   const release = readRelease(signature, installed.publicKey)

@@ -50,8 +50,8 @@ export const serve = command({
 })
 
 /**
- * Creates an account at the first start, and returns its API key. Returns null if the database already has
- * an account.
+ * Creates an account at the first start of the server, and returns its API key. Returns null if the database already
+ * has an account.
  */
 function createFirstAccount({ service: { db, secrets } }: Running): string | null {
   return db.tx(() => {
@@ -65,30 +65,33 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
 }
 
 /**
- * Returns the line of output that shows how to create another API key. The server cannot show the existing keys,
- * because it stores only their hashes.
+ * Returns a hint about how to create another API key. The server cannot show an existing key, because it stores only
+ * the hash.
  */
 function keyHint({ service: { db } }: Running, dataDir: string): string {
   const email = listAccounts(db)[0]?.email ?? 'EMAIL'
   return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
 }
 
-/** Returns the command with which this program is called, for example `./steno`. */
+/** Returns the command by which this program is called, such as `./steno`. */
 function ownCommand(): string {
   if (!isCompiled()) return './steno'
   return Bun.which('steno') === process.execPath ? 'steno' : process.execPath
 }
 
 /**
- * Returns the flag --data-dir, for the commands of steno that the server suggests to its operator. Returns an empty text
- * if these commands use the same folder without the flag.
+ * Returns the flag --data-dir for the commands of steno that the server suggests to its operator. Returns an empty
+ * text if these commands find the same folder without the flag.
  */
 function folderFlag(dataDir: string): string {
   const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
   return isFound ? '' : ` --data-dir ${dataDir}`
 }
 
-/** Frees what only the start needed: unreachable objects, and compiled code that did not run since. Saves about 3 MB. */
+/**
+ * Frees memory that only the start needed: unreachable objects, and compiled code that is not running. This saves
+ * about 3 MB.
+ */
 function releaseStartMemory(): void {
   Bun.gc(true)
   Bun.shrink()

@@ -1,5 +1,5 @@
-// Reads the settings of a command from the environment, and finds the folder of its files. A command either works on
-// the data folder of a service, or keeps its files in the cache folder of the user.
+// Reads the settings of a command from the environment, and finds the folder for its files: the data folder of a
+// service, or else the user's cache folder.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,10 +21,10 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** The option of every command that works on a data folder. */
+/** The option that every command with a data folder has. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
-/** The values of the options of a command, by the names of the options. Options that are not settings are ignored. */
+/** The values of a command's options, by their names. Options that are not settings are ignored. */
 export type Flags = Record<string, unknown>
 type Environment = Record<string, string | undefined>
 
@@ -33,14 +33,14 @@ export function serverConfig(flags: Flags = {}): Config {
   return readConfig({ ...process.env, ...variablesOf(flags) })
 }
 
-/** Reads the settings of the service on this machine. The data folder of the service may not exist yet. */
+/** Reads the settings of the service on this machine. Its data folder may not exist yet. */
 export function serviceConfig(flags: Flags = {}): Config {
   return readConfig(serviceEnvironment(flags))
 }
 
 /**
- * Reads the settings of a command that works on the data folder of a service. Throws if the folder has no
- * database, because the command would otherwise create a second, empty service.
+ * Reads the settings of a command for the data folder of a service. Throws if the folder has no database. Otherwise
+ * the command would create an empty database in the wrong place.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -52,8 +52,8 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no data folder. The command unpacks and downloads files into the data
- * folder if a data folder exists. Otherwise it uses the cache folder of the user.
+ * Reads the settings of a command that needs no database. If there is a data folder, the command unpacks and
+ * downloads its files there. Otherwise it uses the user's cache folder.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -62,10 +62,7 @@ export function localConfig(flags: Flags = {}): Config {
   return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
 }
 
-/**
- * Returns the data folder that a setting names, or the data folder in the working folder. Returns null if neither
- * exists.
- */
+/** Returns the data folder that a setting names, or the one in the working folder. Returns null if there is none. */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
   const { dataDir } = readConfig(environment)
@@ -73,8 +70,8 @@ export function findDataDir(flags: Flags): string | null {
 }
 
 /**
- * Returns the environment of the service on this machine. The settings of the installed service are added,
- * unless a flag, the environment or the working folder names another data folder.
+ * Returns the environment of the service on this machine. It includes the settings of the installed service, unless a
+ * flag, the environment or the working folder names another data folder.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }
@@ -83,8 +80,8 @@ function serviceEnvironment(flags: Flags): Environment {
 }
 
 /**
- * Returns the path of the file with the settings of the installed service. STENO_ENV_FILE names the file of a second
- * service.
+ * Returns the path of the file with the settings of the installed service. If a machine has a second service,
+ * STENO_ENV_FILE can name its file.
  */
 export function environmentFile(): string {
   return process.env.STENO_ENV_FILE || '/etc/steno.env'
@@ -94,13 +91,13 @@ function installedSettings(): Environment {
   try {
     return parseEnv(readFileSync(environmentFile(), 'utf8'))
   } catch {
-    // Either no service is installed, or only root may read its settings.
+    // No service is installed, or only root may read its settings.
     return {}
   }
 }
 
 /**
- * Returns a hint if a service is installed and this user may not read its settings. Otherwise returns an empty text.
+ * Returns a hint if a service is installed but this user may not read its settings. Otherwise returns an empty text.
  */
 function unreadable(): string {
   try {

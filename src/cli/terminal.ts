@@ -1,5 +1,5 @@
-// Writes the output of commands. The writes are synchronous, so that a full disk or a closed pipe causes an error in
-// the command that writes.
+// Writes the output of commands. Writing is synchronous, so that a full disk or a closed pipe is an error in the
+// command that writes.
 
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
@@ -17,7 +17,7 @@ export const terminal = {
       throw new OutputError(reasons[codeOf(error)] ?? `standard output cannot be written: ${codeOf(error)}`)
     }
   },
-  /** Writes text to stderr. A failed write is ignored, because an error message would also go to stderr. */
+  /** Writes text to stderr. An error is ignored, because its message could also only be written to stderr. */
   err(text: string): void {
     try {
       writeAll(2, text)
@@ -48,7 +48,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }
 
-/** Escapes control characters, so that a file name cannot move the cursor or start a new line. */
+/** Escapes control characters in a file name, which could move the cursor or start another line. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, character => JSON.stringify(character).slice(1, -1))
 }

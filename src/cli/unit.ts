@@ -1,9 +1,9 @@
-// Returns the text of the systemd unit. The unit runs the server as a separate user with access to the GPU. The
-// server may write only to the data folder.
+// Returns the text of the systemd unit. It runs the server as a user of its own, with access to the GPU. This user
+// may write only to the data folder.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
-/** What the server may not do. The comments of the unit say why when the name of a setting does not say it. */
+/** The restrictions of the server process. Comments in the unit explain those whose name is not clear. */
 const protection = `ProtectSystem=strict
 ProtectHome=yes
 PrivateTmp=yes

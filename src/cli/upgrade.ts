@@ -7,8 +7,8 @@ import { command, need, say, UsageError } from './command.ts'
 import { problemOf } from './release.ts'
 
 /**
- * `STENO_RELEASE_KEY` is the public key that verifies releases. It is empty in a program that was not built as a
- * release. `STENO_COMMITTED` is the time of the commit of this program. The build defines both constants.
+ * The build defines both constants. `STENO_RELEASE_KEY` is the public key for the signatures of releases. It is empty
+ * in a program that is not a release. `STENO_COMMITTED` is the time of the commit of this program.
  */
 declare const STENO_RELEASE_KEY: string
 declare const STENO_COMMITTED: string
@@ -46,7 +46,7 @@ export const upgrade = command({
 
 /**
  * Checks the signature of the program file `from`. The hash is computed from `copy`, which will be installed, because
- * `from` may change during the check. Returns the problem, or null.
+ * `from` could change after the check. Returns the problem, or null if there is none.
  */
 async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
   const isRelease = STENO_RELEASE_KEY !== ''
@@ -81,7 +81,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // Either the file cannot be executed, or its output does not have the format of `steno version`.
+    // The file cannot be executed, or it does not print the output of `steno version`.
     return null
   }
 }

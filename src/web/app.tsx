@@ -1,4 +1,4 @@
-// The root component: the header, and the page that belongs to the address.
+// The root component: the header, and the page for the present address.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -77,8 +77,8 @@ function Body({ at }: { at: string }) {
 }
 
 /**
- * Sets the document's title. After a change of the page, moves the focus to the main field of the page, or to the
- * heading, for screen readers.
+ * Sets the document's title. When another page appears, moves the focus to its main field, or else to its heading,
+ * for screen readers.
  */
 function useTitle(title: string | undefined): void {
   const isFirst = useRef(true)

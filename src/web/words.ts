@@ -31,10 +31,7 @@ export const words = {
       'Something between this page and the server answered in its place. Reload the page, or ask your operator.',
   },
 
-  /**
-   * Advice for a person, by error code. The page shows the advice with the message of the server, or instead of
-   * that message.
-   */
+  /** Advice for a person, by error code. The page shows it beside the message of the server, or in its place. */
   advice: {
     URL_NOT_ACCESSIBLE:
       'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',
@@ -274,7 +271,7 @@ export const words = {
     keepTheirs: 'Take theirs',
   },
 
-  /** The way through several places of a text. */
+  /** The buttons that lead from one place in a text to the next. */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
     previous: 'Previous',

@@ -13,7 +13,7 @@ import { limits } from '../../limits.ts'
 import { fetchGuarded } from '../../net/fetch.ts'
 import { parseNets } from '../../net/nets.ts'
 
-/** The input of the checks. `dataDir` is null when no data folder exists yet. */
+/** The input of the checks. `dataDir` is null if there is no data folder yet. */
 export type Host = { config: Config; dataDir: string | null }
 
 type Check = (host: Host) => Promise<string>
@@ -109,8 +109,8 @@ export function localHost(host: string): string {
 }
 
 /**
- * Requests /v1/health. Returns `steno` if a steno service responds, and `refused` if no server accepts the
- * connection. Otherwise returns a short description of the response.
+ * Requests /v1/health. Returns `steno` if a steno service answers, and `refused` if no server accepts the connection.
+ * Otherwise returns a short description of the answer.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')

@@ -1,5 +1,5 @@
-// Transcribes the sources of a run one after the other. When a source fails, prints the error and continues with the
-// next source.
+// Transcribes the sources of a run, one after the other. If a source fails, prints its error and continues with the
+// next one.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -24,14 +24,14 @@ export type Counts = { done: number; failed: number; skipped: number; seconds: n
 type Run = {
   config: Config
   task: Task
-  /** The format of the transcripts on stdout. */
+  /** The format for transcripts on stdout. */
   stdoutFormat: Output['format']
   signal: AbortSignal
-  /** Starts the engine. Tests pass a fake engine. */
+  /** Starts the engine. Tests replace it. */
   open?: typeof openOnce
 }
 
-/** The state of the source that is being transcribed. */
+/** The source that is being transcribed, with its outputs, and with its utterances up to now. */
 type Work = { source: Source; outputs: Output[]; screen: Screen; utterances: Utterance[]; startedAt: number }
 
 export class Batch {
@@ -46,8 +46,9 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. The map has the output files of each source. The transcript of a
-   * source with an empty list is written to stdout. Throws only if the run was interrupted, if stdout is closed, or if no engine can be started.
+   * Transcribes all sources. For each source, the map has its output files. If this list is empty, the transcript of
+   * the source is written to stdout. Throws only if the run is interrupted, if stdout is closed, or if no engine can
+   * be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
@@ -113,8 +114,8 @@ export class Batch {
   }
 
   /**
-   * Returns the output files that must be written. Throws if an output file exists and the options refuse to replace
-   * it.
+   * Returns the output files that must still be written. Throws if one of them exists and the options do not allow
+   * replacing it.
    */
   #missingOutputs(outputs: Output[]): Output[] {
     const { existing } = this.#run.task
@@ -164,7 +165,7 @@ export class Batch {
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }
 
-  /** Prints a transcript to stdout, unless its lines were already shown on the terminal during the recognition. */
+  /** Prints a transcript to stdout, unless the terminal already showed its lines during the recognition. */
   #print(work: Work, transcript: Transcript): void {
     if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#run.stdoutFormat))
   }
@@ -185,7 +186,7 @@ export class Batch {
     return isOnTerminal && isPlain && outputs.length === 0
   }
 
-  /** Writes the utterances that were recognised before the interruption. Returns the error that ends the run. */
+  /** Writes the utterances that were recognised up to the interruption. Returns the error that ends the run. */
   #interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work
     const heard = utterances.at(-1)
@@ -214,13 +215,13 @@ export class Batch {
 
   #reason({ kind, place }: Source, error: unknown): string {
     if (kind === 'file' && !existsSync(place)) {
-      // The bytes of a name that are not UTF-8 are read as U+FFFD, so the file cannot be found by the name.
+      // Bytes in the name that are not UTF-8 became U+FFFD, so no file has this name.
       return place.includes('\ufffd')
         ? 'the name of the file is not UTF-8: rename the file'
         : 'the file vanished while it was read'
     }
     if (!(error instanceof JobFailure) && this.#engine) {
-      // The engine may have exited. It is closed, so that the next source starts a new engine.
+      // The engine may have exited. It is closed, and the next source starts another one.
       void this.#engine.close()
       this.#engine = null
     }
@@ -228,5 +229,5 @@ export class Batch {
   }
 }
 
-/** The error when no engine can be started. It ends the run, because all other sources would fail too. */
+/** The error if no engine can be started. It ends the run, because all other sources would fail in the same way. */
 class EngineFailed extends Error {}

@@ -1,4 +1,4 @@
-// Makes each source available as a file: copies standard input, and downloads an address. The copies are in a
+// Makes each source available as a file: copies standard input, and downloads from web addresses. The copies are in a
 // temporary folder, which is removed at the end of the run.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ export type Fetcher = {
   close(): void
 }
 
-/** All networks are allowed, because the user of the command can reach them without steno too. */
+/** All networks are allowed, because the user of the command could reach them in other ways too. */
 const everywhere = parseNets('0.0.0.0/0,::/0')!
 
 export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, signal: AbortSignal): Fetcher {

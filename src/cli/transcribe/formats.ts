@@ -24,12 +24,12 @@ export type Format = keyof typeof written
 export const formats: Record<Format, Written> = written
 export const formatNames = Object.keys(written) as Format[]
 
-/** Parses a list of formats such as `srt,vtt`. A file extension such as `txt` also names its format. */
+/** Parses a list of formats, such as `srt,vtt`. A format may also be named by its file extension, such as `txt`. */
 export function readFormats(list: string): Format[] {
   return [...new Set(list.split(',').map(name => readFormat(name.trim())))]
 }
 
-/** Returns the format for the extension of a file name, or null if no format has this extension. */
+/** Returns the format for the extension of a file name, or null if there is none. */
 export function formatOfFile(path: string): Format | null {
   const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
   return formatNames.find(name => formats[name].extension === extension.toLowerCase()) ?? null

@@ -1,4 +1,4 @@
-// The output files of the command `transcribe`. Two sources never get the same output file. An existing file is
+// The output files of the command `transcribe`. Two sources never have the same output file. An existing file is
 // replaced only with --overwrite.
 
 import {
@@ -21,10 +21,10 @@ import type { Source } from './sources.ts'
 
 export type Output = { format: Format; path: string }
 
-/** The place for transcripts. `folder` and `file` are both null if transcripts go to stdout. */
+/** Where transcripts are written. If `folder` and `file` are both null, this is stdout. */
 export type Target = { folder: string | null; file: string | null; formats: Format[] }
 
-/** Reads --out and --format. Without --format, the extension of a file in --out selects the format. */
+/** Reads --out and --format. Without --format, the extension of the file in --out determines the format. */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === undefined) {
     const chosen = readFormats(list ?? 'text')
@@ -40,9 +40,7 @@ export function readTarget(out: string | undefined, list: string | undefined, so
   return { folder: null, file: out, formats: chosen }
 }
 
-/**
- * Creates the output folder before the first source is transcribed. Throws if no files can be created in the folder.
- */
+/** Creates the output folder before the first source is transcribed. Throws if no file can be created in it. */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
   if (place === null) return
@@ -55,8 +53,9 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. If two sources differ only in their extension, their output files keep the
- * extension: `talk.mp3.txt`. If two sources have equal names, their output files also get the names of their folders.
+ * Plans the output files of all sources. If the names of two sources differ only in their extensions, their output
+ * files keep these extensions, such as `talk.mp3.txt`. If two sources have the same name, the names of their output
+ * files also contain their folders.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target
@@ -71,9 +70,9 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
   )
 }
 
-/** Returns a name for each source, without the extension of the format. No two sources get the same name. */
+/** Returns a unique name for each source. The extension of the format is added to it later. */
 function distinctNames(sources: Source[]): Map<Source, string> {
-  /** The possible names of each source. The shortest one comes first. */
+  /** The possible names of each source, the shortest one first. */
   const names = new Map(
     sources.map(source => [source, [withoutExtension(source), source.name, flat(source.place)]]),
   )
@@ -92,12 +91,12 @@ function distinctNames(sources: Source[]): Map<Source, string> {
 }
 
 /**
- * Writes a file atomically: the file appears under its name when it is complete. If the file exists and `overwrite`
- * is false, writes nothing and returns false.
+ * Writes a file atomically: it gets its name only when it is complete. If the file exists and `overwrite` is false,
+ * does nothing and returns false.
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
   mkdirSync(dirname(path), { recursive: true })
-  // The name of the draft is short, because the name of the file may have the maximum length.
+  // The name of the draft is independent of the file's name, which may already have the maximum length.
   const draft = join(dirname(path), `.${crypto.randomUUID()}.part`)
   try {
     writeFileSync(draft, text, { flag: 'wx', flush: true })
@@ -112,17 +111,13 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
   }
 }
 
-/**
- * Returns the path of the file for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`.
- */
+/** Returns the path for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`. */
 export function partialPath(path: string): string {
   const extension = extname(path)
   return `${path.slice(0, -extension.length)}.partial${extension}`
 }
 
-/**
- * Links the draft to its final path. Fails if the path exists. Copies the draft if the file system has no hard links.
- */
+/** Links the draft to its final path. If the file system has no hard links, copies it. Fails if the path exists. */
 function place(draft: string, path: string): void {
   try {
     linkSync(draft, path)
@@ -151,7 +146,7 @@ function withoutExtension({ name }: Source): string {
   return extension === '' ? name : name.slice(0, -extension.length)
 }
 
-/** Converts a path to a file name: `monday/talk.mp3` becomes `monday-talk.mp3`. */
+/** Converts a path to the name of a file: `monday/talk.mp3` becomes `monday-talk.mp3`. */
 function flat(place: string): string {
   return resolve('/', place.replace(/^(\.\.?\/)+/, ''))
     .slice(1)

@@ -1,17 +1,17 @@
-// The output of the command `transcribe` on stderr. A terminal shows a progress bar. Without a terminal, a long
-// recording gets a line after every tenth of its duration. Each finished file gets a line.
+// The output of the command `transcribe` on stderr. On a terminal, a progress bar is shown. Otherwise, a long
+// recording has a line for each tenth of its duration. Each finished file has a line.
 
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'
 import { terminal, visible } from '../terminal.ts'
 
 export type Screen = {
-  /** Shows the current activity. Does nothing without a terminal. */
+  /** Shows what the command is doing. Does nothing if stderr is not a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
-  /** Prints a line. The progress bar does not overwrite the line. */
+  /** Prints a line that stays: the progress bar does not overwrite it. */
   line(text: string): void
-  /** Shows recognised text. Does nothing without a terminal. */
+  /** Shows recognised text. Does nothing if stderr is not a terminal. */
   heard(text: string): void
   end(): void
 }
@@ -51,7 +51,7 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
   }
 }
 
-/** Returns for example `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
+/** Returns a text such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
 function sentence(seconds: number, total: number, elapsed: number): string {
   const done = `${Math.floor((100 * seconds) / total)} %, ${clock(seconds)} of ${clock(total)}`
   if (seconds === 0 || elapsed < 1) return done
@@ -59,7 +59,7 @@ function sentence(seconds: number, total: number, elapsed: number): string {
   return `${done}, ${speed.toFixed(1)}×, ${clock((total - seconds) / speed)} left`
 }
 
-/** Returns for example `7:53 in 1:13 (6.4×)`. */
+/** Returns a text such as `7:53 in 1:13 (6.4×)`. */
 export function speedOf(seconds: number, elapsed: number): string {
   return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
 }

@@ -1,4 +1,4 @@
-// Handles the part of a recording between --from and --to.
+// The part of a recording between the times of --from and --to.
 
 import type { TranscribeInput } from '../../engine/protocol.ts'
 import { JobFailure } from '../../errors.ts'
@@ -8,8 +8,8 @@ import type { Section } from './task.ts'
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
 /**
- * Returns the part of a recording that the section selects. `durationMs` is the duration of the recording. Throws if
- * the recording ends before the part begins.
+ * Returns the part of a recording that `--from` and `--to` select. `durationMs` is the duration of the whole
+ * recording. Throws if the recording is over before the part begins.
  */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {

@@ -10,22 +10,19 @@ export type Source = {
   /** The path or the web address of the source. `-` means standard input. */
   place: string
   /**
-   * The name for the output files. Contains the path below the folder that the user named. Contains no folder if the
-   * user named the file.
+   * The name for the output files. If the user named a folder, it contains the path of the file below this folder. If
+   * the user named the file itself, it contains no folder.
    */
   name: string
 }
 
 export type Listed = {
   sources: Source[]
-  /** Arguments that cannot be used as a source, each with the reason. */
+  /** The arguments that are not sources, each with the reason. */
   problems: { place: string; reason: string }[]
 }
 
-/**
- * Lists the sources that the arguments name, in the order of the arguments. A source that two arguments name is
- * listed once.
- */
+/** Lists the sources in the order of the arguments. If two arguments name the same source, it is listed once. */
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
   const listed: Listed = { sources: [], problems: [] }
   for (const place of given) {
@@ -64,7 +61,9 @@ const reasons: Record<string, string> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-/** Lists the files of a folder with the extension of a media format, sorted by name. Hidden files are left out. */
+/**
+ * Lists the files of a folder whose extension is that of a media format, sorted by name. Hidden files are left out.
+ */
 export function mediaIn(folder: string, recursive: boolean): Source[] {
   return readdirSync(folder, { recursive, withFileTypes: true })
     .filter(entry => isMedia(entry))
@@ -87,8 +86,8 @@ function nothingIn(folder: string, recursive: boolean): string {
 }
 
 /**
- * Returns `pipe` for a source that the fetcher must copy to a file. A named pipe can be read only once. A path such as
- * /dev/stdin means another file in a child process, even if a file is behind it.
+ * Returns `pipe` if the source must be copied to a file. A named pipe can be read only once. A path such as
+ * /dev/stdin must be copied too, because it is a different file in a child process.
  */
 function kindOf(place: string, found: Stats): Source['kind'] {
   return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'

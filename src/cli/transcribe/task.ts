@@ -1,4 +1,4 @@
-// The options of the commands `transcribe` and `watch`, and the task that the options describe.
+// The options of the commands `transcribe` and `watch`, and the task that results from them.
 
 import type { TranscribeChoices } from '../../engine/protocol.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
@@ -74,7 +74,10 @@ export const taskChoices = {
 
 export type TaskValues = ValuesOf<typeof taskOptions>
 
-/** The part of a recording that is transcribed. `toMs` is null if the part ends with the recording. */
+/**
+ * The part of the recording to transcribe, in milliseconds. `toMs` is null if the part has no end before the end of
+ * the recording.
+ */
 export type Section = { fromMs: number; toMs: number | null }
 
 export type Task = {
@@ -158,7 +161,7 @@ function sectionOf({ from, to }: TaskValues): Section {
   return { fromMs, toMs }
 }
 
-/** Converts `90`, `1:30` or `1:02:03.5` to milliseconds. */
+/** Converts a time such as `90`, `1:30` or `1:02:03.5` to milliseconds. */
 function timeOf(name: string, text: string): number {
   const parts = /^(?:(?:(\d+):)?(\d{1,2}):)?(\d+(?:\.\d+)?)$/.exec(text)
   if (parts === null) throw new UsageError(`--${name} is a time such as 90, 1:30 or 1:02:03.5`)

@@ -1,4 +1,4 @@
-// Finds complete files in a folder. Returns each version of a file once.
+// Finds complete files in a folder. A file is returned once, and again each time that its content has changed.
 
 import { statSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -7,8 +7,8 @@ import { mediaIn, type Source } from './sources.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `ready` contains the files that did not change since the previous call, except for versions
-   * that an earlier call returned as ready. `all` contains all media files of the folder.
+   * Reads the folder. `all` has all its media files. `ready` has those that have not changed since the previous call
+   * and were not yet returned in this version.
    */
   look(): { ready: Source[]; all: Source[] }
 }
@@ -26,8 +26,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
       complaint = null
       return sources
     } catch (error) {
-      // The folder may be a network share that is temporarily missing. The error is printed once, and the watcher
-      // continues.
+      // The folder may be a network share that is missing for some time. The error is printed once, and later calls
+      // try again.
       if (complaint !== reasonOf(error)) terminal.err(`steno: ${folder}: ${reasonOf(error)}\n`)
       complaint = reasonOf(error)
       return []
@@ -51,7 +51,10 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   }
 }
 
-/** Returns the size and the modification time of a file. Returns an empty text if the file is empty or missing. */
+/**
+ * Returns the size and the modification time of a file as a text. Returns an empty text if the file is empty or
+ * missing.
+ */
 function stateOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false })
   return found && found.size > 0 ? `${found.size} ${found.mtimeMs}` : ''

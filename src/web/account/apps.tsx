@@ -1,4 +1,4 @@
-// The page of grants: the clients that may use the account, with a button that revokes each grant.
+// The page of grants: the clients that may use the account, each with a button that revokes the grant.
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'

@@ -1,5 +1,5 @@
-// The page that creates an account. The account works after the person has opened the link in the verification
-// mail.
+// The page on which a person creates an account. The account works when the person has opened the link in the
+// verification mail.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

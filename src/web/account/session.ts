@@ -5,14 +5,14 @@ import { ask, Fault, resumeRequests } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
-/** Facts about the account that the session does not contain. The page requests them after the sign-in. */
+/** Facts about the account that are not part of the session. They are requested after the sign-in. */
 export type AccountDetails = {
   operator: boolean
   has_password: boolean
   webhook_url: string | null
 }
 
-/** The session. Undefined until the server has answered. Null when no person is signed in. */
+/** The session: undefined before the server has answered, and null if nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined)
 export const details = signal<AccountDetails | null>(null)
 
@@ -28,8 +28,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. Loads the start page again when the account differs from the earlier account, so that the page
- * shows no data of the earlier account.
+ * Signs in. If this is another account than before, reloads the start page, so that no data of the other account
+ * remain on the page.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value

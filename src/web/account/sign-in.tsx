@@ -26,7 +26,8 @@ export function SignInPage() {
 }
 
 /**
- * A sign-in dialog for a session that has ended. The dialog covers the page, so that typed text is not lost.
+ * A dialog for signing in again when the session has ended. The page stays below the dialog, so that typed text is
+ * not lost.
  */
 export function SignInAgain() {
   if (!needsSignIn.value) return null
@@ -47,7 +48,7 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
     ).catch(fault => {
-      // The message of the server is for both kinds of credentials.
+      // The server has one message for both kinds of credentials. The page has one for each kind.
       const isWrong = fault instanceof Fault && fault.status === 401
       throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
     })

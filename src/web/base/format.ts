@@ -2,8 +2,8 @@
 
 import { words } from '../words.ts'
 
-// `navigator.languages` may contain the name of a system locale, such as en-US@posix. Such a name is not a
-// language tag, and Intl would throw an error for it.
+// `navigator.languages` may contain the name of a system locale, such as en-US@posix, which is not a language tag.
+// Intl throws an error for such a name, so it is left out.
 const locale = navigator.languages.filter(isLanguageTag)
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -41,7 +41,10 @@ export function showTime(at: string | number): string {
   return timeOnly.format(new Date(at))
 }
 
-/** Returns a relative time such as "3 min. ago" for the last seven days, and the date for earlier times. */
+/**
+ * Returns a relative time such as "3 min. ago" for a time within the last seven days, and the date for an earlier
+ * time.
+ */
 export function showAgo(at: string | number): string {
   const ago = Date.now() - new Date(at).getTime()
   if (ago > 7 * day) return showDay(at)
@@ -93,12 +96,12 @@ export function showPercent(share: number): string {
   return percent.format(share)
 }
 
-/** Formats cents as dollars. An amount below one dollar is shown with its fractions of a cent. */
+/** Formats cents as dollars. Below one dollar, fractions of a cent are shown too. */
 export function showMoney(cents: number): string {
   return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
 }
 
-/** Formats an amount of a statement: always four decimals, and a minus sign instead of a hyphen. */
+/** Formats an amount of a statement, with four decimals, and with a minus sign in place of a hyphen. */
 export function showAmount(cents: number): string {
   return statementDollars.format(cents / 100).replace('-', '−')
 }

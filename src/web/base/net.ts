@@ -1,5 +1,5 @@
-// Sends requests to the server. A request is repeated while the server does not answer. A request that is
-// refused because the session has ended is repeated after the person has signed in again.
+// Sends requests to the server. If the server does not answer, the request is repeated. If the session has ended, the
+// request waits until the person has signed in again, and is repeated then.
 
 import { signal } from '@preact/signals'
 import { words } from '../words.ts'
@@ -41,15 +41,18 @@ type Options = {
   /** The values of the query. Undefined values are left out. */
   query?: Record<string, string | number | undefined>
   body?: unknown
-  /** The ETag of the version that the page has read. The server refuses the request for any other version. */
+  /**
+   * The ETag of the version of the transcript that the page shows. The server refuses the request if this is not its
+   * present version.
+   */
   ifMatch?: string | null
   signal?: AbortSignal
-  /** If false, an answer with the status 401 is an error. Otherwise the request waits for a new sign-in. */
+  /** If false, the status 401 is an error. By default, the request waits until the person has signed in again. */
   waitsForSignIn?: boolean
-  /** If false, the request fails when the server does not answer. Otherwise the request is repeated. */
+  /** If false, the request fails if the server does not answer. By default, it is repeated. */
   waitsForServer?: boolean
   keepalive?: boolean
-  /** A retry with the same key has no second effect on the server. */
+  /** A key that stays the same when the request is repeated, so that the request has its effect only once. */
   idempotencyKey?: string
 }
 
@@ -96,7 +99,7 @@ export function messageOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault)
 }
 
-/** Sends a request until the server answers and the person is signed in. */
+/** Sends a request, again and again until the server answers and the person is signed in. */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {
     const response = await send(method, path, options)
@@ -135,9 +138,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
   }
 }
 
-/**
- * Waits for `ms` milliseconds. The wait ends early when the browser is online again, or when the signal aborts.
- */
+/** Waits for `ms` milliseconds, or until the browser is online again, or until the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = () => {

@@ -9,7 +9,9 @@ export const query = computed(() => address.value.searchParams)
 /** The fragment of the address: the text after the `#`. */
 export const fragment = computed(() => address.value.hash.slice(1))
 
-/** Navigates to an address inside the app. With `replace`, the browser's history gets no new entry. */
+/**
+ * Goes to an address inside the app. With `replace`, the address replaces the present entry in the browser's history.
+ */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const target = new URL(to, location.href)
   if (target.href !== location.href) {
@@ -21,7 +23,7 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
   if (isOtherPage && !replace) scrollTo(0, 0)
 }
 
-/** Changes the address in the address bar only. The page does not change, and the history gets no new entry. */
+/** Changes only the address in the address bar: the page stays the same, and the browser's history gets no entry. */
 export function note(to: string): void {
   history.replaceState(null, '', to)
 }

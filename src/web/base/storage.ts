@@ -1,5 +1,5 @@
-// Values in the browser's local storage, with a copy in memory. When the browser refuses local storage, only
-// the copy in memory is used, and the values are lost when the page is closed.
+// Values in the browser's local storage, with a copy in memory. If the browser refuses local storage, the values are
+// only in memory, and are lost when the page is closed.
 
 import { effect, type Signal, signal } from '@preact/signals'
 
@@ -20,11 +20,11 @@ export function store(name: string, value: unknown): void {
   try {
     localStorage.setItem(`steno.${name}`, text)
   } catch {
-    // The browser refuses local storage. `stored` then reads the copy in memory.
+    // The browser refuses local storage, so `stored` reads the copy in memory.
   }
 }
 
-/** Returns a signal whose value is kept in the storage. The signal starts with the kept value, or with `initial`. */
+/** Returns a signal whose value is stored. It starts with the stored value, or else with `initial`. */
 export function storedSignal<Value>(name: string, initial: Value): Signal<Value> {
   const value = signal(stored<Value>(name) ?? initial)
   effect(() => store(name, value.value))
@@ -36,7 +36,7 @@ export function forget(name: string): void {
   try {
     localStorage.removeItem(`steno.${name}`)
   } catch {
-    // The browser refuses local storage, so no value is stored there.
+    // The browser refuses local storage, so the value is only in memory.
   }
 }
 

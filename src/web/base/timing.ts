@@ -5,7 +5,7 @@ export const timing = {
   listEveryMs: 3000,
   /** Poll interval of the job list while all jobs have ended. */
   idleListEveryMs: 20_000,
-  /** Delay before the first retry when the server does not answer. Each further delay is twice as long. */
+  /** Delay before the first retry if the server does not answer. Each further delay is twice as long. */
   retryMs: 500,
   /** Longest delay between two retries. */
   retryMsMax: 15_000,
@@ -13,15 +13,15 @@ export const timing = {
   attemptMs: 2000,
   /** Time that a message stays on the screen. */
   toastMs: 5000,
-  /** Time after a deletion in which the person can undo the deletion. */
+  /** Time after a deletion during which the person can undo it. */
   undoMs: 8000,
-  /** Delay between the last keystroke and the request that saves the text. */
+  /** Time after the last keystroke at which the text is saved. */
   saveMs: 900,
-  /** Longest time between two keystrokes that one undo reverts together. */
+  /** Maximum time between two keystrokes that one undo reverts together. */
   undoStepMs: 1200,
-  /** Delay between the last keystroke in a search field and the search. */
+  /** Time after the last keystroke in a search field at which the search starts. */
   typingMs: 250,
-  /** Size of the part of a file that one PATCH request uploads. */
+  /** Size of the part of a file that one request uploads. */
   pieceBytes: 16 * 1024 ** 2,
   /** Interval over which the speed of an upload is averaged. */
   speedMs: 5000,

@@ -1,4 +1,4 @@
-// The form that adds recordings: files and folders that are dropped or chosen, or the web address of a file.
+// The form that adds recordings: a person drops or chooses files and folders, or types the web address of a file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -25,7 +25,8 @@ export function Add() {
   useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
 
   const take = async (files: readonly File[]) => {
-    // Without the limits of the server, no file could be refused here. A page that has just appeared waits for them.
+    // The page may just have appeared, and not have the limits of the server yet. Without them, no file could be
+    // refused here.
     await loadService().catch(() => null)
     const refused = files.flatMap(file => reasonAgainst(file) ?? [])
     fault.value = refused.slice(0, 3).join(' ')
@@ -66,7 +67,7 @@ export function Add() {
   )
 }
 
-/** A warning before the person sends a file that the balance cannot pay for. */
+/** A warning that the balance is empty, before the person sends a file. */
 function EmptyBalance() {
   const balance = useLoaded(() => ask<Balance>('GET', '/v1/balance'))
   const { available_cents: available = 0, price_per_hour_cents: price = 0 } = balance.value.value ?? {}
@@ -119,7 +120,7 @@ async function addAddress(address: string): Promise<void> {
   await refreshJobs()
 }
 
-/** Returns the reason why the server would refuse a file, or null. The web app does not send a refused file. */
+/** Returns the reason why the server would refuse a file, or null. A file with a reason is not sent. */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits
   if (!limits) return null

@@ -1,8 +1,7 @@
-// Lists the files that a person dropped on the page. For a dropped folder, lists all files in the folder.
+// Lists the files that a person dropped on the page, with all files in dropped folders.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The entries are read before the first `await`, because the browser empties the DataTransfer after the
-  // event.
+  // The browser empties the DataTransfer after the event, so the entries are read before the first `await`.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...data.files]
   const found = await Promise.all(entries.map(filesOf))
@@ -14,7 +13,7 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // A directory reader returns its entries in batches of at most 100. An empty batch marks the end.
+  // A directory reader returns at most 100 entries at a time, and an empty list at the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

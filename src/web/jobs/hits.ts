@@ -1,4 +1,4 @@
-// Requests the results of a search over all transcripts.
+// Requests the hits of a search over all transcripts.
 
 import { ask } from '../base/net.ts'
 import { type Job, nameInUrl, nameOf } from './job.ts'
@@ -18,13 +18,13 @@ type FoundUtterance = {
 
 type HitPage = { items: FoundUtterance[]; next_cursor: string | null }
 
-/** A part of a found utterance. `isFound` is true for the text that the query matches. */
+/** A part of the text of a hit. `isFound` is true if the query matches this part. */
 type Part = { text: string; isFound: boolean }
 
 export type Hit = {
   jobId: string
   name: string | null
-  /** The time of the first matched word, in seconds. */
+  /** The time of the first found word, in seconds. */
   start: number
   speaker: string | null
   parts: Part[]

@@ -1,5 +1,5 @@
-// The list of jobs. The list is polled while the page is visible: often while a job is unfinished, and otherwise
-// rarely, because scripts can add jobs too.
+// The list of jobs. It is requested repeatedly while the page is visible: often while a job is unfinished, otherwise
+// rarely, because scripts may add jobs too.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -11,23 +11,23 @@ import { isEnded, type Job, type JobStatus, nameOf } from './job.ts'
 type Page = { items: Job[]; next_cursor: string | null }
 
 export const statusFilter = signal<JobStatus | ''>('')
-/** The list shows the jobs of this number of past days, as a text. 0 shows all jobs. */
+/** The filter by age: a number of days as a text, or `0` for all jobs. */
 export const daysFilter = signal('0')
 const loaded = signal<Job[] | null>(null)
-/** The filters of the loaded jobs. */
+/** The filters with which the list was last read. */
 let listed = ''
 /** The time at which the list was last read. */
 let readAt = 0
 const cursor = signal<string | null>(null)
-/** The ids of deleted jobs whose deletion can still be undone. The list does not show these jobs. */
+/**
+ * The ids of jobs that the person has deleted and whose deletion can still be undone. The list leaves these jobs out.
+ */
 const hidden = signal<ReadonlySet<string>>(new Set())
 
 export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.value.has(id)) ?? null)
 export const hasMore = computed(() => cursor.value !== null)
 
-/**
- * Reads the first page of the list again. The jobs of further pages that were already read stay in the list.
- */
+/** Reads the first page of the list again. Jobs of further pages stay in the list. */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
   const page = await readPage(undefined)
@@ -55,7 +55,7 @@ export function showAllJobs(): void {
   daysFilter.value = '0'
 }
 
-/** Reads the list for the chosen filters, and polls it until the returned function is called. */
+/** Reads the list for the chosen filters, and again at intervals until the returned function is called. */
 export function watchJobs(): () => void {
   if (listed !== currentFilter()) {
     listed = currentFilter()
@@ -93,7 +93,9 @@ export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
   await refreshJobs().catch(() => null)
 }
 
-/** Hides a job, and deletes the job when the time for an undo is over. An undo shows the job again. */
+/**
+ * Hides a job, and deletes it when the time for undoing is over. If the person undoes this, the job is shown again.
+ */
 export function deleteJob(job: Job): void {
   hide(job.id, true)
   tellWithUndo(words.jobs.deleted(nameOf(job)), {

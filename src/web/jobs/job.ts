@@ -1,4 +1,4 @@
-// A job in the form of the API, the request that submits a job, and the name that the page shows.
+// A job as the API returns it, the request that submits a job, and the name of a job on the page.
 
 import { showDateTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
@@ -38,13 +38,13 @@ export type JobOptions = {
 
 export type JobSource = { upload_id: string } | { url: string }
 
-/** Submits a job. A request that is repeated because an answer was lost submits no second job. */
+/** Submits a job. If the request is repeated because the answer was lost, no second job is submitted. */
 export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
   const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
   return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
 }
 
-/** Returns a random id. `crypto.randomUUID` is missing on a page without https, except on localhost. */
+/** Returns a random id. `crypto.randomUUID` exists only on a page with https or from localhost. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
     byte.toString(16).padStart(2, '0'),
@@ -56,8 +56,8 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /**
- * Returns the name to show for a job: the original file name. Without a file name, returns the last part of the
- * source's address. Without an address, returns a text with the date of the job.
+ * Returns the name of a job on the page: the original file name, or else the last part of the source's address, or
+ * else a text with the date of the job.
  */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))

@@ -1,4 +1,4 @@
-// The options of the next jobs: the language, the speakers, and the expected words.
+// The options for the next jobs: the language, the speakers, and the expected words.
 
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
@@ -58,7 +58,7 @@ export function Options() {
 }
 
 /**
- * Returns the languages that a model of this server supports, sorted by name in the language of the browser.
+ * Returns the languages that the models of this server support, sorted by their names in the language of the browser.
  */
 function languages(): [string, string][] {
   const served = service.value?.languages.filter(language => language.served) ?? []

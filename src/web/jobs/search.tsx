@@ -35,7 +35,7 @@ export function SearchPage() {
       ),
     [],
   )
-  // The typed query is copied into the address, so that a reload or a link shows the same search.
+  // The address gets the typed query, so that a reload or a link shows the same search.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (typed.value !== asked) go(`/search?q=${encodeURIComponent(typed.value)}`, { replace: true })

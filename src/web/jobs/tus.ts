@@ -1,12 +1,12 @@
-// Uploads a file in parts by the tus protocol 1.0. An interrupted upload resumes after the last byte that
-// the server has.
+// Uploads a file in parts by the tus protocol 1.0. An interrupted upload continues after the last byte that the
+// server received.
 
 import { Fault, faultOf, isOnline, pause, signInAgain } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
 
-/** An upload that the server knows. The file is sent to `address`; a job refers to `uploadId`. */
+/** An upload that exists on the server. The file is sent to `address`. A job names it by `uploadId`. */
 export type Started = { address: string; uploadId: string }
 
 /** Creates an upload on the server for a file. Returns the address and the id of the upload. */
@@ -25,9 +25,7 @@ export async function startUpload(file: File, signal: AbortSignal): Promise<Star
   return { address: address.pathname + address.search, uploadId: response.headers.get('upload-id') ?? '' }
 }
 
-/**
- * Returns the number of bytes that the server has received, or null when the server does not know the upload.
- */
+/** Returns the number of bytes that the server has received, or null if the server does not know the upload. */
 export async function offsetOf(address: string, signal: AbortSignal): Promise<number | null> {
   const response = await fetch(address, { method: 'HEAD', headers: version, signal })
   if (response.ok) return Number(response.headers.get('upload-offset'))
@@ -39,7 +37,10 @@ export function removeUpload(address: string): Promise<unknown> {
   return fetch(address, { method: 'DELETE', headers: version }).catch(() => null)
 }
 
-/** Sends the bytes of a file from `offset` to the end. A part that fails temporarily is sent again. */
+/**
+ * Sends the bytes of a file from `offset` to its end, part by part. A part that fails is sent again if the error is
+ * temporary.
+ */
 export async function sendFile(
   file: File,
   address: string,
@@ -61,7 +62,7 @@ export async function sendFile(
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
-      // The server may have stored some bytes of the failed part. The next part begins at the server's offset.
+      // The server may have stored some bytes of the failed part. It knows where the next part must begin.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)
     }
@@ -69,7 +70,8 @@ export async function sendFile(
 }
 
 /**
- * Sends one part and returns the new offset. Uses XMLHttpRequest, because `fetch` reports no upload progress.
+ * Sends one part, and returns the offset after it. Uses XMLHttpRequest, because `fetch` does not report the progress
+ * of an upload.
  */
 function sendPiece(
   piece: Blob,
@@ -98,14 +100,14 @@ function sendPiece(
   })
 }
 
-/** Returns true for an error after which the same part may be sent again. */
+/** Returns true if the error is temporary, so that the same part can be sent again. */
 function isPassing({ status }: Fault): boolean {
   return (
     status === 401 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
   )
 }
 
-/** Encodes a text as Base64 of its UTF-8 bytes. `btoa` alone fails for letters that are not Latin-1. */
+/** Encodes a text in Base64, as UTF-8. `btoa` alone fails for letters outside Latin-1. */
 function toBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

@@ -1,4 +1,4 @@
-// The list of uploads. Each row shows the progress of one file.
+// The list of uploads. Each row shows the progress of a file.
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
@@ -55,8 +55,8 @@ function UploadRow({ upload }: { upload: Upload }) {
 }
 
 /**
- * A button that resumes an upload after a reload. The person must choose the file again, because a reload
- * removes all files from the memory of the page.
+ * A button with which the person chooses the file of an upload again. After a reload of the page, the upload cannot
+ * continue without it, because the page has lost the file.
  */
 function ChooseAgain({ upload }: { upload: Upload }) {
   return (
@@ -88,7 +88,7 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
   return parts.join(' · ')
 }
 
-/** Makes the browser ask for confirmation when the page is closed during an upload. */
+/** Asks for confirmation when the person closes the page during an upload. */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => state === 'sending' || state === 'queued')
   useEffect(() => {

@@ -1,5 +1,5 @@
-// The uploads of this browser. The addresses of the uploads are in the browser's storage, so that the uploads
-// can resume after a reload. Each page tells the other pages of the browser which uploads it is sending.
+// The uploads of this browser. Their addresses are in the browser's storage, so that they can continue after a
+// reload. Several pages may be open: each one tells the others which uploads it is sending.
 
 import { signal } from '@preact/signals'
 import { Fault, isOnline, messageOf, pause, signInAgain } from '../base/net.ts'
@@ -18,7 +18,7 @@ export type Upload = {
   size: number
   modifiedAt: number
   options: JobOptions
-  /** The upload on the server. Null until the server has created the upload. */
+  /** The upload on the server. Null before it is created there. */
   started: Started | null
   sent: number
   state: UploadState
@@ -42,7 +42,7 @@ otherPages.postMessage({ asks: true })
 
 addEventListener('pagehide', keep)
 
-/** Adds files to the uploads. Resumes the upload of a file that a reload interrupted. */
+/** Adds files to the uploads. If a reload interrupted the upload of one of these files, this upload continues. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
   for (const file of added) {
     const before = uploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
@@ -57,7 +57,7 @@ export function pauseUpload(id: string): void {
   sendNext()
 }
 
-/** Resumes an upload. `file` is needed after a reload, because the page has lost the file. */
+/** Continues an upload. `file` is required after a reload, because the page has lost the file. */
 export function continueUpload(id: string, file?: File): void {
   const upload = findUpload(id)
   if (!upload) return
@@ -134,8 +134,8 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work` again while the server does not answer, and after a new sign-in when the session has ended. Other
- * errors of `work` are thrown.
+ * Calls `work`, and again if the server does not answer, and again after a sign-in if the session has ended. Throws
+ * all other errors of `work`.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
@@ -157,7 +157,7 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
   }
 }
 
-/** Returns a function that receives the sent bytes and returns the speed over the last `timing.speedMs`. */
+/** Returns a function that gets the number of sent bytes and returns the speed over the last `timing.speedMs`. */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]
   return sent => {
@@ -182,14 +182,14 @@ function remove(id: string): void {
   forget(`${prefix}${id}`)
 }
 
-/** Copies the uploads of this page that the server knows into the browser's storage. */
+/** Stores the uploads of this page in the browser's storage, except those that do not exist on the server yet. */
 function keep(): void {
   for (const upload of uploads.value) {
     if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
   }
 }
 
-/** Returns the uploads of an earlier visit. The person must choose their files again. */
+/** Returns the uploads of an earlier visit to the page. They need their files again. */
 function storedUploads(): Upload[] {
   return storedNames(prefix)
     .flatMap(name => stored<Upload>(name) ?? [])

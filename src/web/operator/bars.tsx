@@ -1,4 +1,4 @@
-// A bar chart in SVG. A hidden table with the same figures serves screen readers.
+// A bar chart in SVG, with a hidden table of the same figures for screen readers.
 
 import { words } from '../words.ts'
 
@@ -56,7 +56,7 @@ export function Bars({ title, labels, series, show }: BarsProps) {
   )
 }
 
-/** A stacked bar: the values of all series at one position, one above the other. */
+/** A stacked bar: the values of all series at one position, on top of each other. */
 function Column({ at, series, most }: { at: number; series: Series[]; most: number }) {
   let top = height
   return (

@@ -85,7 +85,7 @@ function OverviewParts({ overview }: { overview: Overview }) {
   )
 }
 
-/** Says whether something is wrong, and what. */
+/** The statement whether the service has a problem, and which one. */
 function Verdict({ overview }: { overview: Overview }) {
   const { engine, disk, engine_crashes: crashes, lost_events: lost, errors } = overview
   const ownFaults = errors.filter(({ code }) => faultsOfService.has(code))
@@ -107,7 +107,7 @@ function Verdict({ overview }: { overview: Overview }) {
   )
 }
 
-/** The errors of jobs that are not caused by the recording or by the account. */
+/** The error codes of failures that neither the recording nor the account caused. */
 const faultsOfService = new Set(['INTERNAL_ERROR', 'PROCESSING_ERROR', 'PROCESSING_TIMEOUT', 'BILLING_ERROR'])
 
 function Figures({ overview }: { overview: Overview }) {
@@ -225,7 +225,7 @@ function Accounts({ accounts }: { accounts: Account[] }) {
   )
 }
 
-/** The number of requests in the list before the operator opens the whole list. */
+/** The number of requests that are shown before the operator opens the whole list. */
 const shownAtOnce = 20
 
 function Requests({ requests }: { requests: Request[] }) {

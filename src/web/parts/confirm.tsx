@@ -8,7 +8,10 @@ type Question = { text: string; action: string; answer: (isConfirmed: boolean) =
 
 const question = signal<Question | null>(null)
 
-/** Asks the question about an action that cannot be undone. Returns true if the person presses the button with the label `action`. */
+/**
+ * Asks the person about an action that cannot be undone. Resolves with true if the person presses the button, whose
+ * label is `action`.
+ */
 export function isConfirmed(text: string, action: string): Promise<boolean> {
   return new Promise(resolve => {
     const answer = (isConfirmed: boolean) => {

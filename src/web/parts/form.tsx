@@ -13,7 +13,7 @@ type FieldProps = {
   type?: 'text' | 'email' | 'password' | 'url' | 'number'
   autocomplete?: 'username' | 'current-password' | 'new-password' | 'off'
   required?: boolean
-  /** The field has the focus when the page appears. */
+  /** True if the field has the focus when the page appears. */
   autofocus?: boolean | undefined
   placeholder?: string
   minLength?: number
@@ -92,16 +92,16 @@ export function Check({ label, of: checked }: CheckProps) {
 }
 
 type FormProps = {
-  /** Called when the person submits the form. The message of a thrown error is shown below the fields. */
+  /** Called when the person submits the form. If it throws, the message is shown below the fields. */
   onSend: () => Promise<void>
   button: string
-  /** The button of the main action of a page stands out. */
+  /** True if the button is the main action of the page, so that it stands out. */
   isMain?: boolean
   children: ComponentChildren
   class?: string
 }
 
-/** A form that shows the error of a failed submit. A submit is ignored while another submit is running. */
+/** A form that shows the error of its last submit. While a submit is running, a further submit is ignored. */
 export function Form({ onSend, button, isMain = true, children, class: className = '' }: FormProps) {
   const fault = useSignal('')
   const isBusy = useSignal(false)

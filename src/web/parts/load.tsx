@@ -1,5 +1,4 @@
-// Loads the data of a page. Shows a loading message until the data has arrived, and the error when loading
-// fails.
+// Loads the data of a page. Shows a message while loading, and the error if it fails.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -10,12 +9,12 @@ import { words } from '../words.ts'
 export type Loaded<Value> = {
   value: Signal<Value | null>
   fault: Signal<string>
-  /** True if the server has nothing at the address, so that another try has no sense. */
+  /** True if the server has nothing at the address, so that another attempt cannot succeed. */
   isMissing: Signal<boolean>
   reload: () => Promise<void>
 }
 
-/** Calls `load` when the component appears and whenever one of `inputs` changes. */
+/** Calls `load` when the component appears, and again when one of `inputs` changes. */
 export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly unknown[] = []): Loaded<Value> {
   const value = useSignal<Value | null>(null)
   const fault = useSignal('')

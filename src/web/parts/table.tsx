@@ -10,15 +10,15 @@ export type Row = {
 type TableProps = {
   columns: readonly string[]
   rows: readonly Row[]
-  /** The index of the column that names the row. */
+  /** The index of the column with the name of the row. */
   heading?: number
-  /** The indexes of the columns with numbers. They are aligned at their ends. */
+  /** The indexes of the columns with numbers, which are aligned to the right. */
   numbers?: readonly number[]
 }
 
 /**
- * A table with column headings. On a narrow screen, each row is a card: the cells stand below each other, each with
- * the heading of its column.
+ * A table with column headings. On a narrow screen, each row becomes a card: its cells are one below the other, each
+ * with the heading of its column.
  */
 export function Table({ columns, rows, heading = 0, numbers = [] }: TableProps) {
   const styleOf = (column: number) => (numbers.includes(column) ? 'number' : undefined)

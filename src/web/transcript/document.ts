@@ -1,4 +1,4 @@
-// A transcript in memory: its utterances, and an index of the time of each word and its position in the text.
+// A transcript in memory: its utterances, and an index with the time of each word and its position in the text.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -21,9 +21,7 @@ export type Result = {
   warnings?: string[]
 }
 
-/**
- * The words of all utterances, ordered by time. The arrays are parallel: one index is one word in each array.
- */
+/** The words of all utterances, in order of time. The same index in each of these arrays belongs to the same word. */
 export type WordIndex = {
   starts: Float64Array
   ends: Float64Array
@@ -47,7 +45,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
   }
   let at = 0
   utterances.forEach(({ text, words, start, end, confidence }, owner) => {
-    // An utterance without word times is indexed as one word that spans the whole text.
+    // If an utterance has no word times, its whole text counts as one word.
     if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
     let offset = 0
     for (const word of words) {
@@ -89,9 +87,7 @@ export function firstWordOf({ owners }: WordIndex, utterance: number): number {
   return lastAtMost(owners, utterance - 1) + 1
 }
 
-/**
- * Returns the index of the word that contains the character at the offset `character` of an utterance's text.
- */
+/** Returns the index of the word at the position `character` in the text of an utterance. */
 export function wordAtCharacter(index: WordIndex, utterance: number, character: number): number {
   let word = firstWordOf(index, utterance)
   while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++
@@ -109,15 +105,15 @@ function lastAtMost(sorted: Float64Array | Uint32Array, value: number): number {
   return low - 1
 }
 
-/** A paragraph: utterances of one speaker, from the index `first` up to but not including the index `last`. */
+/** A paragraph: consecutive utterances of one speaker, from the index `first` to before the index `last`. */
 export type Turn = { speaker: string | null; first: number; last: number; isNewSpeaker: boolean }
 
 const paragraphLength = 480
 const pauseSeconds = 2.5
 
 /**
- * Divides the utterances into paragraphs. A new paragraph begins when the speaker changes, after a pause longer
- * than `pauseSeconds`, and when the paragraph would be longer than `paragraphLength` characters.
+ * Divides the utterances into paragraphs. A paragraph ends when the speaker changes, at a pause longer than
+ * `pauseSeconds`, and before it is longer than `paragraphLength` characters.
  */
 export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   const turns: Turn[] = []
@@ -138,9 +134,7 @@ export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   return turns
 }
 
-/**
- * Returns for each speaker the sum of the seconds that the speaker talks. The speaker who talks most is first.
- */
+/** Returns how many seconds each speaker talks. The speaker who talks most is first. */
 export function talkTimes(utterances: readonly Utterance[]): { speaker: string; seconds: number }[] {
   const sums = new Map<string, number>()
   for (const { speaker, start, end } of utterances) {
@@ -152,8 +146,8 @@ export function talkTimes(utterances: readonly Utterance[]): { speaker: string; 
 }
 
 /**
- * Returns the direction of writing: right to left if most letters at the beginning are Hebrew, Arabic or of a related
- * script. The letters decide, because the detected language may be wrong.
+ * Returns the direction of writing. It is right to left if most letters at the start are Hebrew, Arabic or of a
+ * related script. The detected language could be wrong, so the letters determine the direction.
  */
 export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const start = utterances
@@ -165,7 +159,7 @@ export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   return fromRight * 2 > letters ? 'rtl' : 'ltr'
 }
 
-/** Returns the text between two sentences: a space, or nothing in a language that is written without spaces. */
+/** Returns the text between two sentences: a space, or nothing in a language without spaces. */
 export function separatorOf(language: string): string {
   return /^(zh|yue|ja|th|lo|km|my|bo)\b/.test(language) ? '' : ' '
 }

@@ -1,5 +1,5 @@
-// Corrects the text on the page. Each utterance is a separate text field, so that the words of the other
-// utterances keep their times.
+// Lets a person correct the text on the page. Each utterance is a text field of its own, so that the other utterances
+// keep the times of their words.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -77,7 +77,7 @@ function ConflictDialog({ studio, conflict }: { studio: Studio; conflict: Confli
   )
 }
 
-/** Makes each utterance an editable text field. The returned function ends the editing. */
+/** Makes each utterance a text field. Returns a function that ends this. */
 function startEditing(studio: Studio): () => void {
   const { view, edits } = studio
   if (!view) return () => {}
@@ -115,8 +115,8 @@ function input({ edits }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
   const value = span.textContent ?? ''
-  // A field that was emptied contains a <br>, and pasted lines are several nodes. The highlights need exactly
-  // one text node in each utterance, so the nodes are replaced.
+  // A field that was emptied contains a <br>, and pasted lines are several nodes. The highlights require one text
+  // node per utterance, so these nodes are replaced by one.
   if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
     const caret = withoutLines(textBeforeCaret(span)).length
     const text = new Text(withoutLines(value))
@@ -126,7 +126,10 @@ function input({ edits }: Studio, event: Event): void {
   edits.type(Number(span.dataset.at), tidied(value))
 }
 
-/** Shows the text without superfluous spaces. While a person types, each typed space stays, so the caret stays too. */
+/**
+ * Removes superfluous spaces when a person leaves a field. While the person types, they stay, so that the caret does
+ * not move.
+ */
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (span) view?.write(Number(span.dataset.at), edits.textOf(Number(span.dataset.at)))

@@ -1,5 +1,5 @@
-// Edits of a transcript: undo, redo, automatic saving, and conflicts with edits of other people. Edits that the
-// server has not saved are also in the browser's storage, so that a reload or a crash loses no edit.
+// Edits of a transcript: undo, redo, automatic saving, and conflicts with the edits of other people. Edits that are
+// not saved on the server yet are also in the browser's storage, so that a reload or a crash does not lose them.
 
 import { signal } from '@preact/signals'
 import { askTagged, Fault, messageOf } from '../base/net.ts'
@@ -10,26 +10,26 @@ import type { Result, Utterance } from './document.ts'
 
 type Change = { utterance: number; before: string; after: string }
 type Rename = { speaker: string; before: string; after: string }
-/** What one undo reverts: changes of text, or the change of a speaker's name. */
+/** The changes that one undo reverts: changes of text, or one change of a speaker's name. */
 type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 
-/** An utterance that was changed on this page (`mine`) and also on the server by another person (`theirs`). */
+/** An utterance with a change on this page (`mine`) and another change on the server by another person (`theirs`). */
 export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
-/** The maximum number of utterances in one PATCH request. The API refuses more utterances. */
+/** The maximum number of utterances in one request, because the API refuses more. */
 const sentAtOnce = 100
 
 type Listeners = {
-  /** Called when the text of an utterance changes without typing, for example by an undo. */
+  /** Called when the text of an utterance changes without being typed, for example by an undo. */
   onText: (utterance: number, text: string) => void
   /** Called when the times or the positions of words may have changed. */
   onWords: () => void
   onNames: () => void
 }
 
-/** The answer to an edit: the changed utterances, with the words and times that the server computed. */
+/** The answer to an edit: the changed utterances, with new words and times from the server. */
 type Saved = { utterances: ({ index: number } & Utterance)[] }
 
 type Sent = { index: number; text: string }[]
@@ -41,16 +41,19 @@ export class Edits {
   readonly canUndo = signal(false)
   readonly canRedo = signal(false)
   readonly conflicts = signal<Conflict[]>([])
-  /** The names that a person gave to speakers, by the label of the speaker in the transcript. */
+  /** The names that people gave to speakers, by the label of the speaker in the transcript. */
   readonly names = signal<Record<string, string>>({})
   readonly #undo: Step[] = []
   readonly #redo: Step[] = []
-  /** For each utterance with an unsaved edit: the text that the server has. */
+  /** For each utterance with an unsaved edit, its text on the server. */
   readonly #unsaved = new Map<number, string>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
 
-  /** The ETag of the version that the edits are based on. The server refuses an edit of an older version. */
+  /**
+   * The ETag of the transcript that the edits started from. The server refuses an edit if its transcript has another
+   * ETag.
+   */
   #tag: string | null
   readonly jobId: string
 
@@ -63,7 +66,7 @@ export class Edits {
     this.#tag = tag
   }
 
-  /** Restores the unsaved edits of an earlier visit from the browser's storage. */
+  /** Restores the unsaved edits of an earlier visit to the page from the browser's storage. */
   open(): void {
     const kept = stored<Record<string, { text: string; was: string }>>(this.#draftName) ?? {}
     for (const [name, { text, was }] of Object.entries(kept)) {
@@ -86,12 +89,14 @@ export class Edits {
     this.isEditing.value = isEditing
   }
 
-  /** Returns the name of a speaker as the server has it. */
+  /** Returns the name of a speaker, or the label of a speaker without a name. */
   nameOf(speaker: string): string {
     return this.names.value[speaker] ?? speaker
   }
 
-  /** Records the text that a person typed into an utterance. One undo reverts keystrokes in quick succession. */
+  /**
+   * Records the text that a person has typed into an utterance. Keystrokes in quick succession are one step for undo.
+   */
   type(utterance: number, text: string): void {
     const before = this.textOf(utterance)
     if (text === before) return
@@ -107,7 +112,7 @@ export class Edits {
     this.#set(utterance, text)
   }
 
-  /** Changes the texts of several utterances. One undo reverts all of them. */
+  /** Changes the texts of several utterances, as one step for undo. */
   replace(texts: readonly { utterance: number; text: string }[]): void {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
@@ -157,14 +162,14 @@ export class Edits {
     this.listeners.onNames()
   }
 
-  /** Resolves a conflict with the text of this page (`mine`) or of the server (`theirs`). */
+  /** Ends a conflict: keeps the text of this page (`mine`), or that of the server (`theirs`). */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs)
     this.#show(utterance, keeps === 'mine' ? mine : theirs)
   }
 
-  /** Sends the unsaved edits to the server without a delay. Utterances in a conflict are not sent. */
+  /** Sends the unsaved edits to the server at once, except those in a conflict. */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#saving
@@ -195,7 +200,7 @@ export class Edits {
     }
   }
 
-  /** Copies the words and times in the server's answer into the transcript. */
+  /** Copies the words and times from the server's answer into the transcript. */
   #take(sent: Sent, { utterances }: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {
@@ -213,9 +218,8 @@ export class Edits {
   }
 
   /**
-   * Reads the transcript again after the server has refused an edit of an older version. Copies the changes of
-   * other people into this page. Adds a conflict for each utterance that was changed both here and on the
-   * server.
+   * Reads the transcript again, after the server has refused an edit because of its ETag. Takes over the changes of
+   * other people. An utterance that was also changed on this page becomes a conflict.
    */
   async #compare(): Promise<void> {
     const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)

@@ -19,7 +19,7 @@ const text = words.exports
 type Format = 'text' | 'srt' | 'vtt' | 'json'
 
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
-/** The number of characters from the beginning of the file that the preview shows. */
+/** The number of characters in the preview, from the start of the file. */
 const previewLength = 3000
 
 /** The chosen options, as signals that the fields of the dialog change. */
@@ -40,7 +40,7 @@ type Options = ReturnType<typeof useOptions>
 
 export function ExportDialog({ studio }: { studio: Studio }) {
   const options = useOptions(studio)
-  // A click into a field of the dialog ends the selection in the text. The dialog keeps the passage.
+  // A click into a field of the dialog clears the selection in the text, so the dialog keeps the passage itself.
   const selected = useRef(studio.passage.value).current
   const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'
@@ -110,7 +110,9 @@ export function ExportDialog({ studio }: { studio: Studio }) {
 
 type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
 
-/** The content of the file, and the message when the server refuses to write it. The server writes whole files. */
+/**
+ * The content of the file, or a message if the server refuses to write it. The server always writes the whole file.
+ */
 function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
   const preview = useSignal('')
   const fault = useSignal('')
@@ -143,7 +145,9 @@ function PartChoice({ studio, selected, options }: PartChoiceProps) {
   return <Check label={text.onlySelected(showClock(start), showClock(end))} of={options.isPart} />
 }
 
-/** Returns the file with the selected passage, or null for a format that has only whole transcripts. */
+/**
+ * Returns a file with only the selected passage. Returns null for a format that cannot have a part of a transcript.
+ */
 function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value
   if (!view || format === 'json') return null

@@ -133,8 +133,8 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 type Exactness = { isWhole: boolean; isCased: boolean }
 
 /**
- * Returns a pattern that matches the text `asked`, or null when the text is empty. With `isWhole`, the pattern
- * matches only whole words. With `isCased`, the pattern distinguishes upper and lower case.
+ * Returns a pattern that matches the text `asked`, or null if this is empty. With `isWhole`, only whole words match.
+ * With `isCased`, upper and lower case must match.
  */
 function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
@@ -160,8 +160,8 @@ function replaced(
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // The last place is replaced first: a replacement moves only the text behind it, so earlier offsets stay
-  // valid.
+  // A replacement moves all text behind it, so the last place is replaced first, and the offsets of the other places
+  // stay valid.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

@@ -7,13 +7,14 @@ import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript. `tag` is the ETag of the transcript. Each edit changes the ETag. */
+/** A job with its transcript. `tag` is the ETag of the transcript, which changes at each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null
 
 /**
- * Requests a job before the session is known, so that the page opens faster. `readJob` uses the answer once.
+ * Requests a job before the session is known, so that the page opens faster. `readJob` returns this answer at its
+ * first call.
  */
 export function readJobEarly(id: string): void {
   early = { id, job: ask(id, false).catch(() => null) }
@@ -32,7 +33,7 @@ async function ask(id: string, waitsForSignIn: boolean): Promise<WholeJob> {
   return { ...answer, tag }
 }
 
-/** The way back to the list, the name of the job, and a line of facts. */
+/** The head of the page: a link back to the list, the name of the job, and a line of facts. */
 export function JobTitle({ job }: { job: Job }) {
   return (
     <>

@@ -1,24 +1,25 @@
-// Writes a selected passage as text or subtitles. A long sentence is divided into cues of similar length.
+// Writes a selected passage as text or subtitles. A sentence that is too long for one cue is divided into cues of
+// similar length.
 
 import { showClock } from '../base/format.ts'
 import { separatorOf } from './document.ts'
 import type { TranscriptView } from './view.ts'
 
-/** The indexes of the first and the last word of a passage. The last word is part of the passage. */
+/** The indexes of the first and of the last word of a passage. Both words are part of it. */
 export type Passage = { first: number; last: number }
 
 export type PassageOptions = {
   format: 'text' | 'srt' | 'vtt'
   withSpeakers: boolean
-  /** Only for text: each sentence is a paragraph with its time. */
+  /** If true, each sentence is a paragraph with its time. Only text has this option. */
   withTimes: boolean
-  /** The limits of a cue. */
+  /** The maximum length of a cue. */
   maxWords: number
   maxChars: number
   maxSeconds: number
 }
 
-/** Two lines of 42 characters, as is usual for subtitles. */
+/** The usual limits of subtitles: two lines of 42 characters. */
 export const usualSubtitles: PassageOptions = {
   format: 'srt',
   withSpeakers: false,
@@ -28,12 +29,12 @@ export const usualSubtitles: PassageOptions = {
   maxSeconds: 6,
 }
 
-/** A word or a cue. `text` has the punctuation behind the last word. */
+/** A word or a cue. `text` includes the punctuation after its last word. */
 type Timed = { start: number; end: number; text: string }
 
 type Sentence = { speaker: string | null; words: Timed[] }
 
-/** Returns the content of a file with the passage. The times count from the start of the whole recording. */
+/** Returns the content of a file with the passage. Times are counted from the start of the whole recording. */
 export function writePassage(view: TranscriptView, passage: Passage, options: PassageOptions): string {
   const sentences = sentencesOf(view, passage).map(({ speaker, words }) => ({
     name: options.withSpeakers && speaker !== null ? view.options.nameOf(speaker) : null,
@@ -58,7 +59,7 @@ export function writePassage(view: TranscriptView, passage: Passage, options: Pa
 
 type Named = { name: string | null; words: Timed[] }
 
-/** Writes one paragraph for each turn of a speaker, or with times one paragraph for each sentence. */
+/** Writes one paragraph for each turn of a speaker, or, if times are wanted, for each sentence. */
 function writeText(sentences: readonly Named[], { withTimes }: PassageOptions, separator: string): string {
   const paragraphs: { name: string | null; start: number; texts: string[] }[] = []
   for (const { name, words } of sentences) {
@@ -85,7 +86,7 @@ function sentencesOf(view: TranscriptView, { first, last }: Passage): Sentence[]
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text extends to the start of the next word, so that it includes the punctuation behind this word.
+    // The text of a word reaches to the next word, so that it includes the punctuation between the two.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]
     const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''
@@ -97,7 +98,7 @@ function sentencesOf(view: TranscriptView, { first, last }: Passage): Sentence[]
   return [...sentences.values()]
 }
 
-/** Divides the words of a sentence into the smallest number of cues, all of about the same length. */
+/** Divides the words of a sentence into as few cues as possible, all of about the same length. */
 function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
   const length = words.reduce((sum, { text }) => sum + text.length, 0)
   const cues: (Timed & { count: number })[] = []

@@ -24,7 +24,10 @@ export function PlayerBar({ studio }: { studio: Studio }) {
   )
 }
 
-/** Writes the height of the player into `--bar`, so that the styles keep the text and other bars above the player. */
+/**
+ * Keeps the height of the player in the CSS variable `--bar`. With this variable, the styles keep the text and the
+ * other bars above the player.
+ */
 function reserveSpace(bar: HTMLElement): () => void {
   const { style } = document.documentElement
   const resized = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
@@ -83,8 +86,8 @@ export function jump(studio: Studio, seconds: number): void {
 }
 
 /**
- * The waveform. A second waveform in another colour lies on top; it is clipped at the current position, and
- * shows the played part.
+ * The waveform, in two layers. The upper layer has another colour and ends at the current position, so that it shows
+ * the played part.
  */
 function Wave({ studio }: { studio: Studio }) {
   const { player, job } = studio
@@ -155,7 +158,7 @@ function colourOf(canvas: HTMLCanvasElement): string {
   return getComputedStyle(canvas).color
 }
 
-/** Reads the peaks of the waveform from the server. Returns an empty list when the recording was deleted. */
+/** Reads the peaks of the waveform from the server. Returns an empty list if the recording was deleted. */
 async function readPeaks(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(`/v1/transcribe/${id}/peaks`).catch(() => null)
   return new Uint8Array(response?.ok ? await response.arrayBuffer() : [])

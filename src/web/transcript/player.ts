@@ -1,5 +1,5 @@
-// Plays the recording. The state is in signals, so that a control is rendered again only when the state that it
-// shows changes.
+// Plays the recording. Its state is in signals, so that each control is rendered again only when the state that it
+// shows has changed.
 
 import { effect, signal } from '@preact/signals'
 import { isOnline, needsSignIn, request } from '../base/net.ts'
@@ -9,7 +9,7 @@ import type { WordIndex } from './document.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
-/** The player loads the recording again at most so many times after the network broke. */
+/** The maximum number of times that the recording is loaded again after a failure of the network. */
 const reloadsMax = 5
 
 export const speed = storedSignal('speed', 1)
@@ -19,9 +19,12 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /** The reason why the player is silent: the recording was deleted, or the browser cannot play the format. */
+  /**
+   * The reason why nothing can be played: the recording was deleted, or the browser does not support its format.
+   * Otherwise null.
+   */
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
-  /** The position in whole seconds. The value changes once a second, so texts are rendered only once a second. */
+  /** The position in whole seconds. Texts use this value, so that they are rendered only once a second. */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
   #frame = 0
@@ -66,8 +69,7 @@ export class Player {
   }
 
   async play(): Promise<void> {
-    // A browser may refuse to play before the first click on the page. The error is ignored: the player stays
-    // paused.
+    // A browser may refuse to play before the first click on the page. The player then stays paused.
     await this.media?.play().catch(() => null)
   }
 
@@ -77,13 +79,13 @@ export class Player {
     this.#tell(to)
   }
 
-  /** Changes the playback speed by `steps` positions in the list `speeds`. */
+  /** Changes the playback speed to the one that is `steps` further in the list `speeds`. */
   changeSpeed(steps: number): void {
     const at = speeds.indexOf(speed.value) + steps
     speed.value = speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1
   }
 
-  /** Seeks to the next word when the pause after the index `word` is longer than `timing.silenceMs`. */
+  /** Seeks to the next word if the pause after the word `word` is longer than `timing.silenceMs`. */
   skipSilence({ starts, ends }: WordIndex, word: number): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return
     const next = starts[word + 1]
@@ -117,9 +119,7 @@ export class Player {
     this.onTime(seconds)
   }
 
-  /**
-   * Finds the reason of an error. After a break of the network or the end of the session, loads the recording again.
-   */
+  /** Finds the cause of an error. If the network failed or the session ended, loads the recording again. */
   async #explain(): Promise<void> {
     const { media, position } = this
     const isBroken = media?.error?.code === MediaError.MEDIA_ERR_NETWORK

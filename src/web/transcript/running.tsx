@@ -1,4 +1,4 @@
-// The page of a job that has not ended: its progress, and the utterances that are recognised so far.
+// The page of a job that has not ended: its progress, and the utterances that are recognised up to now.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -65,10 +65,10 @@ export function Running({ job: first, onEnd }: RunningProps) {
 type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
 
 /**
- * Receives the events of a job until the returned function is called. The stream is closed while the page is
- * hidden, because a browser allows few connections to one server. EventSource reconnects after an interruption. It
- * gives up when the server refuses the stream, for example after the end of the session. The page then reads the job,
- * which waits for a new sign-in, and opens the stream again.
+ * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
+ * because a browser allows only a few connections to a server. EventSource reconnects by itself after an
+ * interruption, but not if the server refuses the stream, for example after the end of the session. In this case, a
+ * request for the job waits for the sign-in, and the stream is opened again after it.
  */
 function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null
@@ -110,9 +110,7 @@ function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] 
   return 'utterances' in data ? data.utterances : [data]
 }
 
-/**
- * Merges two lists of utterances by time. An added utterance replaces a known utterance with the same start.
- */
+/** Merges two lists of utterances by time. If both have an utterance with the same start, the added one is used. */
 function merged(known: Utterance[], added: Utterance[]): Utterance[] {
   const starts = new Set(added.map(({ start }) => start))
   return [...known.filter(({ start }) => !starts.has(start)), ...added].toSorted((a, b) => a.start - b.start)

@@ -1,4 +1,5 @@
-// The menu of a selected passage. Its buttons play the passage, copy its text, copy a link, or save subtitles.
+// The menu for a selected passage. Its buttons play the passage, copy its text, copy a link to it, or save it as
+// subtitles.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -81,7 +82,10 @@ function saveSubtitles(studio: Studio, passage: Passage): void {
   saveFile(`${passageName(studio, passage)}.srt`, writePassage(studio.view, passage, usualSubtitles))
 }
 
-/** Returns the name of a file with a passage, without its extension: the name of the job, and the start. */
+/**
+ * Returns the name for a file with a passage, without the extension: the name of the job and the start of the
+ * passage.
+ */
 export function passageName(studio: Studio, passage: Passage): string {
   const { start } = timesOf(studio, passage)
   return `${baseNameOf(studio.job)} ${showClock(start).replaceAll(':', '-')}`

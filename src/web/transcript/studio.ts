@@ -1,4 +1,4 @@
-// The state that the components of the transcript page share: the text, the player, the edits and the switches.
+// The state that all components of the transcript page share: the text, the player, the edits and the switches.
 
 import { signal } from '@preact/signals'
 import { showClock, showSpeaker } from '../base/format.ts'
@@ -23,22 +23,28 @@ export class Studio {
   readonly isFollowing = signal(true)
   readonly isFinding = signal(false)
   readonly showsDoubt = signal(false)
-  /** The places of the doubtful words, while they are marked. */
+  /** The places of the doubtful words. Empty if they are not marked. */
   readonly doubtful = signal<Place[]>([])
-  /** False while the sentence that is spoken is outside the window. */
+  /** False if the sentence that is being spoken is outside the window. */
   readonly isSpokenVisible = signal(true)
   /** The passage that the reader has selected. */
   readonly passage = signal<Passage | null>(null)
-  /** The label of a speaker whose name a person wants to change. The list of speakers moves the focus to its field. */
+  /**
+   * The label of the speaker whose name a person wants to change. The list of speakers then sets the focus to the
+   * field of this name.
+   */
   readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)
   /** The address of the subtitle file for the video. Null when the subtitles are off. */
   readonly subtitles = signal<string | null>(null)
-  /** Called with the position in seconds, at each frame while the recording plays and after each seek. */
+  /** Called with the position in seconds: at each frame of the playback, and after each seek. */
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
-  /** Watches the sentence that is spoken. The margins are the header and the player. */
+  /**
+   * Observes whether the sentence that is being spoken is visible. The margins are the areas below the header and the
+   * player.
+   */
   readonly #watcher = new IntersectionObserver(
     entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
     { rootMargin: '-56px 0px -112px' },
@@ -64,7 +70,8 @@ export class Studio {
   }
 
   /**
-   * Returns the number of a speaker's colour, from 0 to 7. The eight speakers who talk most have different colours.
+   * Returns the number of a speaker's colour, from 0 to 7. The eight speakers who talk most all have different
+   * colours.
    */
   colourOf(speaker: string): number {
     return Math.max(0, this.#speakers.indexOf(speaker)) % colours
@@ -90,7 +97,7 @@ export class Studio {
       },
     })
     this.edits.open()
-    // The page scrolls with the spoken word until the reader scrolls.
+    // The page scrolls along with the spoken words, until the reader scrolls.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.#setFollowing(false)
@@ -123,7 +130,10 @@ export class Studio {
     this.goTo(this.player.position)
   }
 
-  /** Plays from the clicked word, or renames the clicked speaker. A click that ends a selection of text is ignored. */
+  /**
+   * Plays from the clicked word, or lets the person rename the clicked speaker. A click at the end of selecting text
+   * is ignored.
+   */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
     const time = event.target.closest<HTMLElement>('.time')
@@ -146,7 +156,10 @@ export class Studio {
     this.edits.setEditing(!this.edits.isEditing.value)
   }
 
-  /** Opens or closes the search. The search and the doubtful words share one place on the page. */
+  /**
+   * Opens or closes the search field. It has the same place on the page as the bar of doubtful words, so only one of
+   * the two is open.
+   */
   setFinding(isFinding: boolean): void {
     if (isFinding) this.setDoubt(false)
     this.isFinding.value = isFinding
@@ -158,7 +171,7 @@ export class Studio {
     this.#markDoubt()
   }
 
-  /** Highlights a place as the current one and scrolls to it. Without a place, removes the highlight. */
+  /** Highlights a place as the current one, and scrolls to it. If `place` is undefined, removes the highlight. */
   showPlace(place: Place | undefined): void {
     this.view?.light('current', place ? [place] : [])
     if (!place) return
@@ -166,7 +179,7 @@ export class Studio {
     this.view?.reveal(place.utterance)
   }
 
-  /** Closes what is open beside the text: editing first, then the search, then the marks of doubtful words. */
+  /** Ends one mode of the page: editing, or else the search, or else the marks of doubtful words. */
   leave(): void {
     if (this.edits.isEditing.value) this.edits.setEditing(false)
     else if (this.isFinding.value) this.setFinding(false)
@@ -183,9 +196,7 @@ export class Studio {
     copy(this.textOf(0, this.result.utterances.length, options), words.transcript.textCopied)
   }
 
-  /**
-   * Returns the text of the utterances from `first` up to but not including `last`, a paragraph for each turn.
-   */
+  /** Returns the text of the utterances from `first` to before `last`, with one paragraph for each turn. */
   textOf(first: number, last: number, { withTimes }: { withTimes: boolean }): string {
     const { utterances } = this.result
     return turnsOf(utterances.slice(first, last))
@@ -204,7 +215,7 @@ export class Studio {
     if (word !== undefined && this.view) this.player.skipSilence(this.view.index, word)
   }
 
-  /** While the page follows, the spoken sentence is in the window, so that the sentence is not watched. */
+  /** While the page scrolls along, the spoken sentence is always visible, so it need not be observed. */
   #watchSentence(): void {
     this.#watcher.disconnect()
     if (this.#sentence) this.#watcher.observe(this.#sentence)
@@ -243,7 +254,8 @@ export class Studio {
 }
 
 export function copy(value: string, message: string): void {
-  // `navigator.clipboard` is undefined on a page without https, except on localhost. A browser can also refuse to copy.
+  // `navigator.clipboard` exists only on a page with https or from localhost, and the browser may still refuse to
+  // copy.
   const copied = navigator.clipboard?.writeText(value) ?? Promise.reject()
   copied.then(
     () => tell(message),

@@ -29,7 +29,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const { player, isFollowing } = studio
   const subtitles = studio.subtitles.value
 
-  // A layout effect runs before the browser paints, so that the text is on the page before the first click.
+  // A layout effect, which runs before the browser paints: the text must be on the page before a person can click.
   useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)
@@ -111,7 +111,7 @@ function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTML
 
 function Tools({ studio }: { studio: Studio }) {
   const { edits } = studio
-  /** On a narrow screen, the first tools are shown with a button for the others. */
+  /** On a narrow screen, only some tools are shown, with a button that shows the others. */
   const showsAll = useSignal(false)
   return (
     <div class={showsAll.value ? 'tools all' : 'tools'} role="toolbar" aria-label={text.tools}>
@@ -158,7 +158,7 @@ type ToolProps = { icon: IconName; label: string; isOn?: boolean; onUse: () => v
 
 function Tool({ icon, label, isOn, onUse }: ToolProps) {
   return (
-    // Without the default action of the press, the selected passage stays selected.
+    // The default action of pressing the button would clear the selection, so it is prevented.
     <button
       type="button"
       class="quiet tool"

@@ -1,6 +1,6 @@
 // Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom
-// Highlight API, which needs no element for a word. Therefore a transcript of ten hours stays fast, and the
-// browser's search, the selection of text and screen readers work as in any text.
+// Highlight API, so that a word needs no element of its own. A transcript of ten hours therefore stays fast. The
+// browser's search, the selection of text, and screen readers work as in any text.
 
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
@@ -31,7 +31,7 @@ export type ViewOptions = {
 
 export class TranscriptView {
   index: WordIndex
-  /** True if the page scrolls with the spoken word. The value becomes false when the reader scrolls. */
+  /** True while the page scrolls along with the spoken words. It becomes false when the reader scrolls. */
   follows = true
   readonly spans: HTMLElement[] = []
   readonly #turns: { turn: Turn; row: HTMLElement; name: HTMLElement | null }[] = []
@@ -76,9 +76,7 @@ export class TranscriptView {
     return word
   }
 
-  /**
-   * Scrolls to an utterance. With `calmly`, does not scroll when the utterance is in the middle of the window.
-   */
+  /** Scrolls to an utterance. With `calmly`, does nothing if the utterance is already in the middle of the window. */
   reveal(utterance: number, { calmly = false }: { calmly?: boolean } = {}): void {
     const span = this.spans[utterance]
     if (!span) return
@@ -88,7 +86,7 @@ export class TranscriptView {
     span.scrollIntoView({ block: 'center', behavior })
   }
 
-  /** Highlights places. The style sheet defines the look of each highlight by `::highlight(name)`. */
+  /** Highlights places. The name selects the look, which the style sheet defines by `::highlight(name)`. */
   light(name: string, places: Iterable<Place>): void {
     CSS.highlights.set(name, new Highlight(...[...places].map(place => this.rangeOf(place))))
   }
@@ -133,13 +131,13 @@ export class TranscriptView {
     if (span && span.textContent !== text) span.replaceChildren(new Text(text))
   }
 
-  /** Rebuilds the index of the words. Must be called after texts or times have changed. */
+  /** Makes the index of the words again. Must be called after a change of texts or times. */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1
   }
 
-  /** Updates the shown names. Must be called after the name of a speaker has changed. */
+  /** Shows the names again. Must be called after a change of a speaker's name. */
   rename(): void {
     for (const { turn, name } of this.#turns) {
       if (name && turn.speaker !== null) name.textContent = this.options.nameOf(turn.speaker)
@@ -199,7 +197,7 @@ export class TranscriptView {
 }
 
 /**
- * Returns the text position at a point of the window. Older versions of Safari have only caretRangeFromPoint.
+ * Returns the position in the text at a point of the window. Older versions of Safari have only caretRangeFromPoint.
  */
 function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ('caretPositionFromPoint' in document) {

@@ -9,8 +9,8 @@ const laneHeight = 4
 export type WaveColours = { bar: string; speakers: string[] }
 
 /**
- * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms.
- * An empty list is drawn as a flat line.
+ * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms. If it
+ * is empty, a flat line is drawn.
  */
 export function drawWave(
   canvas: HTMLCanvasElement,
@@ -50,9 +50,7 @@ export function drawSpeakers(
   }
 }
 
-/**
- * Sets the resolution of the canvas to the pixels of the screen. Returns the size of the canvas in CSS pixels.
- */
+/** Sets the resolution of the canvas to the pixels of the screen. Returns the size of the canvas in CSS pixels. */
 function prepare(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas
   canvas.width = width * devicePixelRatio
