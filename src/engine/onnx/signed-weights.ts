@@ -5,13 +5,13 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fieldHeader, number, field as numbered, types } from './graph.ts'
+import { fieldHeader, number, types } from './graph.ts'
 import type { Runtime } from './runtime.ts'
 import { type Device, openSession, type Session } from './session.ts'
 import { fieldsOf, numbersOf, type Operation, readModel, text, walk } from './weights.ts'
 
 /** The numbers of the fields of an ONNX file that this file reads and writes. */
-const fields = { graph: 7, initializer: 5, dims: 1, type: 2, integers: 5, name: 8, raw: 9 } as const
+const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9 } as const
 /** The inputs of MatMulInteger: the matrix, and its zero point. */
 const inputs = { matrix: 1, zero: 3 } as const
 /** The difference between the same value as an unsigned byte and as a signed byte. */
@@ -36,7 +36,11 @@ function hasVnni(): boolean {
 /** A part of the new file. `flips` is true for bytes that change from unsigned to signed. */
 type Part = { bytes: Uint8Array; flips: boolean }
 
-/** Returns the model with signed weights. Returns the model itself if its weights cannot be changed. */
+/**
+ * Returns the model with signed weights. The memory of the model is used again, because a large model is hundreds of
+ * megabytes: a changed field is never longer than before, so each part moves to the left or stays. Returns the model
+ * itself if its weights cannot be changed.
+ */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
   if (names.size === 0) return model
@@ -46,15 +50,14 @@ export function withSignedWeights(model: Uint8Array): Uint8Array {
     const inner = graphParts(value, names)
     return parts.push(keep(fieldHeader(id, lengthOf(inner))), ...inner)
   })
-  const result = new Uint8Array(lengthOf(parts))
   let at = 0
   for (const { bytes, flips } of parts) {
-    result.set(bytes, at)
+    model.set(bytes, at)
     const end = at + bytes.length
-    if (flips) for (let index = at; index < end; index++) result[index]! ^= shift
+    if (flips) for (let index = at; index < end; index++) model[index]! ^= shift
     at = end
   }
-  return result
+  return model.subarray(0, at)
 }
 
 function keep(bytes: Uint8Array): Part {
@@ -108,16 +111,20 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
   return parts
 }
 
-/** Returns the tensor as signed bytes. The content of a small tensor may be a list of integers. */
+/**
+ * Returns the tensor as signed bytes. A small tensor may have its content as a list of integers, which becomes bytes as
+ * well.
+ */
 function tensorParts(tensor: Uint8Array): Part[] {
-  const name = fieldsOf(tensor, fields.name)[0] ?? new Uint8Array(0)
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))
-  const raw = fieldsOf(tensor, fields.raw)[0] ?? listed
-  return [
-    ...numbersOf(tensor, fields.dims).map(size => keep(number(fields.dims, size))),
-    keep(number(fields.type, types.int8)),
-    keep(numbered(fields.name, name)),
-    keep(fieldHeader(fields.raw, raw.length)),
-    { bytes: raw, flips: true },
-  ]
+  const parts: Part[] = []
+  const addBytes = (bytes: Uint8Array) =>
+    parts.push(keep(fieldHeader(fields.raw, bytes.length)), { bytes, flips: true })
+  walk(tensor, (id, value, field) => {
+    if (id === fields.type) parts.push(keep(number(fields.type, types.int8)))
+    else if (id === fields.raw && typeof value !== 'number') addBytes(value)
+    else if (id !== fields.integers) parts.push(keep(field))
+  })
+  if (listed.length > 0) addBytes(listed)
+  return parts
 }

@@ -41,7 +41,7 @@ const typesOf = (model: Uint8Array) =>
 
 test('a model gives the same numbers, to the bit, with signed instead of unsigned weights', () => {
   const unsigned = product(asBytes)
-  const signed = withSignedWeights(unsigned)
+  const signed = withSignedWeights(new Uint8Array(unsigned))
   expect(typesOf(unsigned)).toEqual([2, 2])
   expect(typesOf(signed)).toEqual([3, 3])
   expect(run(unsigned).some(value => Math.abs(value) > 1)).toBe(true)
@@ -51,7 +51,7 @@ test('a model gives the same numbers, to the bit, with signed instead of unsigne
 test('a zero point that is stored as a list of integers is converted as well', () => {
   const tensorFields = [number(2, uint8), field(5, Uint8Array.of(131, 1)), field(8, Buffer.from('zero'))]
   const unsigned = Buffer.concat([product(() => 'zero'), field(7, field(5, Buffer.concat(tensorFields)))])
-  const signed = withSignedWeights(unsigned)
+  const signed = withSignedWeights(new Uint8Array(unsigned))
   expect(typesOf(signed)).toEqual([3, 3])
   expect(run(signed)).toEqual(run(product(asBytes)))
   expect(run(unsigned)).toEqual(run(signed))
