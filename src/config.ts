@@ -1,5 +1,6 @@
 // The settings of the program. Each setting has an environment variable, a default, a parser and a line of help. The
 // command-line flags, --help and docs/settings.md are generated from `settings`.
+//
 // Four variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
 // STENO_ENV_FILE, because only commands use them. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, whose names come from
 // the hub's own tools.

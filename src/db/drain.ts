@@ -1,5 +1,6 @@
 // Moves the write-ahead log into the database file, and waits for the disk outside the event loop. SQLite itself
 // would flush both files on the event loop, which takes 4 to 20 ms.
+//
 // SQLite overwrites no part of the log that a reader may need, and moves nothing that is newer than the start of the
 // reader. So a reader stays open until the database file is flushed. After a power cut before that, the log is still
 // complete.

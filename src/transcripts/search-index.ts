@@ -1,5 +1,6 @@
 // Writes the search index of utterances, which has one row for each utterance. A write blocks the event loop, so each
 // transaction writes only a small piece of the index.
+//
 // When a row is deleted, FTS5 only marks it as deleted. The words of the row stay in the file until a merge rewrites
 // their segment of the index. A purge therefore merges all segments into one. The table `unpurged` lists the deleted
 // transcripts that need a purge.

@@ -1,5 +1,6 @@
 // Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
 // answer requests between them. The last transaction, which completes the job, is then short.
+//
 // The row of such a transcript has no head, as if the transcript were deleted, so no reader finds the utterances. If
 // the job ends without a transcript, the indexer removes these utterances in the same way as those of a deleted
 // transcript.

@@ -1,5 +1,6 @@
 // A CTC model in the file layout of sherpa-onnx's export of Omnilingual ASR. Its input is raw samples. Its output is
 // the scores of all tokens for each frame of 20 ms.
+//
 // Windows are not batched. In a batch, shorter windows would be padded to the length of the longest one. The model
 // has no input for the length without padding, so padding would change the result.
 

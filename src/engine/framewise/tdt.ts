@@ -1,5 +1,6 @@
 // A token-and-duration transducer (TDT) in the file layout of onnx-asr, such as Parakeet v3. A frame has 80 ms. For a
 // frame, the decoder predicts a token and its duration, which is the number of frames to the frame of the next token.
+//
 // The encoder reads one window at a time. The decoder works on a batch: one call predicts the next token of every
 // window of a block. Durations differ, so each window has its own current frame.
 

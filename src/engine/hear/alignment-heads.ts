@@ -35,6 +35,7 @@ const headsMax = 24
 /**
  * Returns the published heads for a decoder of these dimensions. If none are published, returns heads from the upper
  * half of the layers, as openai/whisper does.
+ *
  * The published heads are not better for every model: with Whisper base, on clips with known word times, 93 % of the
  * word starts are within 0.2 s of the known start. With all heads of the upper half, 98 % are.
  */

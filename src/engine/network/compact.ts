@@ -1,7 +1,9 @@
 // Converts a Whisper model to the compact form: quantises its float matrices to 8 bits.
+//
 // The encoder and the decoder have different layouts. Each layout is the fastest one for ONNX Runtime on a CPU. In
 // the encoder, a matrix is inputs × outputs with one scale per output (MatMulInteger). In the decoder, a matrix is
 // outputs × inputs with one scale per block of 64 inputs (MatMulNBits).
+//
 // The activations are quantised to 8 bits too, with one scale per row of activations. The output of the encoder then
 // has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an error of 21 %.
 

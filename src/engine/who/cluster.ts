@@ -1,8 +1,10 @@
 // Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
 // in blocks, and then the clusters of all blocks are clustered. A recording of ten hours therefore needs no distance
 // matrix of all pairs of embeddings.
+//
 // The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So the
 // centroid and the size describe a cluster completely, and clustering in blocks loses no information.
+//
 // pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings of one
 // voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
 // scripts/bench/diarize.ts).
