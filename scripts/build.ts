@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
-/** The compression level of Zstandard. Level 19 takes eight times as long, and saves only 1.5 MB of 15 MB. */
+/** The compression level of Zstandard. Level 19 would take eight times as long, and save only 1.5 of 15 MB. */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
 for (const name of cppNames)
@@ -35,7 +35,10 @@ const hasher = new Bun.CryptoHasher('sha256')
 for (const [path, source] of contents) hasher.update(path).update(readFileSync(source))
 const hash = hasher.digest('hex').slice(0, 16)
 
-/** A plugin that replaces embedded.ts, whose list is null in a checkout, with the list of the embedded files. */
+/**
+ * A plugin that replaces embedded.ts. In a checkout, the list in this file is null. In the program, it is the list of
+ * the embedded files.
+ */
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
@@ -54,7 +57,10 @@ const embed: BunPlugin = {
   },
 }
 
-/** A plugin that replaces page-files.ts, whose list is null in a checkout, with the bundled web app. */
+/**
+ * A plugin that replaces page-files.ts. In a checkout, the list in this file is null. In the program, it is the
+ * bundled web app.
+ */
 const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 const embedPage: BunPlugin = {
   name: 'embed the page',
@@ -77,10 +83,9 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
-  // Code that is imported when it is first used stays out of the memory until then.
+  // Code that is imported at its first use is not loaded into memory before that.
   splitting: true,
-  // The names of classes must not be shortened, because Elysia identifies its schema errors by their class
-  // names.
+  // The names of classes must not be shortened, because Elysia recognises its schema errors by them.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
@@ -99,8 +104,8 @@ if (!success) {
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the path of the file that is embedded for the carried file at `path`. Native code is compressed, to about a
- * third of its size. Weights are not compressed, because compression does not make them smaller.
+ * Returns the path of the file to embed for the carried file at `path`. Native code is compressed to about a third of
+ * its size. Weights are not compressed, because that hardly makes them smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source
@@ -109,7 +114,7 @@ function embeddedFile(path: string, source: string): string {
   const compressed = join(folder, `${basename(path)}.zst`)
   if (existsSync(compressed)) return compressed
   mkdirSync(folder, { recursive: true })
-  // The file is written as a draft and renamed, because a second build may read the file at the same time.
+  // The file is written as a draft and renamed, because another build may read it at the same time.
   const draft = `${compressed}.${process.pid}`
   writeFileSync(draft, Bun.zstdCompressSync(bytes, { level: zstdLevel }))
   renameSync(draft, compressed)

@@ -1,9 +1,9 @@
-// Generates clients in two more languages and tools from the API's document, compiles them, and runs one whole job with
-// each: `bun scripts/clients.ts CLIP`. STENO_TEST_PROGRAM may name a built program. A tool that is missing is skipped
-// with a message.
+// Generates clients for two more languages or tools from the API's document, compiles them, and runs one whole job
+// with each: `bun scripts/clients.ts CLIP`. STENO_TEST_PROGRAM may name a built program. If a tool is missing, its
+// client is skipped with a message.
 //
-// STENO_TEST_OPENAPI_PYTHON names a Python with the package openapi-python-client. STENO_TEST_OPENAPI_JAR names the file
-// openapi-generator-cli.jar, which needs Java.
+// STENO_TEST_OPENAPI_PYTHON names a Python with the package openapi-python-client. STENO_TEST_OPENAPI_JAR names the
+// file openapi-generator-cli.jar, which needs Java.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

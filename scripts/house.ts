@@ -1,7 +1,7 @@
-// Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table.
-// Without an argument, the script measures the checkout that contains this script.
+// Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table. Without
+// an argument, measures the checkout of this script.
 //
-//     bun scripts/house.ts [CHECKOUT]
+// bun scripts/house.ts [CHECKOUT]
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,7 +19,7 @@ const program = ts.createProgram(
   options,
 )
 const checker = program.getTypeChecker()
-/** The files of `sources`, with the syntax trees of the type checker. */
+/** The files of `sources`, with syntax trees that also have types. */
 const files = sources.map(file => ({
   ...file,
   tree: program.getSourceFile(join(root, file.path)) ?? file.tree,
@@ -74,8 +74,8 @@ function lineAt(node: ts.Node, position: number): number {
 }
 
 /**
- * Counts the lines of code and the lines of comments. A line with a token is code. Any other line is a
- * comment, unless it is empty.
+ * Counts the lines of code and the lines of comments. A line with at least one token is code. Any other line that is
+ * not empty is a comment.
  */
 function linesOf({ tree, text }: SourceFile): { code: number; comment: number } {
   const coded = new Set<number>()
@@ -93,8 +93,8 @@ function linesOf({ tree, text }: SourceFile): { code: number; comment: number } 
 }
 
 /**
- * Returns the nesting depth of the control blocks in a function. A named inner function is not included,
- * because it is measured separately.
+ * Returns the nesting depth of the control blocks in a function. A named function inside it is left out, because it
+ * is measured by itself.
  */
 function depthOf(node: ts.Node): number {
   const inner = node
@@ -119,7 +119,7 @@ function isInLoop(node: ts.Node): boolean {
   return ts.findAncestor(node, parent => ts.isIterationStatement(parent, false)) !== undefined
 }
 
-/** Returns true if the node reads an element of a typed array. */
+/** Returns true if the node is an access to an element of a typed array. */
 function isTypedRead(node: ts.Node): boolean {
   if (!ts.isElementAccessExpression(node)) return false
   const name = checker.getTypeAtLocation(node.expression).getSymbol()?.getName() ?? ''

@@ -1,8 +1,8 @@
-// Makes a release in dist/release: the program for each target, its signature, its bill of materials, checksums, a
-// provenance statement and the changes since the last tag. Each program is built twice, in two fresh clones in two
-// folders; the release fails if one byte differs.
+// Makes a release in dist/release: for each target the program, its signature and its bill of materials, and also
+// checksums, a provenance statement, and the changes since the last tag. Each program is built twice, in fresh clones
+// in two folders. If one byte of the two differs, the release fails.
 //
-//     STENO_SIGNING_KEY=/path/key.pem make release
+// STENO_SIGNING_KEY=/path/key.pem make release
 //
 // The key is an Ed25519 key: openssl genpkey -algorithm ed25519 -out key.pem
 
@@ -49,7 +49,7 @@ try {
 writeRest()
 tryUpgrade()
 
-/** Builds every target in a fresh clone of the commit. Returns the folder of the programs. */
+/** Builds the program for every target in a fresh clone of the commit. Returns the folder with the programs. */
 function buildIn(name: string): string {
   const clone = join(work, name, 'steno')
   mkdirSync(join(work, name))
@@ -80,7 +80,9 @@ function writeRest(): void {
   writeFileSync(join(folder, 'provenance.json'), `${JSON.stringify(provenanceOf(programs), null, 2)}\n`)
 }
 
-/** Returns an in-toto statement with a SLSA provenance 1 predicate: the programs, their sources, and the build. */
+/**
+ * Returns an in-toto statement with a SLSA provenance 1 predicate, about the programs, their sources, and the build.
+ */
 function provenanceOf(programs: string[]) {
   const { ffmpeg } = JSON.parse(readFileSync(join(root, 'native/built.json'), 'utf8'))
   return {
@@ -117,7 +119,7 @@ function changes(): string {
   return `# steno ${steno.version}\n\n${last ? `Changes since ${last}` : 'All changes'}, up to ${commit}.\n\n${list}\n`
 }
 
-/** Upgrades the built program with its own release. Checks that the upgrade refuses a truncated file. */
+/** Upgrades the built program to its own release. Then checks that the upgrade refuses a truncated file. */
 function tryUpgrade(): void {
   const own = `steno-linux-${process.arch}`
   const place = mkdtempSync(join(tmpdir(), 'steno-upgrade-'))

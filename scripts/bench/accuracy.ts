@@ -1,8 +1,6 @@
-// Counts the word errors of every clip with a reference text, and checks the detected language and the word
-// times.
-// Compares steno with the transformers.js pipeline. Both programs use the same weights.
-// steno detects the language. The transformers.js pipeline cannot detect the language, so this benchmark passes the
-// correct language to the pipeline.
+// Counts the word errors of every clip with a reference text, and checks the detected language and the word times.
+// Compares steno with the pipeline of transformers.js, with the same weights. steno detects the language. The
+// pipeline of transformers.js cannot detect it, so it is given the correct language.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the pocket model.
 // STENO_BENCH_SAY=1: prints every text to stderr.
@@ -29,16 +27,16 @@ const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
 /**
- * A clip with its reference `truth`. The benchmark prints one sum for each `group` of clips, `short` or
- * `long`. `path` is a file of raw samples.
+ * A clip with its reference `truth`. `group` is `short` or `long`; the benchmark prints one sum for each group.
+ * `path` is a file of raw samples.
  */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
 /**
- * The result of one program for one clip. `errors` counts the word errors among `of` reference words.
- * `paired` counts the words whose time is compared with the reference. `near` counts those paired words whose
- * time differs from the reference by at most 0.2 s. `language` is the detected language; null means that no language
- * was detected.
+ * The result of one program for one clip. `errors` is the number of word errors in `of` reference words. `paired` is
+ * the number of words that were recognised correctly, so that their times can be compared with the reference. `near`
+ * is the number of paired words whose time differs from the reference by at most 0.2 s. `language` is the detected
+ * language, or null if none was detected.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

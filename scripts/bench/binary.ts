@@ -1,5 +1,6 @@
-// Measures the built program from its start to the transcript of a clip of ten seconds. The first start runs
-// in an empty folder and unpacks the carried files. The next start finds these files unpacked.
+// Measures how long the built program needs from its start to the transcript of a clip of ten seconds. The first
+// start is in an empty folder, so that the program must unpack the carried files. At the next start, they are already
+// unpacked.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

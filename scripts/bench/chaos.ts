@@ -1,9 +1,7 @@
-// Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its
-// database is locked, its clock is set.
-// Afterwards the benchmark checks that every accepted job has ended once, and that no money and no event is
-// lost.
-// STENO_BENCH_KILLS sets the number of kills. The full disk needs root, because the benchmark mounts a small
-// file system.
+// Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its database is
+// locked, its clock is set. At the end, the benchmark checks that every accepted job has ended exactly once, and that
+// no money and no event was lost. STENO_BENCH_KILLS sets the number of kills. Filling the disk needs root, because
+// the benchmark mounts a small file system.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
@@ -29,13 +27,13 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of each state of a job. It is shorter than `suspendMs`, so a job fails if the server counts
- * suspended time.
+ * The timeout of each state of a job. It is shorter than `suspendMs`: if the server counted the time for which it was
+ * suspended, jobs would fail.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000
 const faultMs = 1500
-/** After the last fault, all jobs must have ended within this time. */
+/** The maximum time, in milliseconds, from the last fault to the end of all jobs. */
 const endsWithinMs = 90_000
 
 type Room = { mount: string | null; folder: string; dataDir: string; key: string; random: Random }
@@ -148,7 +146,7 @@ const faults: Record<Fault, (server: Server, room: Room) => Promise<void>> = {
   },
 }
 
-/** Writes until the disk is full. Large writes come first, then small writes. */
+/** Writes until the disk is full: large blocks first, then small ones for the rest of the space. */
 function fillDisk(file: number): void {
   for (const bytes of [2 ** 20, 2 ** 12]) {
     try {
@@ -167,10 +165,10 @@ class Server {
   #clockStepMs = 0
   #starts = 0
   url = ''
-  /** Maps each state to the number of jobs that a kill interrupted in this state. */
+  /** For each state, the number of jobs that a kill interrupted in this state. */
   readonly interrupted = new Map<string, number>()
   worstHealthMs = 0
-  /** The number of exits that no fault caused. */
+  /** The number of times that the server exited although no fault killed it. */
   crashes = 0
 
   constructor(room: Room) {
@@ -201,7 +199,7 @@ class Server {
     this.#child = child
     void this.#restartAfterCrash(child)
     const { value } = await child.stdout.getReader().read()
-    // Without output the server did not start. The exit counts as a crash, and the server is started again.
+    // If there is no output, the server did not start. Its exit counts as a crash, and it is started again.
     if (value) this.url = new TextDecoder().decode(value).trim()
   }
 
@@ -243,7 +241,7 @@ class Server {
   }
 }
 
-/** Starts a server that receives webhooks, and that serves a media file after a random delay. */
+/** Starts a server that receives the webhooks, and that serves a media file after a random delay. */
 function startOrigin(received: Received[], random: Random) {
   const server = Bun.serve({
     port: 0,
@@ -315,7 +313,7 @@ type Row = {
   releases: number
 }
 
-/** Counts the results. Each count below the row `must be 0:` is an error of the server if it is not 0. */
+/** Counts the results. A count below the row `must be 0:` that is not 0 shows an error of the server. */
 function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Received[]): string[][] {
   const jobs = readAll<Row>(
     room,
@@ -329,7 +327,7 @@ function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Re
   const count = (matches: (job: Row) => boolean) => `${jobs.filter(matches).length}`
   const isCompleted = ({ state }: Row) => state === 'completed'
   const failed = jobs.filter(job => job.state === 'failed' && !cancelled.has(job.id))
-  // A download to a full disk fails with INTERNAL_ERROR. Its job is not charged.
+  // A download to a full disk fails with INTERNAL_ERROR, which is right. The job is not charged.
   const noRoom = failed.filter(job => job.sourceUrl !== null && job.errorCode === 'INTERNAL_ERROR')
   const strange = failed.filter(job => !noRoom.includes(job))
   return [

@@ -1,7 +1,7 @@
-// Measures only the clustering of voices, on the embeddings of a real meeting with four speakers.
-// A published model made the embeddings: one x-vector of 1.44 s every 0.24 s. Their published PLDA model projects them.
-// The row `oracle` uses no clustering: each embedding is assigned to the speaker who talks for most of its span. So the
-// error in this row is the error of all other steps. The collar is 0.25 s, and overlapping speech is scored.
+// Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
+// x-vectors of a published model, one of 1.44 s every 0.24 s, and its published PLDA model projects them. In the row
+// `oracle`, each embedding is assigned to the speaker who talks for most of its span. Its error is therefore that of
+// all steps except the clustering. The collar is 0.25 s, and overlapping speech is scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx.ts'
@@ -11,9 +11,15 @@ import { readMeeting, segmentsOf } from './support/meeting.ts'
 
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
-/** The thresholds of linkage. They fit only these embeddings: each embedding model needs its own thresholds. */
+/**
+ * The thresholds of linkage to measure. They are for these embeddings only, because each embedding model needs its
+ * own threshold.
+ */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
-/** VBx starts with more clusters than linkage finds: it starts at this multiple of the threshold. */
+/**
+ * The threshold of the first clustering of VBx, as a share of the threshold of linkage. VBx must start with more
+ * clusters than linkage finds.
+ */
 const startShare = 0.75
 
 async function run(): Promise<string[][]> {

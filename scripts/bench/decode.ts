@@ -1,5 +1,5 @@
-// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a. Compares the media child with
-// the program ffmpeg. The memory of the child must not grow in files of ten hours.
+// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in the
+// program ffmpeg. The memory of the child process must not grow in files of ten hours.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { argumentsOf, type MediaOrder } from '../../src/media/wire.ts'
 export const bench = { name: 'media: inspecting and decoding', run }
 
 /**
- * An FFmpeg expression for a mix of tones and noise. Speech contains tones and noise, so the decoders' work is
+ * An FFmpeg expression for a mix of tones and noise. Like speech, it has both, so the work of the decoders is
  * realistic.
  */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
@@ -64,7 +64,8 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // Twice the default limit: ten hours, and the padding that the encoder adds at the end of every hour.
+  // Twice the default limit, because the file is longer than ten hours: the encoder adds padding at the end of every
+  // hour.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,
@@ -92,8 +93,8 @@ async function measure(command: string[], path: string | null): Promise<Usage> {
 }
 
 /**
- * Reads the peak memory of a running process, in KB. The resource usage of an ended child is not used, because it
- * includes the peak memory of this parent process.
+ * Reads the peak memory of a running process, in KB. The resource usage of an ended child process would be wrong: it
+ * includes the peak memory of this process, its parent.
  */
 function peakOf(pid: number): number {
   try {

@@ -1,5 +1,5 @@
-// Diarizes ten minutes, two hours and ten hours of two speakers. The CPU time must grow linearly with the
-// length. The memory must stay constant. Compares the cost of diarization with the cost of recognising this sound.
+// Diarizes ten minutes, two hours and ten hours of two speakers. The CPU time must grow linearly with the length, and
+// the memory must stay constant. Compares the cost of diarization with the cost of recognising the same sound.
 //
 // STENO_BENCH_MINUTES: other lengths in minutes, such as `10,120`.
 

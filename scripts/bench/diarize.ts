@@ -1,6 +1,5 @@
-// Scores diarization against the reference, on the project's clips, and on other clips if their files exist.
-// The last column counts words with the correct speaker. It covers only the words that the pocket model
-// recognised correctly.
+// Scores diarization against the reference, on the project's clips, and on other clips if their files exist. The last
+// column is the share of words with the correct speaker, among the words that the pocket model recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'

@@ -1,5 +1,5 @@
-// Downloads a gigabyte with steno's guarded download and with curl, over plain http and over https. Measures
-// the time, the CPU time and the memory of each program.
+// Downloads a gigabyte with steno's guarded download and with curl, over plain http and over https. Measures the
+// time, the CPU time and the memory of both.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -67,7 +67,7 @@ async function runAsChild(url: string, path: string): Promise<void> {
   })
 }
 
-/** Sends a body with a Content-Length, so that only a complete download succeeds. */
+/** Sends a body with a Content-Length, so that an incomplete download is noticed. */
 function pour(response: ServerResponse): void {
   const chunk = Buffer.alloc(256 * 1024, 0xa5)
   let left = bytes

@@ -1,5 +1,5 @@
-// Runs fifty jobs in a row through the supervisor, and kills the engine's child process during three of the
-// jobs. Every job must end with the same words. The memory of the child and of this process must not grow.
+// Runs fifty jobs in a row through the supervisor, and kills the engine's child process during three of them. Every
+// job must end with the same words, and neither the memory of the child process nor that of this process may grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
@@ -31,8 +31,7 @@ async function run(): Promise<string[][]> {
   try {
     for (let job = 1; job <= jobs; job++) {
       const onSeconds = () => {
-        // Kills the child at the first progress report of a job that `killedAt` lists. Each such job is
-        // killed only once.
+        // Kills the child process at the first progress report of each job in `killedAt`.
         if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
       }
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
@@ -58,7 +57,7 @@ async function run(): Promise<string[][]> {
   ]
 }
 
-/** Returns the process id of the child that runs the engine. */
+/** Returns the process id of the child process with the engine. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

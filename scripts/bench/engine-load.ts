@@ -1,5 +1,5 @@
-// Measures the latency of the API at two hundred requests a second. Compares an idle engine with an engine
-// that works on all cores.
+// Measures the latency of the API at two hundred requests a second, with an idle engine and with an engine that uses
+// all cores.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
@@ -10,9 +10,7 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/**
- * The number of jobs, ten minutes of sound each. The engine is then busy until the end of the measurement.
- */
+/** The number of jobs, each with ten minutes of sound. They keep the engine busy until the end of the measurement. */
 const jobs = 12
 
 async function run(): Promise<string[][]> {
@@ -82,7 +80,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   return {
     get,
     post,
-    /** Polls `path` until `isIt` returns true for the response. Throws an error after a minute. */
+    /** Polls `path` until `isIt` returns true for the response. Throws after a minute. */
     async until(path: string, isIt: (answer: Answer) => boolean): Promise<void> {
       for (const end = performance.now() + 60_000; performance.now() < end; ) {
         if (isIt(await get(path))) return
@@ -104,7 +102,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   }
 }
 
-/** Returns the process id of the child that runs the engine. */
+/** Returns the process id of the child process with the engine. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

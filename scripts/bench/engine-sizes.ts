@@ -1,7 +1,6 @@
-// Measures the cost of one window for Whisper models with real dimensions, random weights and a fixed number
-// of tokens.
-// Also measures the time inside ONNX Runtime, the cost with the npm package's sessions, and the additional
-// cost of diarization.
+// Measures what one window costs in Whisper models of real dimensions, with random weights and a fixed number of
+// tokens. Also measures the time inside ONNX Runtime, the cost with the sessions of the npm package, and the
+// additional cost of diarization.
 //
 // STENO_BENCH_SIZES: the model sizes to measure, such as `tiny,base`.
 
@@ -74,7 +73,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** Returns the CPU milliseconds of diarization for 30 s of two speakers. */
+/** Returns the CPU time, in milliseconds, of diarization for 30 s of two speakers. */
 async function diarizationMs(folder: string): Promise<number> {
   const sound = join(folder, 'sound.f32')
   const samples = await twoVoices(clips!)

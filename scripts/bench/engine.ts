@@ -1,7 +1,7 @@
-// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text.
-// Compares steno with the transformers.js pipeline and whisper.cpp, with the same weights. Each program has
-// two threads; whisper.cpp also runs with one thread.
-// Other programs on the machine affect the wall time, so compare the CPU time.
+// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text. Compares
+// steno with the pipeline of transformers.js and with whisper.cpp, all with the same weights and with two threads
+// each; whisper.cpp also runs with one thread. Compare the CPU times: the wall times depend on the other programs of
+// the machine.
 //
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
@@ -48,7 +48,8 @@ async function run(): Promise<string[][]> {
       ['steno, 8 bits', await quantised(pocket, sound, truth.language)],
       ['transformers.js', await transformers(pocket, sound, truth.language)],
       ['whisper.cpp', await whisperCpp(wav, truth.language, threads)],
-      // Idle threads of whisper.cpp spin, so on shared cores only one thread is a fair comparison.
+      // Idle threads of whisper.cpp use CPU time (busy waiting), so on shared cores only one thread is a fair
+      // comparison.
       ['whisper.cpp, one thread', await whisperCpp(wav, truth.language, 1)],
     ]
     for (const [name, measured] of contenders) rows.push(rowOf(name, measured, ours, truth))
@@ -93,8 +94,8 @@ async function transformers(folder: string, sound: string, language: string): Pr
 }
 
 /**
- * Measures the whole process of whisper-cli. The load time is included, because it is only a few milliseconds.
- * Returns null if the operator has not named the program and its weights.
+ * Measures the whole process of whisper-cli. This includes the load time, which is only a few milliseconds. Returns
+ * null if the environment does not name the program and its weights.
  */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env

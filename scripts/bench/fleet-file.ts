@@ -1,6 +1,7 @@
-// Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that does
-// nothing else. Both times are from the first byte to the last byte. The two transfers alternate. The target is the disk,
-// and then the memory, which shows what the wire allows. STENO_BENCH_HOURS and STENO_BENCH_PAIRS set the size.
+// Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that
+// does nothing else. Both times are from the first byte to the last byte. The two transfers alternate. They write to
+// the disk, and then to memory, which shows the speed without a disk. STENO_BENCH_HOURS and STENO_BENCH_PAIRS set the
+// size.
 
 import {
   closeSync,
@@ -32,7 +33,7 @@ const hours = Number(process.env.STENO_BENCH_HOURS ?? 10)
 const pairs = Number(process.env.STENO_BENCH_PAIRS ?? 5)
 const bytesPerHour = 2 * 16_000 * 3600
 const megabyte = 1024 * 1024
-/** The file system in memory of Linux. */
+/** A folder of Linux whose files are in memory. */
 const memory = '/dev/shm'
 
 type Measured = { bare: number[]; worker: number[]; idleMb: number; mostMb: number; cpuSeconds: number }
@@ -75,7 +76,7 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
   ]
 }
 
-/** Moves the file to a folder in `place`, by curl and by the worker, in turn. */
+/** Moves the file to a folder in `place`, by curl and by a worker in turn. */
 async function measure(program: string, place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const target = mkdtempSync(join(place, 'steno-bench-'))
@@ -145,7 +146,10 @@ function addJob(db: Db, { accountId, keyId }: TestAccount): string {
   return id
 }
 
-/** Writes the media of the jobs as links to one file. Returns the path of the file. The file has no holes. */
+/**
+ * Writes the media of all jobs as links to one file, and returns the path of this file. The file has no holes,
+ * because reading a hole would be too fast.
+ */
 function writeMedia(folder: string, ids: readonly string[]): string {
   mkdirSync(folder, { mode: 0o700 })
   const [first = '', ...others] = ids.map(id => join(folder, id))
@@ -157,7 +161,10 @@ function writeMedia(folder: string, ids: readonly string[]): string {
   return first
 }
 
-/** Fetches the file with curl from a server that only sends it. Returns the seconds from the first to the last byte. */
+/**
+ * Fetches the file by curl from a server that only sends this file. Returns the seconds from the first byte to the
+ * last byte.
+ */
 async function fetchBare(path: string, folder: string): Promise<number> {
   const source = `const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(${JSON.stringify(path)})) }); console.log(server.port)`
   await using child = Bun.spawn([process.execPath, '-e', source], { stdout: 'pipe' })
@@ -172,7 +179,9 @@ async function fetchBare(path: string, folder: string): Promise<number> {
   return last - first
 }
 
-/** Waits for the first bytes of the media of a job in the folder of the worker. `earlier` is the media of an earlier job. */
+/**
+ * Waits until the worker's folder has the first bytes of a job's media. `earlier` is the media of the previous job.
+ */
 async function untilBytes(folder: string, earlier: string | null): Promise<void> {
   for (;;) {
     const paths = readdirSync(folder).map(name => join(folder, name, 'media'))

@@ -1,7 +1,7 @@
-// Hands many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep as long
-// as a GPU would work. Some jobs meet a fault, and processes with a part of the workers are killed. Each job must be done
-// once and charged once. STENO_BENCH_WORKERS and STENO_BENCH_JOBS set the size, STENO_BENCH_SPEED the seconds of audio
-// that a worker recognises in a second.
+// Passes many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep
+// for as long as a GPU would work. Some jobs meet a fault, and processes with some of the workers are killed. Each
+// job must be completed once and charged once. STENO_BENCH_WORKERS and STENO_BENCH_JOBS set the size.
+// STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a second.
 
 import { Database } from 'bun:sqlite'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
 const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
-/** A process with workers is killed and started again each time that this share of the jobs is done. */
+/** The share of the jobs after which a process with workers is killed and started again, each time. */
 const killEveryShare = 0.2
 const faultShare = 0.01
 const random = seeded(7)
@@ -56,7 +56,7 @@ async function run(): Promise<string[][]> {
   return [['what', 'count'], ...speeds(samples), ['processes of workers killed', `${kills}`], ...judge(data)]
 }
 
-/** Creates accounts, and jobs of one to five minutes that wait for a worker. */
+/** Creates accounts, and pending jobs of one to five minutes. */
 function fill(db: Db, secrets: Secrets): void {
   db.tx(() => {
     const owners = Array.from({ length: accounts }, (_, at) =>
@@ -83,10 +83,10 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** The number of links to one file. A file of ext4 has at most 65,000 links. */
+/** The maximum number of links to one file. In the file system ext4, a file can have 65,000 links. */
 const linksMax = 50_000
 
-/** Gives each job a media file. The files are links to a few files, so that they need no space. */
+/** Gives each job a media file. The files are links to a few files, so that they need hardly any space. */
 function layMedia({ dataDir }: Prepared): void {
   const folder = join(dataDir, 'media')
   mkdirSync(folder, { mode: 0o700 })
@@ -101,7 +101,7 @@ function layMedia({ dataDir }: Prepared): void {
   rmSync(original, { force: true })
 }
 
-/** The processes that hold the workers. */
+/** The processes in which the workers run. */
 class Fleet {
   readonly #places: Pick<Order, 'nats' | 'server' | 'folder'>
   readonly #children = new Map<number, Bun.Subprocess>()
@@ -146,7 +146,7 @@ class Fleet {
   }
 }
 
-/** Waits until all jobs have ended. Samples the server each second. */
+/** Waits until all jobs have ended, and reads the state of the server every second. */
 async function watch(
   data: Prepared,
   server: Ready,
@@ -199,11 +199,11 @@ type Row = {
   releases: number
 }
 
-/** Counts the results. Each count below the row `must be 0:` is an error of the server if it is not 0. */
+/** Counts the results. A count below the row `must be 0:` that is not 0 shows an error of the server. */
 function judge(data: Prepared): string[][] {
   const rows = readAll<Row>(
     data,
-    // The ledger is grouped first: SQLite would search it without an index for each job.
+    // The ledger is grouped in a subquery. Without it, SQLite would search the whole ledger for each job.
     `select state, duration_ms as durationMs, attempts, coalesce(settles, 0) as settles,
        coalesce(settled, 0) as settled, coalesce(releases, 0) as releases
      from jobs left join (

@@ -1,6 +1,6 @@
-// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the times of the words, and the CPU
-// time. All programs use the same random models and the same real recordings. The text is compared with small models. The
-// CPU time is compared with models of the published sizes, which need a minute for some recordings.
+// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the word times, and the CPU
+// time. All programs use the same models with random weights, and the same real recordings. Texts are compared with
+// small models. CPU times are compared with models of the published sizes, which need a minute for some recordings.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnx-asr, sherpa-onnx and soundfile.
 
@@ -16,9 +16,9 @@ export const bench = { name: 'CTC and TDT: 50 recordings, beside sherpa-onnx and
 const script = join(import.meta.dir, 'support/framewise.py')
 const child = join(import.meta.dir, 'support/hear-framewise.ts')
 const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
-/** The length of one frame of each model in seconds. */
+/** The length of a frame of each kind of model, in seconds. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
-/** The number of recordings for the large models. */
+/** The number of recordings that the large models transcribe. */
 const largeFiles = 6
 
 async function run(): Promise<string[][]> {
@@ -75,7 +75,10 @@ async function hearBoth(python: string, order: FramewiseOrder) {
   return { ours, theirs }
 }
 
-/** Returns the CPU time of steno and of the other program for some of the files, without the time to load the model. */
+/**
+ * Returns the CPU time of steno and of the other program for some of the files. The time for loading the model is
+ * subtracted.
+ */
 async function largeCpu(python: string, order: FramewiseOrder): Promise<[number, number]> {
   const loading = await hearBoth(python, { ...order, files: [] })
   const hearing = await hearBoth(python, { ...order, files: order.files.slice(0, largeFiles) })
@@ -95,7 +98,7 @@ function pairsOf(ours: string, theirs: string): [FramewiseHeard, PeerWord[]][] {
     .map((line, index) => [own[index] ?? [], wordsOf(JSON.parse(line))])
 }
 
-/** Joins the tokens of sherpa-onnx or onnx-asr into words. Ignores control tokens such as `<unk>`. */
+/** Joins the tokens of sherpa-onnx or onnx-asr to words, without control tokens such as `<unk>`. */
 function wordsOf({ tokens, times }: { tokens: string[]; times: number[] }): PeerWord[] {
   const words: PeerWord[] = []
   let spaced = true

@@ -1,5 +1,5 @@
-// Inspects and decodes damaged files of all accepted formats, and counts how each file ends. PROCESSING_ERROR means that
-// the media program crashed. STENO_BENCH_FILES sets the number of files.
+// Inspects and decodes damaged files of all accepted formats, and counts how the work on each file ends.
+// PROCESSING_ERROR means that the media program crashed. STENO_BENCH_FILES sets the number of files.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,8 @@ async function run(): Promise<string[][]> {
       return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
     })
     const slow = outcomes.filter(({ isTooSlow }) => isTooSlow)
-    // A job is charged for `durationMs`, and `decodedMs` is transcribed. The two must be equal within 50 ms.
+    // The job is charged for `durationMs`, and the length of the decoded sound is `decodedMs`. They may differ by 50
+    // ms at most.
     const unlike = outcomes.filter(
       ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
     )

@@ -1,8 +1,9 @@
-// Computes what one step of the decoder costs on a GPU: the bytes over the bus, the kernels and the bytes in the memory
-// of the GPU. No GPU is needed: the graphs are built and counted. The times are predictions, not measurements.
+// Predicts what one step of the decoder costs on a GPU: the bytes over the bus, the kernels, and the bytes that are
+// read in the memory of the GPU. The times are predictions and not measurements, and no GPU is needed: the operations
+// of the graphs are counted.
 //
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. Its graphs and the graphs for GPUs then
-// both transcribe utterances on the CPU, and the bench counts equal texts.
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. Its own graphs and the graphs for
+// GPUs then both transcribe utterances on the CPU, and the benchmark counts how many texts are equal.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
@@ -25,15 +26,15 @@ const models: Record<string, Dimensions> = {
   },
 }
 
-/** The assumptions of the predictions. They are those of an H100 with PCIe 5, and not measured here. */
+/** The assumptions of the predictions: the published figures of an H100 with PCIe 5. */
 const gpu = {
-  /** Bytes a second over the bus, from memory that is not pinned. */
+  /** Bytes per second over the bus, from host memory that is not pinned. */
   bus: 12e9,
-  /** Bytes a second from the memory of the GPU: 70 % of 3.35 TB/s. */
+  /** Bytes per second from the memory of the GPU: 70 % of 3.35 TB/s. */
   memory: 0.7 * 3.35e12,
-  /** Seconds for each kernel: in a recorded graph, and launched one by one. */
+  /** Seconds for each kernel: when a recorded graph is replayed, and when kernels are launched one by one. */
   kernel: { recorded: 2e-6, launched: 5e-6 },
-  /** 16-bit operations a second of the encoder: 40 % of 990 TFLOP/s. */
+  /** 16-bit operations per second in the encoder: 40 % of 990 TFLOP/s. */
   operations: 0.4 * 990e12,
 }
 const tokensPerWindow = 100
@@ -83,7 +84,10 @@ function rowOf(name: string, dimensions: Dimensions, counted: Counted): string[]
   ]
 }
 
-/** The operations of the encoder for one window: matrices, and attention of 1500 frames to 1500 frames. */
+/**
+ * Returns the number of operations of the encoder for one window: in the matrices, and in the attention of 1500
+ * frames to 1500 frames.
+ */
 function encoderOperations({ width, encoderLayers, decoderLayers }: Dimensions): number {
   const frames = 1500
   const matrices = 12 * width ** 2 * encoderLayers + 2 * width ** 2 * decoderLayers

@@ -1,7 +1,8 @@
-// Measures the names of known voices: how often the print of a reader is taken for the reader's own, and how often for
-// that of another one. The readers are those of LibriSpeech test-other, whom the built-in encoder never heard. A print
-// is made of some utterances; it is compared with prints of other utterances of all readers. The last table row chooses the
-// threshold on three of the five readers, and measures it on the two others, for each such choice of three.
+// Measures the names of known voices: how often the print of a reader gets the name of the right reader, and how
+// often that of a wrong one. The readers are those of LibriSpeech test-other, on which the built-in encoder was not
+// trained. A print is made from some utterances of a reader, and compared with prints from other utterances of all
+// readers. For the last row, the threshold is chosen on three of the five readers and measured on the other two, for
+// each possible choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -54,12 +55,13 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** At most this share of the prints of two different readers may pass a chosen threshold. */
+/** The maximum share of pairs of different readers that a chosen threshold may accept. */
 const wrongMax = 0.001
 
 /**
- * Chooses the lowest threshold that at most `wrongMax` of the wrong pairs of three readers pass. Returns the number of
- * pairs of the other two readers, their two error rates, and the range of the chosen thresholds.
+ * For each choice of three readers, finds the lowest threshold that accepts at most `wrongMax` of their pairs of
+ * different readers. Returns the number of pairs of the other two readers, their two error rates, and the range of
+ * the thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]
@@ -85,7 +87,7 @@ function heldOut(draws: readonly Draw[]): string[] {
   ]
 }
 
-/** Returns the likeness of each pair of prints: of the same reader, and of two different readers. */
+/** Returns the similarity of each pair of prints: of the same reader in `same`, of two readers in `different`. */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
   const different: number[] = []
@@ -124,7 +126,7 @@ async function* once(sound: Float32Array): AsyncGenerator<Float32Array> {
   yield sound
 }
 
-/** Adds white noise, 10 dB below the sound. */
+/** Adds white noise that is 10 dB quieter than the sound. */
 function withNoise(sound: Float32Array): Float32Array {
   const power = sound.reduce((sum, value) => sum + value * value, 0) / sound.length
   const width = Math.sqrt((12 * power) / 10)

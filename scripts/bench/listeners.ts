@@ -1,5 +1,5 @@
 // Measures server-sent events with many listeners: the delay from the engine to each listener, and the memory of the
-// server. In the second row, further clients ask for a long transcript and never read it.
+// server. For the second row, some more clients request a long transcript and never read it.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,10 @@ export const bench = { name: 'Server-sent events: listeners and stuck readers', 
 const listeners = Number(process.env.STENO_BENCH_LISTENERS ?? 200)
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 5)
 const stuckReaders = 10
-/** Number of utterances of 1 KB in the transcript of the stuck readers. They fill the buffers of a connection. */
+/**
+ * The number of utterances of 1 KB in the transcript of the clients that never read. They fill the buffers of a
+ * connection.
+ */
 const firstUtterances = 20_000
 const everyMs = 200
 const program = fileURLToPath(new URL('support/talking-server.ts', import.meta.url))
@@ -49,7 +52,7 @@ async function measure(stuck: number): Promise<string[]> {
       })
     })
     await Promise.all(opened)
-    // A new listener first gets the utterances since the start of the job.
+    // Each listener first receives the utterances since the start of the job. Their delays are not measured.
     await Bun.sleep(1000)
     delays.length = 0
     await Bun.sleep(seconds * 1000)
@@ -78,7 +81,7 @@ function open({ port }: Ready, head: string): Socket {
   return socket
 }
 
-/** Starts a job, and waits until the engine has given the long transcript. */
+/** Starts a job, and waits until the engine has sent the long transcript. */
 async function startJob({ port }: Ready, key: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {

@@ -1,8 +1,8 @@
-// Transcribes long sounds without speech, with a prompt and a vocabulary, and counts the words that the engine invents.
-// Also counts the terms of the vocabulary in the text of real speech that does not contain them.
+// Transcribes long sounds without speech, with a prompt and a vocabulary, and counts the words that the engine
+// invents. Also transcribes real speech without the terms of the vocabulary, and counts these terms in its text.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
-// STENO_BENCH_MINUTES: the length of each sound in minutes instead of 60.
+// STENO_BENCH_MINUTES: the length of each sound in minutes, instead of 60.
 // STENO_BENCH_SAY=1: prints every invented text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -14,7 +14,7 @@ const sizes = [10_000, 30_000, 100_000]
 const runs = 5
 const words = 300
 
-/** A script for the page. It stores the time at which the text is drawn, in the attribute `data-usable`. */
+/** A script for the page. When the text is drawn, it stores the time in the attribute `data-usable`. */
 const noteUsable = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.turn')) return
   observer.disconnect()
@@ -22,8 +22,8 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * A script for the page that clicks on words of the text. A click finds the word at the point, highlights the word, and
- * moves the player. Returns the milliseconds of work for each click, sorted.
+ * A script for the page that clicks on words. A click finds the word at this point, highlights it, and moves the
+ * player. Returns the time of the work for each click, in milliseconds, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])
@@ -97,7 +97,7 @@ async function open(page: Page, path: string): Promise<{ paint: number; usable: 
   return { paint, usable }
 }
 
-/** Returns the memory of the largest renderer process: the proportional set size (PSS). */
+/** Returns the memory of the largest renderer process, as its proportional set size (PSS). */
 async function memoryOf(browser: Browser, page: Page): Promise<number> {
   const session = await browser.newBrowserCDPSession()
   await page.requestGC()

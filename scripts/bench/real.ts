@@ -1,6 +1,5 @@
-// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. Each
-// program runs twice, in turn with the other programs.
-// Other programs on the machine affect the wall time, so compare the CPU time.
+// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. Each program runs
+// twice, in turn with the others. Compare the CPU times: the wall times depend on the other programs of the machine.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
 // STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.

@@ -1,5 +1,5 @@
-// Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored file
-// is identical. In the last row, the server is killed with SIGKILL twice during the upload.
+// Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored
+// file is identical. For the last row, the server is killed with SIGKILL twice during the upload.
 // STENO_BENCH_MEGABYTES is the size of the file.
 
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ const bytes = blocks * blockBytes
 /** The size of the parts that tus-js-client sends. */
 const partBytes = 64 * blockBytes
 
-/** A way to send a file. Returns the id of the upload. */
+/** Sends a file in one of the compared ways. Returns the id of the upload. */
 type Send = (server: BenchServer, path: string) => Promise<string>
 
 async function run(): Promise<string[][]> {
@@ -61,12 +61,12 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** A server that keeps its port and its data folder when it is killed and started again. */
+/** A server that can be killed and started again, on the same port and the same data folder. */
 class BenchServer implements Disposable {
   readonly data: Prepared = prepareData()
   #running: Ready | null = null
   #port = 0
-  /** CPU time at the start of the upload, and the CPU time of the killed processes. */
+  /** The CPU time of the present process when the upload started, and the CPU time of all killed processes. */
   #cpuBefore = 0
   #cpuKilled = 0
 
@@ -97,7 +97,7 @@ class BenchServer implements Disposable {
     await this.start()
   }
 
-  /** Returns the CPU time of the upload in seconds, without the starts of the server. */
+  /** Returns the CPU time of the upload in seconds. The time before the upload is subtracted. */
   cpu(): number {
     return this.#cpuKilled + this.#cpuOfProcess() - this.#cpuBefore
   }
@@ -155,7 +155,7 @@ async function resumable(server: BenchServer, path: string, kills: number): Prom
   return upload.url?.split('/').at(-1) ?? ''
 }
 
-/** Writes a file of random blocks. No two blocks are equal, so a block at the wrong place is noticed. */
+/** Writes a file of random blocks. All blocks differ, so that a block at a wrong place is noticed. */
 async function writeNoise(path: string): Promise<void> {
   const random = seeded(1)
   const block = Uint32Array.from({ length: blockBytes / 4 }, () => random.below(2 ** 32))

@@ -11,7 +11,7 @@ import { reasonOf } from '../../src/base/reason.ts'
 import { formatSize } from '../../src/base/units.ts'
 import { chart, type Series } from './support/chart.ts'
 
-/** A benchmark. `run` returns the rows of the printed table; the first of them is the header. */
+/** A benchmark. `run` returns the rows of its table. The first row is the header. */
 export type Bench = { name: string; run: () => Promise<string[][]> }
 
 const { values, positionals } = parseArgs({
@@ -41,8 +41,8 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a separate process. On Linux, a child inherits the peak memory of its parent. So
- * without a separate process, one benchmark would raise the measured peak of the next benchmark.
+ * Runs a benchmark in a process of its own. On Linux, a child process inherits the peak memory of its parent, so in
+ * one process, a benchmark would increase the measured peak of the next one.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')
@@ -70,8 +70,7 @@ async function writeDocs(folder: string): Promise<void> {
 }
 
 /**
- * Converts the results of the benchmark `name` to one line of the chart. The results must have the columns
- * `minutes` and `CPU s`.
+ * Returns the line in the chart for the benchmark `name`, whose results must have the columns `minutes` and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = results[name] ?? []

@@ -1,5 +1,6 @@
-// Sends 200 requests per second to a service for ten minutes, while 50 uploads are in flight and the engine always has
-// a job. Measures whether memory and open files grow, and how long a GET takes. STENO_BENCH_SECONDS sets the time.
+// Sends 200 requests per second to a service for ten minutes, during 50 uploads and while the engine always has a
+// job. Measures whether memory and open files grow, and how long a GET request takes. STENO_BENCH_SECONDS sets the
+// time.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ export const bench = { name: 'Soak: 200 requests a second, 50 uploads, a busy en
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 600)
 const perSecond = 200
 const uploadsInFlight = 50
-/** The number of parts of an upload. One part is sent each second. */
+/** The number of parts of an upload, of which one is sent each second. */
 const uploadParts = 20
 const partBytes = 32 * 1024
 const clip = join(import.meta.dir, '../../test/fixtures/speech/en-20s.flac')
@@ -65,7 +66,7 @@ function quarterRow(name: string, samples: readonly Sample[], quarter: number): 
   return [`${name} quarter: largest RSS in MB, open files`, `${largest('rssMb')}, ${largest('files')}`]
 }
 
-/** Repeats a step until the signal is aborted. Counts the steps that fail before the abort. */
+/** Repeats a step until the signal is aborted, and counts the failed steps. */
 async function repeat(
   signal: AbortSignal,
   counts: { failed: number },

@@ -1,6 +1,6 @@
-// Uploads a file to a signed address, then four files of a tenth of the size at once. Then sends a file to a resumable
-// upload, and in a form to OpenAI's endpoint. Measures the speed, the server's CPU time, and the growth of its memory.
-// STENO_BENCH_MEGABYTES is the size of the file. The file is smaller if the disk is too small.
+// Uploads a file to a signed address, and then four files of a tenth of its size at once. Then sends the file as a
+// resumable upload, and in a form to OpenAI's endpoint. Measures the speed, the server's CPU time, and the growth of
+// its memory. STENO_BENCH_MEGABYTES is the size of the file. On a disk without enough space, the file is smaller.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ async function measure(name: string, sizes: number[], way: Pouring['way'] = 'put
   const data = prepareData()
   const server = await serve(data)
   try {
-    // One small upload comes first, so that the cost of the first request is not measured.
+    // The first request to a server takes longer, so a small upload is made before the measurement.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
     const cpuBefore = cpuSeconds(server.pid)

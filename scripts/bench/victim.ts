@@ -1,7 +1,7 @@
-// One account attacks a server so that the jobs of other accounts wait. Measures the time of another account's job
-// while nothing else happens and during the attack, each time until the webhook of the job arrives. The engine works
-// with the pocket model. The silent name server needs root, because the server gets an own /etc/resolv.conf.
-// STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
+// One account attacks a server in order to delay the jobs of other accounts. Measures the time of another account's
+// job, up to the arrival of its webhook: first without the attack, then during the attack. The engine uses the pocket
+// model. The attack with a silent name server needs root, because the server must have an /etc/resolv.conf of its
+// own. STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,16 +17,19 @@ export const bench = { name: "starvation: another account's job during attacks, 
 
 const jobs = Number(process.env.STENO_BENCH_JOBS ?? 7)
 const named = process.env.STENO_BENCH_ATTACK ?? ''
-/** An attack runs for this time before the first job of the other account. */
+/** The time, in milliseconds, for which an attack runs before the first job of the other account. */
 const beforeMs = 3000
-/** An address of the loopback network on which no name server listens by default. */
+/** An address of this machine on which no name server listens by default. */
 const nameServerHost = '127.54.53.52'
 const settings = { STENO_MODEL: 'pocket', STENO_ALLOW_NETS: '127.0.0.0/8' }
 const clip = join(import.meta.dir, '../../test/fixtures/speech/en-short.flac')
 const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
-/** A name that the name server of `startNames` knows. Without that server, a name that needs no name server. */
+/**
+ * `host` is a name that only the name server of `startNames` knows. Without this server, it is a name that needs
+ * none.
+ */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 
 async function run(): Promise<string[][]> {
@@ -46,7 +49,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** Starts a name server in the address that `resolvConf` names. Returns null without root. */
+/** Starts a name server at the address in `resolvConf`. Returns null without root. */
 async function startNames(): Promise<NameServer | null> {
   if (process.getuid?.() !== 0) {
     console.log('without root there is no silent name server: names are unknown at once')
@@ -55,7 +58,10 @@ async function startNames(): Promise<NameServer | null> {
   return await startNameServer({ 'good.test': { [a]: [[127, 0, 0, 1]] } }, { host: nameServerHost, port: 53 })
 }
 
-/** Starts a web server that has the clip, receives webhooks, and never or slowly answers hostile requests. */
+/**
+ * Starts a web server that has the clip and receives webhooks. It answers the requests of the attacks slowly or
+ * never.
+ */
 function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   const awaited = new Map<string, (event: string) => void>()
   const server = Bun.serve({
@@ -75,7 +81,7 @@ function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   return {
     host,
     port,
-    /** Returns a new address. The promise settles when the last event of a job arrives there. */
+    /** Returns a webhook address of its own. `arrived` resolves when the last event of a job arrives there. */
     webhook() {
       const { promise: arrived, resolve, reject } = Promise.withResolvers<void>()
       const path = `/${crypto.randomUUID()}`
@@ -149,7 +155,10 @@ async function untilReady(address: string): Promise<void> {
 
 type Times = Record<Source, number[]>
 
-/** Runs jobs one after the other, from both sources in turn. Returns the time in milliseconds of each job. */
+/**
+ * Runs jobs one after the other, with an upload and with an address in turn. Returns the time of each job in
+ * milliseconds.
+ */
 async function timesOf(caller: Caller, origin: Places, bytes: Uint8Array<ArrayBuffer>): Promise<Times> {
   const times: Times = { upload: [], url: [] }
   for (let job = 0; job < jobs; job++)

@@ -1,8 +1,9 @@
-// Scores the built-in diarization on conversations. Diarization does not get the number of speakers. The conversations
-// are built from LibriSpeech readers in ../shared, and from synthetic voices if espeak-ng, flite or festival is
-// installed. The score uses no collar and includes overlapping speech.
+// Scores the built-in diarization on conversations, without telling it the number of speakers. The conversations
+// consist of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
+// The score has no collar and includes overlapping speech.
 //
-// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default support/der.ts computes it.
+// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes
+// it.
 // STENO_BENCH_SEED: the seed of the conversations.
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +28,7 @@ type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
 type Rates = { rate: number; missed: number; added: number; confused: number }
 
 const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
-/** A conversation lasts 30 seconds, plus 30 seconds for each voice. */
+/** A conversation lasts this many seconds for each voice, and this many seconds more. */
 const secondsEach = 30
 
 async function run(): Promise<string[][]> {

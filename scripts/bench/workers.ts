@@ -1,5 +1,6 @@
-// Runs jobs over simulated workers with a real nats-server: first without faults, to measure the CPU time of the server,
-// then with kills, frozen workers and a network that fails. STENO_BENCH_JOBS and STENO_BENCH_SEED change the second run.
+// Runs jobs on simulated workers with a real nats-server: first without faults, to measure the CPU time of the
+// server, and then with killed workers, frozen workers and a failing network. STENO_BENCH_JOBS and STENO_BENCH_SEED
+// change the second run.
 
 import { type ClusterResult, runCluster } from '../../test/support/cluster.ts'
 import { hasNats } from '../../test/support/find-nats.ts'

@@ -1,4 +1,5 @@
-// The recordings that arrive at one server: a Poisson process whose rate follows the hour, the day of the week and bursts.
+// The recordings that arrive at one server, as a Poisson process. Its rate depends on the hour, on the day of the
+// week, and on bursts.
 
 import type { Random } from '../../test/support/random.ts'
 import { day, hour, load, week, year } from './assumptions.ts'
@@ -13,17 +14,18 @@ const hourAverage = averageOf(load.byHour)
 const dayAverage = averageOf(load.byDay)
 const spread = Math.sqrt(2 * Math.log(load.meanSeconds / load.medianSeconds))
 
-/** Returns a sample of the exponential distribution. */
+/** Returns a random number with an exponential distribution. */
 export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random.next())
 }
 
-/** Yields the arrivals of a year in the order of time. */
+/** Yields the arrivals of a year, in order of time. */
 export function* arrivals(random: Random): Generator<Arrival> {
   const bursts = makeBursts(random)
   const meanSeconds = meanOfLengths(random)
   const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
-  // The rate is constant within one minute. An arrival after the end of the minute is drawn again.
+  // The rate is constant within a minute. If the next arrival is after the end of the minute, it is drawn again with
+  // the rate of the next minute.
   for (let from = 0; from < year; from += 60) {
     const rate = perSecond * loadAt(from, bursts)
     for (let at = from + exponential(random, 1 / rate); at < from + 60; at += exponential(random, 1 / rate))
@@ -54,12 +56,15 @@ function loadAt(at: number, bursts: readonly Burst[]): number {
 }
 
 function lengthOf(random: Random): number {
-  // The method of Box and Muller turns two uniform numbers into a normal one.
+  // The Box-Muller method makes a number with a normal distribution from two uniform ones.
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   return Math.min(load.longestSeconds, Math.max(1, load.medianSeconds * Math.exp(spread * normal)))
 }
 
-/** Returns the mean length. The longest length that is allowed makes it a little shorter than `meanSeconds`. */
+/**
+ * Returns the mean length of a recording in seconds. It is a little below `meanSeconds`, because longer recordings
+ * than `longestSeconds` are cut.
+ */
 function meanOfLengths(random: Random): number {
   return averageOf(Array.from({ length: 200_000 }, () => lengthOf(random)))
 }

@@ -1,5 +1,5 @@
-// The numbers on which the simulation of a year depends. `measured` numbers come from docs/bench.md. All others are
-// assumptions: replace them with your own.
+// The numbers on which the simulation of a year depends. Those that are called `measured` come from docs/bench.md.
+// All others are assumptions: replace them with your own.
 
 export const hour = 3600
 export const day = 24 * hour
@@ -8,58 +8,70 @@ export const year = 52 * week
 
 export const load = {
   hoursPerMonth: 10_000_000,
-  /** Servers that share the load. Each has its own accounts, its own queue and its own workers. One is simulated. */
+  /**
+   * The number of servers that share the load. Each has its own accounts, queue and workers. Only one of them is
+   * simulated.
+   */
   servers: 8,
-  /** The length of a recording has a log-normal distribution with this median and this mean, in seconds. */
+  /** The median and the mean of the length of a recording, in seconds. Its distribution is log-normal. */
   medianSeconds: 12 * 60,
   meanSeconds: 30 * 60,
   longestSeconds: 10 * hour,
-  /** The load of each hour of a day and of each day of a week, beside an average of 1. A week starts on Monday. */
+  /** The load in each hour of a day and on each day of a week, relative to a mean of 1. A week starts on Monday. */
   byHour: [
     0.35, 0.3, 0.28, 0.28, 0.32, 0.42, 0.6, 0.9, 1.3, 1.6, 1.75, 1.75, 1.55, 1.6, 1.75, 1.75, 1.65, 1.45, 1.2,
     1, 0.85, 0.7, 0.55, 0.42,
   ],
   byDay: [1.15, 1.2, 1.2, 1.15, 1.05, 0.65, 0.6],
-  /** Bursts, such as a customer who sends an archive. During a burst the load is multiplied. */
+  /**
+   * Bursts of load, for example from a customer who sends an archive. During a burst, the load is multiplied by a
+   * factor.
+   */
   burstsPerMonth: 3,
   burstHoursMean: 2,
   burstFactorMax: 4,
 }
 
 export const gpu = {
-  /** Published: 404 for Whisper large-v3-turbo on an H100 with batches of 32. */
+  /** A published figure: 404 for Whisper large-v3-turbo on an H100 with batches of 32. */
   secondsOfAudioPerSecond: 400,
-  /** Time of a job beside recognition: hand-over, fetching and decoding the first minutes. */
+  /**
+   * The time that a job takes in addition to its recognition: for claiming it, and for fetching and decoding its
+   * first minutes.
+   */
   jobSeconds: 1,
-  /** Time from the order of a GPU until its worker has loaded the model. */
+  /** The time from ordering a GPU until its worker has loaded the model. */
   bootSeconds: 5 * 60,
   reserved: 2,
   dollarsPerHour: { reserved: 2, spot: 1.5, onDemand: 3.5 },
-  /** Mean time until a single spot GPU vanishes. */
+  /** The mean time after which a spot GPU is withdrawn. */
   spotLifeSeconds: 8 * hour,
-  /** Spot outages: this share of the spot GPUs vanishes at once, and none can be ordered for a while. */
+  /** Outages of spot GPUs: this share of them is withdrawn at once, and for a while none can be ordered. */
   outagesPerMonth: 2,
   outageShare: 0.7,
   outageHoursMean: 2,
-  /** Silence after which the job of a vanished worker is handed out again. The default of STENO_WORKER_LEASE. */
+  /**
+   * The time after which another worker gets the job of a GPU that was withdrawn. It is the default of
+   * STENO_WORKER_LEASE.
+   */
   leaseSeconds: 30,
   attemptsMax: 4,
 }
 
-/** The rule that orders and stops GPUs, once a minute. */
+/** The rule by which GPUs are ordered and stopped, once a minute. */
 export const scaler = {
   everySeconds: 60,
-  /** Share of the time that a GPU shall be busy. */
+  /** The share of the time for which a GPU should be busy. */
   busyShare: 0.75,
-  /** Time in which the queue shall be empty again. */
+  /** The time in which a queue should become empty. */
   drainSeconds: 5 * 60,
-  /** Weight of the newest minute in the mean of the load. */
+  /** The weight of the last minute in the moving average of the load. */
   newestWeight: 0.2,
-  /** A surplus of GPUs must last for this time before one of them is stopped. */
+  /** The time for which there must be too many GPUs before one of them is stopped. */
   surplusSeconds: 15 * 60,
 }
 
-/** What a job or an hour of audio costs a server, and what a server can do. */
+/** What a server can do, and what it needs for a job or for an hour of audio. */
 export const server = {
   cores: 16,
   wireMegabytesPerSecond: 1250,
@@ -67,10 +79,10 @@ export const server = {
   megabytesPerHour: 60,
   measured: {
     postsPerSecond: 1000,
-    /** One thread hands out all jobs. */
+    /** The CPU time for passing a job to a worker. All jobs pass through one thread. */
     handOverCpuSeconds: 0.005,
     inspectionCpuSecondsPerHour: 2.6,
-    /** Four uploads at once, on two cores. */
+    /** The speed of four concurrent uploads, on two cores. */
     uploadMegabytesPerSecond: 522,
     databaseMegabytesPerHour: 1,
     copySecondsPerGigabyte: 2.7,

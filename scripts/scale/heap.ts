@@ -1,4 +1,4 @@
-// A priority queue: a binary heap of entries with a time.
+// A priority queue of entries with a time, as a binary heap.
 
 export type Heap<Entry extends { at: number }> = {
   push(entry: Entry): void

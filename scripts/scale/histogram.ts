@@ -1,4 +1,4 @@
-// Counts of waiting times in logarithmic buckets. Each bucket is 5 % wider than the one before.
+// Counts waiting times in logarithmic buckets. Each bucket is 5 % wider than the previous one.
 
 const least = 0.1
 const step = Math.log(1.05)
@@ -7,7 +7,7 @@ const buckets = 320
 export type Histogram = {
   add(seconds: number): void
   count(): number
-  /** Returns the time that this share of all entries does not exceed. */
+  /** Returns the waiting time that this share of all entries does not exceed. */
   quantile(share: number): number
   longest(): number
 }

@@ -1,4 +1,5 @@
-// Draws the simulated year as an SVG picture: the GPUs in the busiest week, and the waiting time of each day.
+// Draws the simulated year as an SVG picture: the number of GPUs in the busiest week, and the waiting times of each
+// day.
 
 import { hour, load, week } from './assumptions.ts'
 import type { Result } from './simulate.ts'

@@ -1,4 +1,4 @@
-// The GPUs of one server: ordering, starting, vanishing and stopping them, and what they cost.
+// The GPUs of one server: how they are ordered, started, withdrawn and stopped, and what they cost.
 
 import type { Random } from '../../test/support/random.ts'
 import { exponential } from './arrivals.ts'
@@ -9,7 +9,7 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
-/** `run` counts the jobs of the GPU. An event of an earlier run has no effect. */
+/** `run` is the number of jobs that the GPU has started. An event for an earlier job is ignored by this number. */
 export type Gpu = {
   kind: Kind
   since: number
@@ -23,9 +23,9 @@ export type Pool = {
   idle: Gpu[]
   seconds: Record<Kind, number>
   vanished: number
-  /** While this is true, no spot GPU can be ordered. */
+  /** True during an outage, in which no spot GPU can be ordered. */
   isOutage: boolean
-  /** The mean load of the last minutes, in seconds of audio per second. */
+  /** The moving average of the load, in seconds of audio per second. */
   load: number
   surplusSince: number | null
 }
@@ -42,7 +42,7 @@ export function openPool(): Pool {
   }
 }
 
-/** Orders a GPU. Calls `later` for its start, and for the end of its life if it is a spot GPU. */
+/** Orders a GPU. Schedules its start by `later`, and its withdrawal if it is a spot GPU. */
 export function order(
   pool: Pool,
   kind: Kind,
@@ -55,7 +55,7 @@ export function order(
   if (kind === 'spot') later(now + exponential(random, facts.spotLifeSeconds), 'vanish', gpu)
 }
 
-/** Removes a GPU and returns the job that it was working on. */
+/** Removes a GPU. Returns the job on which it was working, or null. */
 export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   if (gpu.state === 'gone') return null
   const { job } = gpu
@@ -67,7 +67,7 @@ export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   return job
 }
 
-/** Returns the number of GPUs that the load and the queue need. */
+/** Returns the number of GPUs that are needed for the load and the queue. */
 export function needed(pool: Pool, queuedSeconds: number): number {
   const speed = facts.secondsOfAudioPerSecond
   const steady = pool.load / speed / scaler.busyShare
@@ -75,7 +75,7 @@ export function needed(pool: Pool, queuedSeconds: number): number {
   return Math.max(facts.reserved, Math.ceil(steady + backlog))
 }
 
-/** Returns the GPUs to stop: idle ones, the most expensive kind first. Reserved GPUs are never stopped. */
+/** Returns the GPUs to stop: idle ones, those of the most expensive kind first. Reserved GPUs are never stopped. */
 export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
   const excess = pool.all.size - wanted
   if (excess <= 0) {

@@ -1,4 +1,4 @@
-// A discrete-event simulation of one server and its workers over a year. Every recording and every GPU is simulated.
+// Simulates one server and its workers over a year, event by event, with every single recording and GPU.
 
 import { type Random, seeded } from '../../test/support/random.ts'
 import { type Arrival, arrivals, exponential } from './arrivals.ts'
@@ -14,7 +14,10 @@ type Event = { at: number } & (
   | { kind: 'minute' | 'outage' | 'outage ends' }
 )
 
-/** One hour of the year: the GPUs that its audio keeps busy, and the largest number of GPUs that were ordered. */
+/**
+ * One hour of the year. `busy` is the number of GPUs that its audio keeps busy. `ordered` is the highest number of
+ * GPUs in this hour.
+ */
 type HourOfYear = { busy: number; ordered: number }
 
 export type Result = {
@@ -23,7 +26,7 @@ export type Result = {
   failed: number
   begunAgain: number
   waits: Histogram
-  /** The waiting times of each day. */
+  /** The waiting times of the jobs, for each day. */
   days: Histogram[]
   hours: HourOfYear[]
   gpusMax: number
@@ -34,10 +37,10 @@ export type Result = {
 type World = Result & {
   random: Random
   events: Heap<Event>
-  /** Jobs whose worker vanished. They are handed out first. */
+  /** Jobs whose GPU was withdrawn. Workers get them first. */
   again: Job[]
   waiting: Job[]
-  /** Place of the first job of `waiting`. The jobs before it were handed out. */
+  /** The index of the first job in `waiting` that is still in the queue. */
   head: number
   queuedSeconds: number
   minute: { jobs: number; audioSeconds: number }
@@ -130,7 +133,7 @@ function orderGpu({ pool, random, events }: World, kind: Gpu['kind'], now: numbe
   order(pool, kind, now, { random, later })
 }
 
-/** Makes a GPU idle, then hands out the next job. */
+/** Makes a GPU idle, and then starts the next job. */
 function rest(world: World, gpu: Gpu, now: number): void {
   gpu.state = 'idle'
   gpu.job = null
@@ -138,7 +141,7 @@ function rest(world: World, gpu: Gpu, now: number): void {
   handOut(world, now)
 }
 
-/** The lease of a vanished worker ends later. Then its job is handed out again, or fails after four attempts. */
+/** A GPU is withdrawn. When its lease ends, another GPU gets its job. After four attempts, the job fails. */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return
   world.pool.vanished += 1
@@ -175,10 +178,10 @@ function handOut(world: World, now: number): void {
   }
 }
 
-/** Takes the first job of the queue out, and counts its waiting time. */
+/** Removes the first job from the queue, and counts its waiting time. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The queue is shortened when more than half of it is empty.
+  // The array is shortened when jobs that left the queue fill more than half of it.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0
@@ -188,7 +191,7 @@ function take(world: World, job: Job, now: number): void {
   world.days[Math.floor(job.arrivedAt / day)]?.add(waited)
 }
 
-/** Orders or stops GPUs, and records the minute that has ended. */
+/** Orders or stops GPUs, and stores the figures of the last minute. */
 function scale(world: World, now: number): void {
   const { pool, minute, peak } = world
   const load = minute.audioSeconds / scaler.everySeconds

@@ -1,5 +1,5 @@
-// Simulates a year of a service of internet scale, and prints waiting times, GPUs, cost, and the first bottleneck of a
-// server: `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. The numbers of assumptions.ts decide the result.
+// Simulates a year of a very large service. Prints waiting times, GPUs, cost, and the first bottleneck of a server:
+// `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. The result depends on the numbers in assumptions.ts.
 
 import { parseArgs } from 'node:util'
 import { gpu as facts, hour, load, server, year } from './assumptions.ts'
@@ -57,7 +57,7 @@ function workShare({ audioSeconds, jobs }: Result, gpuHours: number): number {
   return (audioSeconds / facts.secondsOfAudioPerSecond + jobs * facts.jobSeconds) / (gpuHours * hour)
 }
 
-/** Compares the demand with the capacity of a server. The first row is the first bottleneck. */
+/** Compares the demand with the capacity of a server. The bottleneck that is reached first is in the first row. */
 function bottlenecks({ peak, audioSeconds }: Result): string[][] {
   const { measured } = server
   const audioHours = peak.audioPerSecond / hour

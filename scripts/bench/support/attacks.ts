@@ -1,27 +1,30 @@
-// Attacks of one account that try to delay the jobs of all other accounts. Each attack runs in a separate process,
-// because one process of Bun sends only a limited number of requests at a time.
+// Attacks by which one account tries to delay the jobs of all other accounts. Each attack runs in a process of its
+// own, because one Bun process sends only a limited number of requests at a time.
 
 /** A caller of the API: the address of a server and the key of an account. */
 export type Caller = { address: string; key: string }
 
-/** The port of a server on 127.0.0.1 that never answers `/never`, and that answers `/drip` slowly. */
+/** The port of a web server on 127.0.0.1 that never answers `/never` and answers `/drip` slowly. */
 type Places = { port: number }
 
 type Attack = {
   name: string
-  /** The number of jobs that the attack keeps under way. */
+  /** The number of jobs that the attack always keeps unfinished. */
   jobs: number
-  /** The mean interval between two jobs, after the first jobs. Without it, the rate limits set the interval. */
+  /**
+   * The mean interval between two jobs after the first ones, in milliseconds. If it is missing, only the rate limits
+   * slow the attack down.
+   */
   everyMs?: number
-  /** Submits one job and waits until the job has ended. `count` differs in each call. */
+  /** Submits one job and waits until it has ended. `count` is different at each call. */
   step(caller: Caller, places: Places, count: number): Promise<void>
 }
 
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The mean interval between two jobs of an attack, after its first jobs. The rate limits allow five keys of an account
- * to submit 300 jobs a minute.
+ * The mean interval between two jobs of an attack after the first ones, in milliseconds. The five keys of an account
+ * may submit 300 jobs a minute together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000
@@ -63,7 +66,7 @@ const attacks: Attack[] = [
     name: 'webhooks that are never answered',
     jobs: 1000,
     async step(caller, { port }, count) {
-      // The names differ, so no circuit breaker opens.
+      // The host name is different at each call, so that no circuit breaker opens.
       const webhook_url = `http://host${count}.localhost:${port}/never`
       await untilEnded(caller, { url: 'http://127.0.0.1:1/a.mp3', webhook_url })
     },
@@ -72,7 +75,7 @@ const attacks: Attack[] = [
 
 export const attackNames = attacks.map(({ name }) => name)
 
-/** Starts an attack in a child process. The attack goes on until the child is killed. */
+/** Starts an attack in a child process, which continues until it is killed. */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },
@@ -125,14 +128,16 @@ async function untilEnded(caller: Caller, body: object): Promise<void> {
   }
 }
 
-/** Returns a file that has the header of AMR. Each of its frames is damaged. */
+/** Returns a file with the header of AMR, in which all frames are damaged. */
 function undecodable(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(damagedFrames).fill(0x4c)
   bytes.set(Buffer.from('#!AMR\n'))
   return bytes
 }
 
-/** Returns an MP3 file whose ID3 tag has 100,000 fields with different names. FFmpeg compares all names. */
+/**
+ * Returns an MP3 file whose ID3 tag has 100,000 fields with different names, which FFmpeg compares with each other.
+ */
 function tagged(): Uint8Array<ArrayBuffer> {
   const frames = Array.from({ length: tags }, (_, tag) => {
     const text = Buffer.from(`\0name${tag}\0x`, 'latin1')
@@ -142,7 +147,7 @@ function tagged(): Uint8Array<ArrayBuffer> {
     return Buffer.concat([head, text])
   })
   const body = Buffer.concat(frames)
-  // The size of the tag has seven bits in each byte.
+  // The size of an ID3 tag has seven bits in each byte.
   const size = [21, 14, 7, 0].map(shift => (body.length >> shift) & 0x7f)
   const sound = Buffer.concat(
     Array.from({ length: 100 }, () => Buffer.from([0xff, 0xfb, 0x90, 0x64, ...new Uint8Array(413)])),

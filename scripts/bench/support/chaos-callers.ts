@@ -1,17 +1,17 @@
-// Callers that submit and cancel jobs on a server that fails. A caller repeats each request until the server answers
-// the request.
+// Callers that submit and cancel jobs at a server with faults. A caller repeats each request until the server answers
+// it.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
 
 export type Callers = {
-  /** The ids of all jobs whose request was answered with status 200. */
+  /** The ids of all jobs that were submitted with the status 200. */
   accepted: Set<string>
-  /** The ids of all jobs whose cancel request was answered with status 200. */
+  /** The ids of all jobs that were cancelled with the status 200. */
   cancelled: Set<string>
-  /** Responses that no fault explains. */
+  /** Descriptions of the responses that no fault explains. */
   wrong: string[]
-  /** Resolves when each caller has a response to its last request, or when `giveUp` is aborted. */
+  /** Stops the callers. Resolves when each one has the response to its last request, or when `giveUp` is aborted. */
   stop(): Promise<void>
 }
 
@@ -20,8 +20,8 @@ type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; g
 type Answer = { status: number; body: any }
 
 /**
- * Statuses after which a request is repeated. 409: a request with the same Idempotency-Key is in flight. 500 and 503: a
- * fault of the server. 507: the disk is full.
+ * The statuses after which a request is repeated. 409: another request with the same Idempotency-Key is running. 500
+ * and 503: a fault of the server. 507: the disk is full.
  */
 const passing = new Set([409, 500, 503, 507])
 const retryPauseMs = 20
@@ -61,7 +61,7 @@ async function submit(place: Place, random: Random, wrong: string[]): Promise<st
     const body = { ...source, webhook_url: place.webhookUrl }
     const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
     if (answer.status === 200) return answer.body.id
-    // An upload expires when the clock is set forward. A new upload is then used.
+    // If the clock was set forward, the upload may have expired. The next attempt uses another upload.
     if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
   }
 }

@@ -1,5 +1,5 @@
-// A service in a separate process for the chaos benchmark, with a simulated engine. Each step of a job takes
-// a random time. The parent process sends the offset of the clock in milliseconds.
+// A service in a process of its own, with a simulated engine, for the chaos benchmark. Each step of a job takes a
+// random time. The parent process sends messages with the offset of the clock in milliseconds.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

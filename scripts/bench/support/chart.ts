@@ -1,5 +1,5 @@
-// Draws the speed of programs by the length of the file: one line per series, over a logarithmic axis of
-// minutes.
+// Draws a chart of the speed of programs by the length of the file, with one line for each program, over a
+// logarithmic axis of minutes.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

@@ -1,5 +1,4 @@
-// Runs a script of this folder as a child process. The last line of its output is a JSON document, which is
-// returned.
+// Runs a script of this folder as a child process. Returns the last line of its output, which is a JSON document.
 
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// Composes test audio with reference texts from the project's clips.
+// Makes test audio with reference texts from the project's clips.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'

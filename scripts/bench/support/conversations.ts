@@ -1,6 +1,6 @@
-// Builds conversations from recordings of single voices. A conversation has turns with pauses and overlaps. It can have
-// noise, and the sound of a telephone. The reference comes from the energy of each utterance before the utterances are
-// mixed.
+// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps. It
+// may have noise, or the sound of a telephone. The reference comes from the energy of each utterance before the
+// utterances are mixed.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
@@ -9,9 +9,9 @@ import type { Segment } from './der.ts'
 export type Voice = { name: string; utterances: Float32Array[] }
 
 export type Style = {
-  /** The share of turns that begin before the previous turn ends. */
+  /** The share of the turns that begin before the end of the previous turn. */
   overlaps: number
-  /** The level of pink noise below the speech in dB, or null for no noise. */
+  /** How much quieter than the speech pink noise is, in dB. Null for no noise. */
   noiseBelow: number | null
   telephone: boolean
 }
@@ -26,9 +26,9 @@ export const styles: Record<string, Style> = {
 export type Conversation = { samples: Float32Array; truth: Segment[] }
 
 const rate = 16_000
-/** The number of samples for one value of the energy. */
+/** The number of samples for which one value of the energy is computed. */
 const hop = 160
-/** The root mean square of each utterance in a conversation. */
+/** The root mean square of each utterance after scaling. */
 const level = 0.07
 
 /** Returns a conversation of these voices. The same seed gives the same conversation. */
@@ -64,8 +64,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without its silent ends. Its speech is scaled to the root mean square `level`. A long utterance
- * ends at its first pause after 3 + 6 × `share` seconds.
+ * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is
+ * cut at its first pause after 3 + 6 × `share` seconds.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
@@ -85,9 +85,9 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Returns the spans of speech in seconds. In speech, the energy is less than 32 dB below the energy of the loud
- * parts, and above the energy of the background. A gap of less than 250 ms is speech. A sound of less than 60 ms is
- * not speech.
+ * Returns the spans of speech in seconds. Sound is speech if its energy is less than 32 dB below that of the loud
+ * parts, and above that of the background. A gap of less than 250 ms also counts as speech, and a sound of less than
+ * 60 ms does not.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
@@ -111,7 +111,7 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
     .map(({ from, to }) => ({ from: (from * hop) / rate, to: (to * hop) / rate }))
 }
 
-/** Inverts each run of `value` that is shorter than `shortest`, except runs at the start and at the end. */
+/** Inverts each run of `value` that is shorter than `shortest`, except at the start and at the end. */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {
     const inner = run.from > 0 && run.to < flags.length
@@ -128,7 +128,7 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/** Adds pink noise. Paul Kellet's three filters make the pink noise from white noise. */
+/** Adds pink noise, which Paul Kellet's three filters make from white noise. */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
   for (let at = 0; at < samples.length; at++) {

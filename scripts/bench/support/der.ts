@@ -1,30 +1,27 @@
-// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The
-// score is exact, because it is computed over the intervals between all segment boundaries, not over frames.
+// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score is
+// exact, because it is computed from the intervals between all starts and ends of segments, without frames.
 
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
-  /**
-   * Seconds of speech in the reference that are scored. A second in which two speakers talk counts as two
-   * seconds.
-   */
+  /** The scored seconds of speech in the reference. A second in which two speakers talk counts twice. */
   speech: number
   missed: number
   false: number
   confused: number
-  /** The diarization error rate: the sum of `missed`, `false` and `confused` seconds, divided by `speech`. */
+  /** The diarization error rate: the sum of the seconds in `missed`, `false` and `confused`, divided by `speech`. */
   rate: number
   /**
-   * The Jaccard error rate: the mean Jaccard distance between each reference speaker and the matched speaker.
+   * The Jaccard error rate: the mean Jaccard distance of a reference speaker and the speaker who is matched with it.
    */
   jaccard: number
-  /** Maps each speaker of the reference to a speaker that diarization found. */
+  /** For each speaker of the reference, the matched speaker of the diarization. */
   matched: Map<string, string>
 }
 
 /**
- * Scores the segments `said` by diarization against the reference `truth`. The `collar` seconds before and
- * after every boundary of the reference are not scored.
+ * Scores the segments `said` from diarization against the reference `truth`. The `collar` seconds before and after
+ * each start or end of a reference segment are not scored.
  */
 export function score(truth: readonly Segment[], said: readonly Segment[], collar = 0.25): Score {
   const pieces = piecesOf(truth, said, collar)
@@ -101,8 +98,8 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
 }
 
 /**
- * Applies the Hungarian method. Returns one column for each row, so that the sum of the chosen values of
- * `gain` is maximal. The value -1 means that too few columns exist and this row gets no column.
+ * Chooses one column for each row by the Hungarian method, so that the sum of the chosen values of `gain` is as large
+ * as possible. A row gets -1 if there are not enough columns.
  */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length

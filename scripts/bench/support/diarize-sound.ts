@@ -1,5 +1,4 @@
-// A child process of the benchmarks. Runs only diarization, on a file of samples whose content is repeated
-// `repeat` times.
+// A child process of the benchmarks: runs only diarization, on a file of samples that is repeated `repeat` times.
 
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'

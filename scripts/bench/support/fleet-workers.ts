@@ -1,5 +1,5 @@
-// Many workers in one process, for the benchmark of a fleet. Their engines sleep as long as a GPU would work. A share of
-// the jobs meets a fault: the engine fails, or the worker leaves in the middle of a job and comes back.
+// Many workers in one process, for the benchmark `fleet`. Their engines sleep for as long as a GPU would work. Some
+// jobs meet a fault: the engine fails, or the worker disappears during a job and returns later.
 
 import { join } from 'node:path'
 import { JobFailure } from '../../../src/errors.ts'
@@ -14,7 +14,7 @@ export type Order = {
   /** The workers have the numbers from `first` to `first + count - 1`. */
   first: number
   count: number
-  /** Seconds of audio that an engine recognises in a second. */
+  /** The seconds of audio that an engine recognises in a second. */
   speed: number
   faultShare: number
   seed: number
@@ -49,7 +49,7 @@ async function openWorker(order: Order, number: number): Promise<void> {
       await pause(isFaulty ? workMs * random.next() : workMs, signal)
       if (!isFaulty) return transcriptOf(input, words)
       if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
-      // The worker leaves without an answer. Another worker gets the job when the lease ends.
+      // The worker disappears without an answer. When the lease ends, another worker gets the job.
       const left = leave()
       await pause(Number.MAX_SAFE_INTEGER, signal)
       await left

@@ -1,5 +1,5 @@
-// Counts the bytes and the kernels of one decoding step on a GPU, in the published graphs and in the graphs for GPUs.
-// The graphs are built without weights.
+// Counts the bytes and the kernels of one decoding step on a GPU, with the published graphs and with the graphs for
+// GPUs. The graphs are made without weights.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-layers.ts'
@@ -18,12 +18,14 @@ export type Dimensions = {
 
 export type Counted = {
   rows: number
-  /** Bytes over the bus in one step: with the published graphs, and with the graphs for GPUs. */
+  /**
+   * The bytes over the bus in one step: `busBefore` with the published graphs, `busAfter` with the graphs for GPUs.
+   */
   busBefore: number
   busAfter: number
   nodes: number
   kernels: number
-  /** Bytes that one step reads in the memory of the GPU. */
+  /** The bytes that one step reads from the memory of the GPU. */
   memoryBytes: number
 }
 
@@ -41,7 +43,7 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
   return {
     rows,
     busBefore: rows * busBefore(dimensions),
-    // Five integers and four floats go to the GPU for each row, and two floats come back.
+    // For each row, five integers and four floats are copied to the GPU, and two floats back.
     busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
     nodes: operations.length,
     kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
@@ -50,8 +52,9 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the bytes over the bus for one row with the published graphs: all caches are inputs in the memory of the host,
- * and the scores, the attention of all heads of the attended layers and the cache of the row's own tokens are outputs.
+ * Returns the bytes over the bus for one row of the published graphs. Their inputs from the host are all caches.
+ * Their outputs to the host are the scores, the attention of all heads in the layers with alignment heads, and the
+ * cache of the row's own tokens.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width
@@ -61,7 +64,7 @@ function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensi
   return bytes.float32 * (given + returned)
 }
 
-/** Returns the operations that a step runs, and the size of the weights that a step reads. */
+/** Returns the operations of a step, and the size of the weights that it reads. */
 function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightBytes: number } {
   const { aligned, decoderLayers, vocabulary, ...size } = dimensions
   const alignmentHeads = Array.from(
@@ -75,7 +78,7 @@ function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightByt
   const model = readModel(layers.bytes())
   const known = new Set(model.constants.keys())
   const operations = model.operations.filter(({ inputs, outputs }) => {
-    // ONNX Runtime computes operations on constants at load.
+    // ONNX Runtime computes an operation on constants once, when it loads the graph.
     const isConstant = inputs.every(name => name === '' || known.has(name))
     if (isConstant) for (const name of outputs) known.add(name)
     return !isConstant
@@ -114,13 +117,13 @@ function emptyWeights({ width, decoderLayers }: FloatSize, vocabulary: number): 
   return weights
 }
 
-/** Operations that only give memory another shape or compute a shape on the host. */
+/** Operations without a kernel: they only change the shape of a tensor, or compute a shape on the host. */
 const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
- * Returns the number of kernels of an operation, as the source code of ONNX Runtime's CUDA provider suggests. An attention
- * clears two buffers, computes parts and joins them; with a cache it also converts the lengths. A logarithm of a sum of
- * exponentials has five kernels.
+ * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider. An
+ * attention clears two buffers, computes parts, and joins them. With a cache, it also converts the lengths. A
+ * logarithm of a sum of exponentials has five kernels.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

@@ -1,5 +1,5 @@
-// A child process of the benchmarks. Transcribes each file as one window with a CTC or TDT model, and the windows in blocks
-// as in a job. Prints the words of each file as a line of JSON.
+// A child process of the benchmarks: transcribes each file as one window with a CTC or TDT model. The windows are in
+// blocks, as in a job. Prints the words of each file as a line of JSON.
 
 import { openCtc } from '../../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../../src/engine/framewise/tdt.ts'

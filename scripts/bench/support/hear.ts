@@ -1,6 +1,5 @@
-// A child process of the benchmarks. Transcribes a file of samples whose content is repeated `repeat` times,
-// and measures the cost. `bareWallMs` and `bareCpuMs` cover only the encoder and the decoder inside ONNX
-// Runtime.
+// A child process of the benchmarks: transcribes a file of samples that is repeated `repeat` times, and measures the
+// cost. `bareWallMs` and `bareCpuMs` are the times of the encoder and the decoder inside ONNX Runtime.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
@@ -15,20 +14,20 @@ import { peakBytes } from '../../../test/support/peak.ts'
 export type HearOrder = {
   folder: string
   variant: Variant
-  /** A file of raw 32-bit floats, 16 kHz, mono. */
+  /** The path of a file of raw 32-bit floats at 16 kHz, with one channel. */
   sound: string
   repeat: number
   threads: number
   language: string
   align: boolean
-  /** Also runs diarization, with the built-in models. */
+  /** If true, also runs diarization, with the built-in models. */
   diarize?: boolean
 }
 
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** Wall time and CPU time inside ONNX Runtime, for the encoder and the decoder. */
+  /** The wall time and the CPU time of the encoder and the decoder inside ONNX Runtime. */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -91,8 +90,8 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and of the decoder. The name of the first input distinguishes
- * these runs from the runs of other models.
+ * Measures the total time of all runs of the encoder and the decoder. They are recognised by the names of their first
+ * inputs, which other models do not have.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

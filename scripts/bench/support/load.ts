@@ -1,5 +1,6 @@
-// A load generator in a separate process. It uses raw keep-alive sockets, each with one request in flight,
-// and prints its measurements. `fetch` is not used, because `fetch` needs more CPU time than the measured server.
+// A load generator in a process of its own. It sends requests over raw keep-alive sockets, one at a time on each
+// socket, and prints its measurements. It does not use `fetch`, which would need more CPU time than the measured
+// server.
 
 export type Load = {
   port: number
@@ -7,15 +8,14 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The requests per second over all connections. Latency is then measured from the time at which a request
-   * was due. If `perSecond` is absent, each connection sends its next request as soon as the response
-   * arrives.
+   * The number of requests per second over all connections. The latency of a request is then measured from the time
+   * at which it was due. If this is missing, each connection sends its next request as soon as it has the response.
    */
   perSecond?: number
 }
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
 
-/** Starts this file as a child process and returns its measurements. */
+/** Starts this file as a child process, and returns its measurements. */
 export async function measureLoad(load: Load): Promise<Measured> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(load)], { stdout: 'pipe' })
   const text = await child.stdout.text()
@@ -66,7 +66,7 @@ async function generate({ port, connections, seconds, requests, perSecond }: Loa
         else setTimeout(send, dueAt - now)
 
         function send(): void {
-          // A timer may fire slightly early. The latency is then measured from the actual time.
+          // A timer may fire slightly too early. The latency is then measured from that moment.
           dueAt = Math.min(dueAt, performance.now())
           socket.write(request)
         }

@@ -1,5 +1,5 @@
-// Runs a command and measures its process tree: the CPU time, the wall time, and the peak memory. The peak
-// memory is the highest sum of the resident memory of all processes in the tree.
+// Runs a command and measures its process tree: the CPU time, the wall time, and the peak memory. The peak memory is
+// the highest sum of the resident memory of all these processes.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -26,13 +26,15 @@ export async function measure(
   const status = await child.exited
   clearInterval(sampler)
   if (status !== 0) throw new Error(`${command[0]} failed: ${err.trim().split('\n').at(-1)}`)
-  // `resourceUsage` of a child includes the CPU time of the child's own children.
+  // The resource usage of a child process includes the CPU time of its own child processes.
   const usage = child.resourceUsage()
   if (!usage) throw new Error(`${command[0]} has no resource usage`)
   return { cpuMs: Number(usage.cpuTime.total) / 1000, wallMs: performance.now() - before, peakBytes, out }
 }
 
-/** Returns the resident memory of a process and its descendants. The memory of a process that has just ended is 0. */
+/**
+ * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0.
+ */
 function treeBytes(pid: number): number {
   try {
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])

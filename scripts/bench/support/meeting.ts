@@ -1,5 +1,5 @@
-// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting, one of 1.44 s every 0.24 s, with their PLDA
-// model and the reference.
+// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting (one of 1.44 s every 0.24 s), their PLDA
+// model, and the reference.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -37,8 +37,8 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 }
 
 /**
- * Returns the segments of the speakers. In each instant, all x-vectors that contain it vote: the speaker whose centroid
- * has the largest sum of cosines with them talks.
+ * Returns the segments of the speakers. At each time, all x-vectors that contain this time vote: the speaker talks
+ * whose centroid has the largest sum of cosines with them.
  */
 export function segmentsOf(
   { spans }: Meeting,
@@ -75,8 +75,8 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. This model is for
- * projected vectors of length 1. The result is for the length √128, as in community-1.
+ * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. The model is for
+ * projected vectors of the length 1. It is converted for the length √128, which the model of community-1 has.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

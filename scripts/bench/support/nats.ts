@@ -1,4 +1,4 @@
-// Starts nats-server for a benchmark. STENO_TEST_NATS names the program, if it is not on the path.
+// Starts nats-server for a benchmark. If the program is not on the path, STENO_TEST_NATS names it.
 
 export const natsProgram = process.env.STENO_TEST_NATS || Bun.which('nats-server')
 

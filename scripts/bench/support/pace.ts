@@ -1,7 +1,6 @@
-// A child process of the benchmarks. Measures the encoder and the decoder of a model at a fixed number of
-// tokens.
-// `npm` selects the sessions of the npm package, in which the decoder's cache passes through JavaScript.
-// Otherwise the engine's own binding is measured.
+// A child process of the benchmarks: measures the encoder and the decoder of a model at a fixed number of tokens.
+// With `npm`, it uses the sessions of the npm package, which copy the decoder's cache to JavaScript. Otherwise it
+// uses the engine's own binding.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -20,9 +19,9 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * CPU times in milliseconds. `encodeMs`: the encoder for one window. `decodeMs`: the decoder for all tokens
- * of all rows. `bareMs`: the part of `decodeMs` inside ONNX Runtime; it is 0 for the npm package, where it is
- * not measured.
+ * CPU times in milliseconds. `encodeMs` is the encoder for one window. `decodeMs` is the decoder for all tokens of
+ * all rows. `bareMs` is the part of `decodeMs` inside ONNX Runtime. It is 0 for the npm package, with which it cannot
+ * be measured.
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

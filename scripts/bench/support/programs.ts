@@ -1,5 +1,5 @@
-// The programs that the benchmark of real speech compares: steno, and the programs that the operator names in
-// the environment. Each program runs as a whole process.
+// The programs that the benchmark of real speech compares: steno, and the programs that environment variables name.
+// Each one runs as a whole process.
 
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,15 +9,12 @@ import type { Sound } from './real-speech.ts'
 import type { TimedWord } from './score.ts'
 import type { TransformersAnswer, TransformersOrder } from './transformers.ts'
 
-/**
- * The result of one run. `words` has one list of words for each sound. `words` is null if the program gives
- * no word times.
- */
+/** The result of one run. `words` has one list for each sound. It is null if the program gives no word times. */
 export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
-  /** False if the operator has not named the program in the environment. The program is then skipped. */
+  /** False if no environment variable names the program, which is then skipped. */
   here: boolean
   /** The number of measured runs. */
   rounds: number
@@ -44,8 +41,8 @@ export function fasterWhisper(): Program {
 }
 
 /**
- * Runs openai/whisper. Its word times are the reference for the word times of the other programs. It runs
- * only once, because it is the slowest program.
+ * Runs openai/whisper. Its word times are the reference for those of the other programs. It runs only once, because
+ * it is the slowest program.
  */
 export function openaiWhisper(): Program {
   const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
@@ -63,7 +60,7 @@ export function whisperCpp(): Program {
     STENO_BENCH_PYWHISPERCPP: python = '',
     STENO_BENCH_GGML: model = '',
   } = process.env
-  // Idle threads of whisper.cpp spin, so on shared cores only one thread is a fair comparison.
+  // Idle threads of whisper.cpp use CPU time (busy waiting), so on shared cores only one thread is a fair comparison.
   const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
   return {
     name: 'whisper.cpp, one thread',
@@ -79,7 +76,9 @@ export function whisperCpp(): Program {
   }
 }
 
-/** Runs the pipeline of transformers.js. It cannot detect the language, so the language is given. */
+/**
+ * Runs the pipeline of transformers.js. It cannot detect the language, so the benchmark passes the language to it.
+ */
 export function transformersJs(): Program {
   const { STENO_BENCH_PUBLISHED: folder = '' } = process.env
   return {
@@ -97,7 +96,7 @@ export function transformersJs(): Program {
   }
 }
 
-/** Writes the samples of a WAV file of the bench as 32-bit floats beside it. Returns the path. */
+/** Writes the samples of a WAV file as 32-bit floats into a file beside it. Returns the path of that file. */
 async function rawFloats(path: string): Promise<string> {
   const headerBytes = 44
   const samples = new Int16Array((await Bun.file(path).arrayBuffer()).slice(headerBytes))

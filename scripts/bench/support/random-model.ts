@@ -1,21 +1,20 @@
-// Writes Whisper models with real dimensions and random weights. Their text is noise, but their cost is
-// realistic.
-// The layout is that of onnx-community: one encoder, and one decoder with two branches. One branch has a
-// cache, and the other branch has none. The names of the weights are those of the published models.
+// Writes Whisper models of real dimensions with random weights. Their text is noise, but their cost is realistic. The
+// layout is that of onnx-community: an encoder, and a decoder with two branches, one with a cache and one without.
+// The names of the weights are those of the published models.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { transposed } from '../../../src/engine/network/source.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 
-/** Returns the name that the published models give to the operation of a matrix. */
+/** Returns the name that the published models give to the MatMul operation of a matrix. */
 function operationOf(name: string): string {
   return `/${name.replaceAll('.', '/').replace(/^layers\//, 'layers.')}/MatMul`
 }
 
 export type Size = {
   width: number
-  /** The number of layers of the encoder, and of the decoder unless `decoderLayers` is given. */
+  /** The number of layers in the encoder, and in the decoder too if `decoderLayers` is missing. */
   layers: number
   decoderLayers?: number
   heads: number
@@ -77,8 +76,8 @@ export async function writeRandomModel(
 }
 
 /**
- * The weights of a model. Weights are constants of the outermost graph, so that both branches of a decoder share
- * them.
+ * The weights of a model. They are constants of the outermost graph, so that both branches of a decoder use the same
+ * ones.
  */
 class Weights {
   private readonly names = new Set<string>()
@@ -93,7 +92,7 @@ class Weights {
     return this.once(name, () => this.graph.constant({ dims, data: this.random(dims, scale) }, name))
   }
 
-  /** Adds a matrix tokens × width, and the same matrix as width × tokens: the embedding and the last projection. */
+  /** Adds a matrix twice, as tokens × width for the embedding and as width × tokens for the last projection. */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {
       const data = this.random(dims, 0.04)
@@ -150,8 +149,8 @@ class Layers {
   }
 
   /**
-   * Adds a matrix product in 8 bits, as the published 8-bit models do. The activations are quantized in each
-   * run, the weights only once.
+   * Adds a matrix product in 8 bits, as in the published 8-bit models: the weights are quantised once, and the
+   * activations at each run.
    */
   private quantized(name: string, input: string, from: number, to: number): string {
     const { graph, weights } = this
@@ -177,9 +176,7 @@ class Layers {
     return this.graph.add('LayerNormalization', [input, ones, bias], { axis: -1 })
   }
 
-  /**
-   * Splits the width among the attention heads: [batch, length, width] becomes [batch, heads, length, 64].
-   */
+  /** Divides the width among the attention heads: [batch, length, width] becomes [batch, heads, length, 64]. */
   split(input: string): string {
     const shaped = this.graph.add('Reshape', [input, this.graph.integers(0, 0, this.size.heads, headSize)])
     return this.graph.add('Transpose', [shaped], { perm: [0, 2, 1, 3] })

@@ -1,6 +1,6 @@
-// Real speech with known text: 50 utterances of LibriSpeech test-other. One sound set has a file for each
-// utterance. The other set has one file of all utterances, in the order of their paths, with pauses of
-// digital silence.
+// Real speech with a known text: 50 utterances of LibriSpeech test-other. One set of sounds has a file for each
+// utterance. The other set has one file of all utterances, in the order of their paths, with pauses of digital
+// silence between them.
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -9,8 +9,8 @@ import { seeded } from '../../../test/support/random.ts'
 import { wavFile } from '../../../test/support/sound.ts'
 
 /**
- * A sound file with its reference text. `utterances` holds the times of the utterances in seconds. The sound
- * between two utterances is digital silence.
+ * A sound file with its reference text. `utterances` are the times of the utterances in seconds. Between two
+ * utterances is digital silence.
  */
 export type Sound = { path: string; text: string; utterances: { from: number; to: number }[] }
 export type SoundSet = { name: string; seconds: number; sounds: Sound[] }

@@ -1,4 +1,4 @@
-// Compares the tokens of a published model's own graphs with those of the graphs for GPUs, both on the CPU.
+// Compares the tokens from a published model's own graphs with those from the graphs for GPUs. Both run on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Scores transcripts of real speech: word errors, words over digital silence, and the differences between the word
+// Scores transcripts of real speech: word errors, words in digital silence, and the differences between the word
 // times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
@@ -8,7 +8,10 @@ export type TimedWord = { word: string; start: number; end: number }
 
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
-/** The maximum part of a pause, in seconds, that a word may cover. A word that covers more is a word over silence. */
+/**
+ * The maximum time, in seconds, for which a word may overlap a pause. A word with a longer overlap is a word in
+ * silence.
+ */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
 
@@ -24,7 +27,7 @@ export function wordErrors(truth: string, heard: string): Errors {
   }
 }
 
-/** Counts the words that cover more than `silenceSecondsMax` of one pause. */
+/** Counts the words that overlap a pause for more than `silenceSecondsMax`. */
 export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWord[]): number {
   const ends = [0, ...utterances.map(({ to }) => to)]
   const pauses = ends.map((from, index) => ({
@@ -36,10 +39,7 @@ export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWor
   ).length
 }
 
-/**
- * Counts the words that end before their own start, and the words that start before the end of the previous
- * word.
- */
+/** Counts the words that end before they start, and the words that start before the previous word ends. */
 export function wordsOutOfOrder(words: readonly TimedWord[]): number {
   const tolerance = 1e-6
   return words.filter(
@@ -48,8 +48,8 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is the
- * number of these words whose two start times differ by at most 0.2 s.
+ * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is
+ * the number of those whose two start times differ by at most 0.2 s.
  */
 export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
   const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))

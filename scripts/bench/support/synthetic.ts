@@ -1,4 +1,5 @@
-// Voices of speech synthesizers: espeak-ng, flite and festival. No model in the program was trained on these voices.
+// The voices of three speech synthesizers: espeak-ng, flite and festival. No model in the program was trained on
+// these voices.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ const flite = ['awb', 'slt']
 const festival = ['ked_diphone', 'lp_diphone', 'czech_dita']
 const utterancesEach = 6
 
-/** Says the lines with every voice whose program is on this machine. Returns an empty list if there is none. */
+/** Speaks the lines with each voice whose program is installed. Returns an empty list if none is. */
 export async function syntheticVoices(lines: readonly string[]): Promise<Voice[]> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const file = join(folder, 'said.wav')

@@ -1,5 +1,5 @@
-// A server with an engine that never ends a job. The engine first gives a long transcript at once, and then one
-// utterance after another. The text of such an utterance begins with the time at which it was given.
+// A server whose engine never ends a job. The engine first sends a long transcript at once, and then one utterance
+// after another. The text of such an utterance begins with the time at which it was sent.
 
 import { readConfig } from '../../../src/config.ts'
 import { startService } from '../../../src/service.ts'

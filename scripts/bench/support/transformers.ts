@@ -1,5 +1,5 @@
-// A child process of the benchmarks. Transcribes several files of samples with the plain transformers.js
-// pipeline, one file after another.
+// A child process of the benchmarks: transcribes several files of samples with the unchanged pipeline of
+// transformers.js, one after the other.
 
 import { basename, dirname } from 'node:path'
 import { env, pipeline } from '@huggingface/transformers'
