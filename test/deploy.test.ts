@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile and the systemd unit. A check is skipped if its tool is not
-// installed.
+// Tests the files in deploy/, the Containerfile and the systemd unit. If a check needs a tool that is not installed,
+// it is skipped.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const settingNames: string[] = Object.values(settings).map(({ variable }) => variable)
 
-/** Returns the metrics that a text names and that the program does not have. */
+/** Returns the metrics in a text that the program does not have. */
 function unknownMetrics(text: string): string[] {
   const named = text.match(/\b(?:steno|process)_[a-z_]+/g) ?? []
   const known: string[] = metricNames
@@ -68,7 +68,7 @@ test('the dashboard has panels that do not overlap, each with a query on the cho
     ['instance', 'label_values(steno_build_info, instance)'],
   ])
   const version = dashboard.panels.find(({ title }) => title === 'Version')
-  // The value of steno_build_info is 1. Its labels have the version.
+  // steno_build_info always has the value 1. The version is one of its labels.
   expect(version?.options).toMatchObject({ textMode: 'name' })
   const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
   expect(new Set(places).size).toBe(places.length)
@@ -129,7 +129,7 @@ test('make stops with one line when Bun cannot be fetched', () => {
   writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
     cwd: folder,
-    // Without the variables of an outer make, which would print the folder.
+    // The variables of an outer make are left out, because with them, make would print its folder.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   expect([exitCode, `${stdout}`]).toEqual([2, ''])

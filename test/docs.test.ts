@@ -1,6 +1,6 @@
-// Runs the commands of all documents as a new user would, and checks the settings, answers and programs that they show.
-// The real program uses the pocket model. A block that is neither run nor listed in `notRun` fails its test. If
-// STENO_TEST_PROGRAM names a built program, that program is tested instead of the source.
+// Runs the commands of all documents as a new user would. Also checks the settings, answers and programs that the
+// documents show. The real program is used, with the pocket model. If a block is neither run nor listed in `notRun`,
+// its test fails. If STENO_TEST_PROGRAM names a built program, this one is tested, and not the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { type Home, openReader, type Reader, recording, startHome } from './supp
 import { startReceiver } from './support/receiver.ts'
 import { projectRoot } from './support/source.ts'
 
-/** The blocks and commands that this file does not run: the document, the first characters, and the reason. */
+/** The blocks and commands that are not run: the document, the first characters of the block, and the reason. */
 const notRun: [string, string, string][] = [
   ['README.md', 'make run ', 'CI builds and tests; scripts/first-hour.sh starts the service'],
   ['README.md', 'POST /v1/transcribe ──▶', 'a picture'],
@@ -78,7 +78,7 @@ test('each command or block that is not run exists', () => {
   expect(lacking).toEqual([])
 })
 
-/** What stands before the first command of a document, or between two of its commands. */
+/** What the test does before the first command of a document. */
 const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/guide.md': keepCallback,
   'docs/live.md': reader => reader.transcribe({ webhook_url: receiver.url }),
@@ -96,7 +96,7 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
     symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules')),
 }
 
-/** What holds after the last command of a document. */
+/** What the test checks after the last command of a document. */
 const results: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/privacy.md': async ({ run }) => expect(await run('steno accounts list')).not.toContain('ana@'),
   'docs/recipes.md': async ({ folder }) => {
@@ -119,7 +119,7 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // The words of the example are not in the recording.
+        // The recording does not contain the words of this example, so others replace them.
         'budget+meeting': 'check+release',
       })
       try {
@@ -134,7 +134,7 @@ for (const document of documents) {
   )
 }
 
-/** How a block that is not for a shell is tried. */
+/** How the test checks a block that is not for a shell, by the form of the block. */
 const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
   [/^\{/, compareWithAnswer],
   [/^\[[\w.]+\]\n/, (_, block) => expect(Bun.TOML.parse(block)).toBeObject()],
@@ -156,7 +156,7 @@ async function tryBlock(reader: Reader, document: string, block: string): Promis
 
 const cue = /^1\n00:00:0.* --> /
 
-/** What the output of a command looks like. */
+/** What the output of a command must look like, by the form of the command. */
 const outputs: [RegExp, (out: string, reader: Reader) => unknown][] = [
   [/format=srt|--format srt$|response_format=srt/, out => expect(out).toMatch(cue)],
   [/format=vtt&include_speakers/, out => expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)],
@@ -177,7 +177,10 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
   for (const [pattern, check] of outputs) if (pattern.test(command)) check(out, reader)
 }
 
-/** Returns a command in the form in which a test can run it: `steno watch` ends, and no file of the system is written. */
+/**
+ * Returns a command in a form that a test can run: `steno watch` ends by itself, and no file of the system is
+ * written.
+ */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
     return `mkdir -p backups; ${command.slice(15).replaceAll('/var/backups', './backups').replaceAll('\\%', '%')}`
@@ -187,7 +190,7 @@ function adapted(command: string): string {
     kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
 }
 
-/** Checks that an example of an answer has the fields of the answer to the last command. */
+/** Checks that the example of an answer has the same fields as the answer to the last command. */
 function compareWithAnswer({ last }: Reader, block: string): void {
   const example = JSON.parse(block)
   if (!example.items) return
@@ -200,7 +203,7 @@ async function runWorkflow({ run }: Reader, block: string): Promise<void> {
   for (const command of commandsOf(step?.run ?? '')) await run(command)
 }
 
-/** Opens the authorization page of a program with a session, allows the access, and keeps the code. */
+/** Opens the authorization page of a program as a signed-in person, allows the access, and keeps the code. */
 async function authorize({ known, run }: Reader, block: string): Promise<void> {
   const address = block
     .replace(/\s/g, '')
@@ -244,7 +247,7 @@ async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> 
   expect(await run('python3 example.py')).toContain('driver')
 }
 
-/** Makes a job with a webhook, and keeps the body and the headers of the webhook. */
+/** Creates a job with a webhook, and keeps the body and the headers of this webhook. */
 async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
   const before = receiver.received.length
   await transcribe({ webhook_url: receiver.url })
@@ -255,7 +258,7 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
   writeFileSync(join(folder, 'body.json'), raw)
 }
 
-/** Returns the arguments of a call that checks a webhook, first with its own body, then with another one. */
+/** Returns the arguments with which an example program checks a webhook: with its own body, and with a wrong body. */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()
   const start = [home.key, known.TIMESTAMP, known.SIGNATURE].map(word => JSON.stringify(word))

@@ -1,5 +1,5 @@
-// Tests the test audio itself: every clip is complete, its reference text and times are consistent, and the
-// files are small.
+// Tests the test audio itself: every clip is complete, its reference text and times fit together, and the files are
+// small.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -28,7 +28,7 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // A word may end up to 20 ms after the next word starts, because the speech synthesizer joins adjacent
+      // A word may end up to 20 ms after the start of the next word, because the speech synthesizer blends adjacent
       // words.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }

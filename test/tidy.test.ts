@@ -1,5 +1,4 @@
-// Tests the style rules of the project that a machine can check. Each rule is also tested on a sample that
-// breaks the rule.
+// Tests the style rules of the project that a program can check. Each rule is also tested on a sample that breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -15,11 +14,11 @@ import {
 } from './support/source.ts'
 
 /**
- * The layers of the program, lowest first. A room may import only rooms in lower layers. Two rooms of one
- * layer may not import each other, except for the pairs in `neighbours`.
+ * The layers of the program, lowest first. A room may import only from lower layers. Two rooms of the same layer may
+ * import each other only if `neighbours` allows it.
  */
 const line: string[][] = [
-  // The web app runs in the browser and is separate from the server.
+  // The web app runs in the browser, and imports nothing from the server.
   ['base', 'web'],
   ['limits', 'errors', 'languages'],
   ['net'],
@@ -36,7 +35,7 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/** The entry files of each room that has them. Other rooms may import only the entry files of such a room. */
+/** The entry files of the rooms that have them. Other rooms may import only these files of such a room. */
 const entryFiles: Record<string, string[]> = {
   engine: [
     'protocol',
@@ -53,7 +52,7 @@ const entryFiles: Record<string, string[]> = {
   media: ['formats', 'inspect', 'decode'],
 }
 
-/** The layers inside the room `engine`, lowest first. A part may import only parts in lower layers. */
+/** The layers inside the room `engine`, lowest first. A part may import only from lower layers. */
 const engineLine: string[][] = [
   ['audio', 'confine', 'protocol'],
   ['mel'],
@@ -203,7 +202,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
     .filter(({ room }) => room !== roomOf(file.path) && entryFiles[room] !== undefined)
 }
 
-/** Returns the source files from which `file` imports values, not only types. */
+/** Returns the source files from which `file` imports more than types. */
 function loadedBy(file: SourceFile): string[] {
   return importsOf(file)
     .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && /\.tsx?$/.test(path))
@@ -217,8 +216,8 @@ function stepOf(steps: string[][], room: string): number {
 }
 
 /**
- * Removes comments that fill whole lines, because a comment may name forbidden code. Comments with TODO,
- * FIXME or XXX stay.
+ * Removes comments on lines of their own, because they may mention forbidden code. Comments with TODO, FIXME or XXX
+ * stay.
  */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))

@@ -20,7 +20,7 @@ afterAll(() => {
   db.close()
 })
 
-// A bank statement. The columns are: operation, job, amount, outcome, balance after it, reserve after it. All
+// A bank statement. Its columns are: operation, job, amount, outcome, balance afterwards, reserve afterwards. All
 // amounts are in cents.
 const statement = `
   deposit  -     500  ok       500    0
@@ -123,7 +123,7 @@ test('balance and reserve are correct after random operations in random order', 
         break
       }
       case 'crash': {
-        // The transaction fails after its two ledger entries. The rollback must remove both entries.
+        // The transaction fails after two entries of the ledger. The rollback must remove both.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

@@ -39,9 +39,7 @@ async function server(options: SMTPServerOptions = {}): Promise<MailServer> {
   return started
 }
 
-/**
- * Returns the text of a received mail. Decodes the transfer encoding quoted-printable if the mail uses it.
- */
+/** Returns the text of a received mail. The text may be encoded as quoted-printable. */
 function textOf(raw: string): string {
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
   if (!/^content-transfer-encoding: quoted-printable/im.test(raw)) return body.replaceAll('\r\n', '\n')

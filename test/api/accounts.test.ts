@@ -122,7 +122,7 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server the service prints the link for the operator. The mock keeps the link out of the output of
+  // Without a mail server, the service prints the link for the operator. The spy keeps the link out of the output of
   // the tests.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
@@ -136,7 +136,10 @@ async function signUp(service: TestService, body: object) {
   }
 }
 
-/** Waits until `count` mails are in the mail folder. The service writes mails after its response. */
+/**
+ * Waits until `count` mails are in the mail folder, because the service writes them after its response. Returns their
+ * links.
+ */
 async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
   const folder = join(dataDir, 'mail')
   const mails = () => new Bun.Glob('*.eml').scanSync({ cwd: folder })

@@ -1,4 +1,4 @@
-// Tests the requests below /app. Only the web app sends these requests; they are not part of the public API.
+// Tests the requests below /app, which are only for the web app and not part of the public API.
 
 import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
@@ -181,7 +181,7 @@ steered('an operator sees queue, hours, errors, accounts and requests; nobody el
   expect(body.hours).toHaveLength(24)
   expect(body.hours.at(-1).completed + body.hours.at(-2).completed).toBe(1)
   expect(body.queue).toEqual({ created: 0, downloading: 0, pending: 0, processing: 1 })
-  // A cancelled job is no failure.
+  // A cancelled job does not count as failed.
   expect(body.hours.at(-1).failed + body.hours.at(-2).failed).toBe(1)
   expect(body.errors).toMatchObject([{ code: 'INVALID_MEDIA_FORMAT', jobs: 1 }])
   expect(body.accounts).toMatchObject([

@@ -13,7 +13,7 @@ async function start(settings: Record<string, string> = {}) {
   })
   const ana = service.account('ana')
   const list = async () => (await ana.get('/v1/webhooks/deliveries')).body.items
-  /** Waits until `state` returns true for the delivery of this event. */
+  /** Polls until `state` returns true for the delivery of this event. Returns the delivery. */
   const until = async (event: string, state: (delivery: Shown) => boolean): Promise<Shown> => {
     for (;;) {
       const found = (await list()).find((each: Shown) => each.event === `transcription.${event}`)
@@ -35,7 +35,7 @@ type Shown = {
 }
 
 /**
- * Starts a webhook receiver. Its first responses have these statuses, in this order. All later responses have the
+ * Starts a webhook receiver. Its first responses have the given statuses, in this order. Later responses have the
  * status 200.
  */
 function receiverWith(...statuses: number[]) {

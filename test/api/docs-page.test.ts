@@ -1,5 +1,5 @@
-// Tests the page /docs. The examples in all languages can be run, the links have targets, and the page needs neither
-// scripts nor a network.
+// Tests the page /docs: its examples run in all languages, its links have targets, and it needs neither scripts nor a
+// network.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
@@ -32,8 +32,8 @@ test.skipIf(!clips)(
       return statusOf(language, text, { folder, key: ana.key })
     }
     for (const endpoint of endpointsOf(document)) {
-      // An example of an event stream waits for the end of a job, and an OpenAI example waits for a transcript. No
-      // job ends in this test.
+      // The example of an event stream waits for the end of a job, and the examples of OpenAI wait for a transcript.
+      // In this test, no job ends.
       if (/events$|^\/v1\/audio/.test(endpoint.path)) continue
       const examples = examplesOf(document, endpoint).filter(
         ({ language }) => python || language !== 'Python',
@@ -49,10 +49,7 @@ test.skipIf(!clips)(
   120_000,
 )
 
-/**
- * Runs an example and returns the status of its response. The status of a refused request is returned too, not
- * thrown.
- */
+/** Runs an example and returns the status of its response, also if the request is refused. */
 async function statusOf(
   language: Example['language'],
   code: string,
@@ -102,6 +99,6 @@ test('every link of the page leads to a part of it, and every endpoint has field
     expect(text).toContain(part)
   expect(text).not.toContain('<script')
   expect(text).not.toContain('style="')
-  // The page explains each error once. The endpoints only link to the explanation.
+  // The page explains each error once, and the endpoints link to this explanation.
   expect(text.split('The API key is missing or not valid.').length).toBe(2)
 })

@@ -73,7 +73,7 @@ steered('a later stream begins with the first utterance, a continued one after t
 test('the stream of an ended job has the job and ends', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
-  // The server refuses a loopback address as a source, so the job fails immediately.
+  // The server refuses a loopback address as a source, so this job fails at once.
   const { body } = await ana.post('/v1/transcribe', { url: 'http://127.0.0.1:1/talk.mp3' })
   await ana.until(body.id, 'failed')
   const events = await all(

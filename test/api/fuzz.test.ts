@@ -1,4 +1,4 @@
-// Sends random invalid requests, generated from a fixed seed. Checks that the API contract allows each response.
+// Sends random invalid requests from a fixed seed. Checks that each response is one that the API documents.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -312,8 +312,8 @@ function headerSafe(text: string): string {
 }
 
 /**
- * Sends `rubbish` and closes its side of the connection, so the server cannot wait for more input. Returns
- * the response, or an empty string if the server closes the connection without one.
+ * Sends `rubbish` and closes its half of the connection, so that the server does not wait for more. Returns the
+ * response, or an empty text if the server closes the connection without one.
  */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)

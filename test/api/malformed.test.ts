@@ -1,5 +1,5 @@
-// Tests the responses to malformed HTTP requests. The test writes the requests to a socket, because HTTP libraries
-// cannot send malformed requests.
+// Tests the responses to malformed HTTP requests, which are written to a socket, because libraries for HTTP cannot
+// send them.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
@@ -56,8 +56,8 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // The fake engine makes the response of /v1/ready invalid. The shape check after the handler fails, so the
-  // server's own error handler must respond.
+  // The fake engine makes the response of /v1/ready invalid. The check of its shape fails after the handler, so the
+  // response must come from the server's own error handler.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },
@@ -71,10 +71,7 @@ steered('an error beyond the routes is answered without a stack', async () => {
 
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
-/**
- * Checks the headers that every response has. The RateLimit-Policy header must contain the quota of the IP
- * address.
- */
+/** Checks the headers that every response has. RateLimit-Policy must contain the quota of the IP address. */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('link')).toContain('rel="service-desc"')

@@ -6,7 +6,10 @@ import { startTestService, steered } from '../support/service.ts'
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
-/** Starts a job with a fake media file. The built program refuses the file: its job fails, but keeps the file. */
+/**
+ * Starts a job with a fake media file. The built program refuses the file, so the job fails there, but the file is
+ * kept.
+ */
 async function startJob() {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')

@@ -1,4 +1,4 @@
-// Tests the sign-in with the OAuth libraries oauth4webapi and openid-client.
+// Tests the sign-in by the OAuth libraries oauth4webapi and openid-client.
 
 import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
@@ -101,9 +101,7 @@ test('openid-client finds the server, registers, signs in and refreshes', async 
   await expect(openid.fetchProtectedResource(config, next.access_token, resource, 'GET')).rejects.toThrow()
 })
 
-/**
- * Submits the consent page with the decision to allow the access. Returns the redirect address that the browser gets.
- */
+/** Allows the access on the consent page. Returns the address to which the browser is redirected. */
 async function consent(service: TestService, endpoint: string, params: Record<string, string>): Promise<URL> {
   const Cookie = await signIn(service, service.account('ana').key)
   const page = await fetch(`${endpoint}?${new URLSearchParams(params)}`, { headers: { Cookie } })

@@ -7,7 +7,7 @@ import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, signIn, startOAuth } from '../support/oauth.ts'
 import { type Answer, startTestService, steered } from '../support/service.ts'
 
-/** Returns the parameters of the redirect address that sends the browser back to the client. */
+/** Returns the parameters in the address that redirects the browser to the client. */
 function answerIn({ headers }: Answer): Record<string, string> {
   const location = headers.get('location') ?? ''
   expect(location).toStartWith(`${redirectUri}?`)

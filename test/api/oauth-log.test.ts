@@ -1,4 +1,4 @@
-// Tests that the log of the service shows no token, code, verifier, password or key.
+// Tests that the log of the service contains no token, code, verifier, password or key.
 
 import { expect, test } from 'bun:test'
 import { challenge, flow, registerClient, signIn, verifier } from '../support/oauth.ts'
@@ -28,7 +28,7 @@ test('no secret of a sign-in is in the log', async () => {
   expect(secrets.filter(secret => text.includes(secret))).toEqual([])
 })
 
-/** Runs all OAuth requests of a client, including requests that fail. Returns every secret that a request contained. */
+/** Makes all OAuth requests of a client, and some that fail. Returns every secret that was in a request. */
 async function signInAndOut(url: string, key: string): Promise<string[]> {
   const service = { url, fetch: (path: string, init: RequestInit = {}) => ask(`${url}${path}`, init) }
   const cookie = await signIn(service, key)
@@ -51,7 +51,7 @@ async function signInAndOut(url: string, key: string): Promise<string[]> {
   return [...secrets, password, verifier, challenge, 'a state']
 }
 
-/** Reads the output of the service until a line contains the address of the service. Returns the address. */
+/** Reads the output of the service up to the line with its address. Returns the address. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const reader = output.getReader()
   let text = ''

@@ -180,9 +180,9 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
   const told = JSON.stringify(paths)
-  // The document describes only public routes, so it does not name the errors in `elsewhere`. NOT_FOUND belongs to
-  // unknown routes, and INVALID_CREDENTIALS belongs to calls below /app. The OpenAI-compatible routes use OpenAI's
-  // own name of MODEL_NOT_FOUND.
+  // The errors that the document does not name, because it describes only public routes. NOT_FOUND is for unknown
+  // routes, and INVALID_CREDENTIALS for routes below /app. The routes that are compatible with OpenAI use OpenAI's
+  // name for MODEL_NOT_FOUND.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

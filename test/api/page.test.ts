@@ -1,4 +1,4 @@
-// Tests the paths of the web app: headers, compression, caching, and the setting that turns the web app off.
+// Tests the paths of the web app: headers, compression, caching, and the setting that switches the web app off.
 
 import { expect, test } from 'bun:test'
 import { startTestService } from '../support/service.ts'
@@ -31,7 +31,7 @@ test.each(addresses)('%s answers with the page under a strict policy', async add
   expect(headers.get('cache-control')).toBe('no-cache')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(text).toContain('<noscript>')
-  // The content security policy would block an inline script or style.
+  // An inline script or style would be blocked by the content security policy.
   expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/)
 })
 
@@ -102,7 +102,7 @@ async function read(path: string, coding: string) {
   }
 }
 
-/** Returns the number of bytes of a file that is compressed with gzip. */
+/** Returns the size in bytes of a file with gzip compression. */
 async function sizeOf(path: string): Promise<number> {
   const headers = { Accept: 'text/html', 'Accept-Encoding': 'gzip' }
   const response = await fetch(service.url + path, { headers, decompress: false })

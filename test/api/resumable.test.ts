@@ -9,8 +9,8 @@ import { metadataOf, type TusHeaders, tusCaller } from '../support/tus.ts'
 
 const file = speech(60)
 /**
- * The content of a file that is larger than the buffer of an upload. Its first bytes reach the disk while the upload
- * still runs.
+ * The content of a file that is larger than the buffer of an upload, so that its first bytes are on the disk while
+ * the upload is running.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')
 
@@ -182,7 +182,7 @@ test('a body that is longer than the announced file is refused', async () => {
   const { address } = await tus.open(10)
   await tus.patch(address, 0, 'hello')
   expect(await outcomeOf(await tus.patch(address, 5, 'world!'))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-  // A body without a Content-Length is refused when it exceeds the declared size of the file.
+  // A body without a Content-Length is refused when more bytes arrive than the declared size of the file.
   const stream = new Response('world!').body
   expect(await outcomeOf(await tus.patch(address, 5, stream))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   expect(await tus.offset(address)).toBe(5)
@@ -357,7 +357,7 @@ steered('an upload whose last byte arrived before a crash is completed by the ne
   expect((await ana.post('/v1/transcribe', { upload_id: id })).status).toBe(200)
 })
 
-/** Waits until the file of an upload contains at least one byte. */
+/** Waits until the file of an upload has at least one byte. */
 async function someBytes({ dataDir }: TestService, id: string): Promise<void> {
   const path = uploadPath(dataDir, id)
   while (!(await Bun.file(path).exists()) || Bun.file(path).size === 0) await Bun.sleep(2)

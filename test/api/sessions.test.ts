@@ -1,4 +1,4 @@
-// Tests the sign-in sessions: the cookie, the end of a session, and the requests that a cookie authorises.
+// Tests sign-in sessions: the cookie, the end of a session, and the requests that the cookie allows.
 
 import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -172,8 +172,7 @@ test('a request with a cookie that changes something must come from a page of th
   }
   for (const headers of [own(service), { 'Sec-Fetch-Site': 'same-origin' }])
     expect((await upload(headers)).status).toBe(200)
-  // A browser never adds an API key to a request by itself. A request with a key is therefore accepted from any
-  // origin.
+  // A browser never adds an API key to a request by itself, so a request with a key is accepted from any origin.
   const keyed = await upload({ 'X-Api-Key': key, Origin: 'https://elsewhere.example' })
   expect(keyed.status).toBe(200)
 })
@@ -309,7 +308,7 @@ function signIn(service: TestService, body: object, headers: Record<string, stri
   })
 }
 
-/** Returns a function that sends requests with the cookie of the sign-in response. */
+/** Returns a function that sends requests with the cookie of a sign-in response. */
 function browser(service: TestService, answer: Answer) {
   const Cookie = /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? ''
   return (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>

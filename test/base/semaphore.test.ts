@@ -114,7 +114,7 @@ test('work whose signal is already aborted takes no slot', async () => {
   expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
 
-/** Adds work to the semaphore. Each piece of work holds its slot until the test ends it. */
+/** Adds work to the semaphore. Each work keeps its slot until the test ends it. */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []
   const running = new Set<(typeof started)[number]>()
@@ -142,7 +142,7 @@ function openRoom(semaphore: Semaphore) {
   }
 }
 
-/** Resolves after all pending promise callbacks have run. */
+/** Waits one turn of the event loop, so that all pending callbacks of promises have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

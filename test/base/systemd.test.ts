@@ -1,5 +1,5 @@
-// Tests the notifications to systemd. The test opens the socket that systemd would open. Bun has no datagram
-// sockets with a path, so the test uses system calls.
+// Tests the notifications to systemd. The test opens a socket in the place of systemd. It uses system calls, because
+// Bun has no datagram sockets with a path.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
@@ -9,10 +9,7 @@ import { systemCall } from '../../src/base/libc.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/**
- * Opens a blocking socket that is bound to `path`. A leading @ in `path` marks an abstract name, which has no
- * file.
- */
+/** Opens a blocking socket with the name `path`. If `path` begins with @, the name is abstract, without a file. */
 function listen(path: string) {
   const unix = 1
   const datagram = 2

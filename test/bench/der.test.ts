@@ -16,12 +16,12 @@ test('the same turns under other labels have no error', () => {
 })
 
 test('the rate is the sum of missed, false and confused speech', () => {
-  // The speaker anna talks for ten seconds: 2 s are missed at the end, and 3 s are assigned to another
-  // speaker. 1 s of false speech comes before.
+  // The speaker anna talks for ten seconds. 2 s at the end are missed, 3 s are assigned to another speaker, and 1 s
+  // of false speech comes before.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
-  // The intersection of the speech of anna and of the matched speaker is 5 s. Their union is 11 s.
+  // The speech of anna and of the matched speaker has an intersection of 5 s and a union of 11 s.
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 

@@ -1,4 +1,4 @@
-// Tests the parts of the simulation of a year.
+// Tests parts of the simulation of a year (scripts/scale).
 
 import { expect, test } from 'bun:test'
 import { arrivals } from '../../scripts/scale/arrivals.ts'

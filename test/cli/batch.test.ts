@@ -1,5 +1,5 @@
-// Tests the command `transcribe` with several sources. A fake engine returns its result immediately. Media files,
-// output files and the terminal are real.
+// Tests the command `transcribe` with several sources. The engine is fake, and returns its result at once. The media
+// files, the output files and the terminal are real.
 
 import { expect, spyOn, test } from 'bun:test'
 import {
@@ -33,7 +33,7 @@ const sound = join(clips ?? '', 'doctor.flac')
 
 type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
 
-/** Returns a transcript that contains the requested section, so that a test can check the section. */
+/** Returns a transcript with the requested section in its text, so that a test can check the section. */
 const answer: Transcribe = async ({ durationMs, section }) => ({
   full_transcript: 'It rains.',
   language: 'en',
@@ -57,7 +57,10 @@ type Options = {
   signal?: AbortSignal
 }
 
-/** Runs `transcribe` on `given`. Returns its counts, its output on the terminal, and the error that ended the run. */
+/**
+ * Runs `transcribe` for the sources `given`. Returns its counts, its output on the terminal, and the error that ended
+ * the run.
+ */
 async function run(
   given: string[],
   { values = {}, transcribe = answer, signal = new AbortController().signal }: Options = {},
@@ -322,7 +325,7 @@ test.skipIf(!clips)(`an output folder that is a file is refused before any work$
 test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, async () => {
   const folder = temporaryFolder()
   const files = [put(folder, 'a.flac'), put(folder, 'b.flac')]
-  // The output folder is replaced by a file during the first source. Writing the first transcript therefore fails.
+  // During the first source, a file takes the place of the output folder, so the first transcript cannot be written.
   const gone = join(folder, 'out')
   let calls = 0
   const transcribe: Transcribe = (input, options) => {

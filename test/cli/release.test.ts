@@ -1,4 +1,4 @@
-// Tests the check of a signature file. `steno upgrade` installs a file only if this check finds no problem.
+// Tests the check of a signature file, which `steno upgrade` makes before it installs a file.
 
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'

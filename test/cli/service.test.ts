@@ -1,4 +1,4 @@
-// Tests the commands of an operator while a server runs in a separate process.
+// Tests the commands of an operator while a server is running in another process.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -287,8 +287,8 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
     `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // A second request with the same Idempotency-Key shows whether the first request is in flight: the second
-  // is then refused with status 409.
+  // A second request with the same Idempotency-Key shows whether the first one is still running: it is then refused
+  // with the status 409.
   const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
   const isInFlight = async () =>
     (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
@@ -359,7 +359,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
     return await child.exited
   }
   servers.push({ stop })
-  // Stdout and stderr are separate pipes. A line on stdout does not mean that an earlier line has arrived on stderr.
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr.
   await err.until(/"listening"/)
   const url = await out.until(/listens on (\S+)\n/)
   return {
@@ -372,7 +372,7 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   }
 }
 
-/** Collects the text of a stream. `until` waits for a match, and returns its first group. */
+/** Collects the text of a stream. `until` waits for a match of the pattern, and returns its first group. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const waiting = new Set<() => void>()

@@ -1,4 +1,4 @@
-// Tests data folders that contain foreign files, and data folders that lack some of steno's own files.
+// Tests data folders with files of other programs, and data folders that lack some of steno's own files.
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
@@ -62,8 +62,7 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // With `restoring` the folder is accepted: a restored database may join the media files that are already
-  // there.
+  // With `restoring`, the folder is accepted, because the restored database may belong to the media files in it.
   makeDataDir(folder, { restoring: true })
 })
 

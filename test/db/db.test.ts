@@ -124,13 +124,13 @@ test('the probe fails on a full disk', async () => {
     db.run('create table filler (bytes blob)')
     db.probe()
     let rows = 0
-    // Large rows fill the disk first. Then small rows fill the space that is too small for a large row.
+    // Large rows fill the disk first. Then small rows fill the space that is left.
     for (const size of [900, 0]) try {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(size) })
     } catch {}
     try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  // Without the trap, the signal SIGXFSZ would end the process. With the trap, a write fails as on a full
-  // disk.
+  // Without this trap, the signal SIGXFSZ would end the process. With the trap, the write fails in the same way as on
+  // a full disk.
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
   const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
   expect(await new Response(child.stdout).text()).toBe('full true\n')

@@ -18,7 +18,7 @@ function openRoom() {
   return {
     begun,
     ended,
-    /** Records a transaction and waits for its flush, as a request does. */
+    /** Records a transaction and waits until it is flushed, as a request does. */
     commit(name: string): Promise<void> {
       flusher.written()
       return flusher.flush().then(
@@ -30,7 +30,7 @@ function openRoom() {
   }
 }
 
-/** Resolves after all pending promise callbacks have run. */
+/** Waits one turn of the event loop, so that all pending callbacks of promises have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-// Tests how a pair of servers changes from one server to the other one.
+// Tests how the second server of a pair takes over from the first one.
 
 import { afterEach, expect, test } from 'bun:test'
 import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,9 @@ function sharedFolder(): string {
   return folder
 }
 
-/** Lets a server with this data folder join the pair. Its clock stands still until the test advances it. */
+/**
+ * Joins the pair as a server with this data folder. The clock of the server stands still until the test advances it.
+ */
 function joinPair(folder: string, dataDir: string) {
   let nowMs = 0
   const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
@@ -69,7 +71,7 @@ test('the server that takes over has the accounts of the last copy', async () =>
   await second.waits
   first.advance(afterMs)
   await first.lost
-  // A renewal that was being written when the first server lost its lease makes the second server wait again.
+  // A renewal that the first server had already begun to write makes the second server wait again.
   const clock = setInterval(() => second.advance(afterMs), 1)
   await second.joined
   clearInterval(clock)
@@ -189,7 +191,7 @@ test('a frozen server is replaced, and ends when it wakes up', async () => {
   expect((await balance(second)).status).toBe(200)
 }, 60_000)
 
-/** Asks the server until it does not answer any more. */
+/** Sends requests to the server until it does not answer. */
 async function untilGone({ port }: Ready): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/health`).catch(() => null)

@@ -371,8 +371,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only those entries of the data folder that exist when the engine starts. So
-    // the test creates the media folder first.
+    // A confined engine can read only those entries of the data folder that exist at its start, so the media folder
+    // must exist before.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())
@@ -419,7 +419,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Waits until the process with this id has ended. Only the timeout of the test limits the wait. */
+/** Waits until the process with this id has ended. The only limit is the timeout of the test. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await Bun.sleep(5)
 }
@@ -436,7 +436,7 @@ function link(path: string): string {
   }
 }
 
-/** Returns the descriptor of this process that listens on a port. */
+/** Returns the file descriptor of this process that listens on a port. */
 function listening(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(path =>

@@ -1,5 +1,5 @@
-// Compares the engine with transformers.js, an independent implementation of Whisper. With equal weights, the engine
-// and transformers.js must give equal log-mel spectrograms and equal tokens.
+// Compares the engine with transformers.js, an independent implementation of Whisper. With the same weights, both
+// must give the same log-mel spectrograms and the same tokens.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -49,10 +49,7 @@ async function askTransformers(order: TransformersOrder): Promise<TransformersAn
   return JSON.parse(printed)
 }
 
-/**
- * Returns the log-mel spectrogram `mel` and the token ids of each file. The ids include the prompt and the
- * end of text.
- */
+/** Returns the log-mel spectrogram and the token ids of each file. The ids include the prompt and the end of text. */
 async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids: number[] }[]> {
   const whisper = await openWhisper(runtime(), pocket ?? '', { device: 'cpu', variant: '' })
   const { facts } = whisper

@@ -1,5 +1,5 @@
-// Kills the server at random moments that a seed determines. Checks that no accepted job is lost or charged
-// twice, and that no event is lost.
+// Kills the server at random moments, which a seed determines. Checks that no accepted job is lost or charged twice,
+// and that no event is lost.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -25,8 +25,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const random = seeded(seed)
   const key = accountKey(folder)
   /**
-   * The data of the callers. `sent` maps each Idempotency-Key to its request body. `accepted` maps each
-   * Idempotency-Key to the id of the created job.
+   * What callers have sent. `sent` has the body of each request, and `accepted` the id of the created job, both by
+   * the Idempotency-Key of the request.
    */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
@@ -46,14 +46,14 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
         }
         server.kill()
       })
-      // The kill interrupts requests, and their promises reject. The test ignores these errors.
+      // The kill interrupts requests, whose promises then reject. These errors are expected.
       await Promise.allSettled(load)
     } finally {
       await server.gone()
     }
   }
 
-  // The server starts once more and is not killed. All jobs must end now.
+  // The server starts a last time and is not killed, so all jobs must end.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -82,7 +82,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     await server.gone()
   }
 
-  // A kill may cause an event to be sent twice. No event may be missing, and no processing event may follow a
+  // An event may be sent twice because of a kill, but no event may be missing, and no processing event may follow a
   // completed event.
   for (const [, id] of accepted) {
     const events = receiver.received
@@ -138,8 +138,8 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Submits each request that has no response yet. Skips a request without an upload, because the kill
- * interrupted its preparation.
+ * Sends each request again that has no response yet. A request without an upload is left out, because the kill came
+ * before its upload was complete.
  */
 async function askAgain(
   calls: Calls,

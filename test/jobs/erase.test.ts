@@ -1,4 +1,4 @@
-// Tests the removal of data: an account is erased, old jobs are deleted, and media is deleted with its job.
+// Tests the removal of data: of an account, of old jobs, and of the media of a deleted job.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -54,7 +54,7 @@ steered('an erased account leaves no trace but its ledger, while the server runs
     running,
   ]) {
     const found = filesWith(service, word)
-    // The ledger keeps its entries, and the entries contain the ids of the jobs.
+    // The entries of the ledger stay, and they contain the ids of the jobs.
     if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
   }
   expect(readdirSync(mail).length).toBe(1)

@@ -24,7 +24,7 @@ const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, lang
 
 afterAll(() => db.close())
 
-/** The function that moves a job into each state. It returns true if it moved the job. */
+/** For each state, the function that moves a job into this state. It returns false if the job was not moved. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 }),
@@ -33,7 +33,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** The states into which a new job is moved, one after another, to reach each state. */
+/** For each state, the states into which a job is moved, one after the other, until it has this state. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -51,7 +51,7 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // Only `startNextJob` moves a job to processing, and `startNextJob` selects only pending jobs.
+  // A job is moved to `processing` only by `startNextJob`, which takes only pending jobs.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)

@@ -1,4 +1,4 @@
-// Tests jobs and requests while the database refuses writes, because the disk is full or another process
+// Tests jobs and requests while the database refuses writes, because the disk is full or because another process
 // holds the write lock.
 
 import { Database } from 'bun:sqlite'
@@ -10,8 +10,8 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 /**
- * This text is larger than the free space in the pages of a new database, so it cannot be stored when the
- * disk is full.
+ * A text that is larger than the free space in the pages of an empty database, so that it cannot be stored on a full
+ * disk.
  */
 const longText = 'word '.repeat(50_000)
 
@@ -81,8 +81,8 @@ test('while another process holds the write lock, reads go on and writes get 503
     Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
   )
   const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
-  // Only the first of the 40 writes waits for the lock. The other 39 writes fail immediately, so all writes together
-  // are fast.
+  // Only the first of the 40 writes waits for the lock. The others fail at once, so all of them together take little
+  // time.
   expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
   expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
     new Set(['503 SERVICE_UNAVAILABLE']),
@@ -122,10 +122,7 @@ function lockDatabase({ dataDir }: TestService) {
   return { free: () => other.close() }
 }
 
-/**
- * Simulates a full disk: the database file cannot grow, and its free space is filled. `free` ends the
- * simulation.
- */
+/** Simulates a full disk: the database file cannot grow, and its free space is filled. `free` ends the simulation. */
 function fillDisk({ db }: TestService) {
   db.run('create table filler (bytes blob) strict')
   db.run('pragma max_page_count = 1')
@@ -136,7 +133,7 @@ function fillDisk({ db }: TestService) {
   return { free: () => void db.run('pragma max_page_count = 4294967294') }
 }
 
-/** Waits 20 turns of the event loop, so that all due callbacks have run. */
+/** Waits 20 turns of the event loop, so that all callbacks that are due have run. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -1,11 +1,11 @@
-// Runs the program native/media/checks.c. It contains parts of the media program, so that tests can call them
-// separately.
+// Runs the program native/media/checks.c, which contains parts of the media program, so that tests can call these
+// parts separately.
 
 import { join } from 'node:path'
 
 export const checks = join(import.meta.dir, `../../native/linux-${process.arch}/checks`)
 
-/** Runs one check. The check gets these bytes on stdin. Returns the stdout of the check. */
+/** Runs one check with these bytes on stdin. Returns the stdout of the check. */
 export function runCheck(args: string[], stdin: Uint8Array | Bun.BunFile): Buffer {
   const { exitCode, stdout, stderr } = Bun.spawnSync([checks, ...args], { stdin })
   if (exitCode !== 0) throw new Error(`checks ${args.join(' ')}: ${stderr}`)

@@ -1,4 +1,4 @@
-// Tests jobs whose media program crashes, hangs or sends wrong data. The job must fail with the correct code, and no
+// Tests jobs whose media program crashes, hangs or sends wrong data. The job must fail with the right code, and no
 // child process may remain.
 
 import { Database } from 'bun:sqlite'
@@ -20,15 +20,12 @@ setDefaultTimeout(patienceMs)
 const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
-/** Checks that no child process remains, not even a zombie process. */
+/** Checks that there is no child process, not even a zombie process. */
 afterEach(() => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-/**
- * Writes a simulated media program, and returns its path. The program runs `lines`, which can use `send`, `end`
- * and `samples`.
- */
+/** Writes a fake media program, and returns its path. It runs `lines`, which can use `send`, `end` and `samples`. */
 function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
   const path = join(temporaryFolder(), 'program.ts')
   const source = `#!${process.execPath}
@@ -167,8 +164,8 @@ test('the child inherits the file on stdin, but no environment and no open files
 })
 
 test('the media program confines itself before it reads the file', async () => {
-  // The test reads only one chunk. The pipe fills, so the media program waits and is still running during the checks
-  // below.
+  // Only one chunk is read. The pipe is then full, so the media program waits, and is still running during these
+  // checks.
   const parts = decode(longWav(), {
     signal: forever,
     durationMsMax: 1e6,
@@ -226,8 +223,8 @@ test('FFmpeg is never loaded in the server process', async () => {
 })
 
 test('the media program ends with its parent', async () => {
-  // The parent reads only one chunk. The pipe fills, so the media program waits and is still running when the test
-  // kills the parent.
+  // The parent reads only one chunk. The pipe is then full, so the media program waits, and is still running when the
+  // parent is killed.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -248,7 +245,7 @@ test('the media program ends with its parent', async () => {
   await until(() => !isRunning(child ?? 0))
 })
 
-/** Writes a changed copy of the media program, and returns its path. */
+/** Writes a copy of the media program, changed by `change`. Returns the path of the copy. */
 function changedProgram(change: (program: Buffer) => Buffer): string {
   const path = join(temporaryFolder(), 'changed')
   writeFileSync(path, change(readFileSync(findProgram(null))), { mode: 0o755 })
@@ -260,7 +257,7 @@ const broken: [what: string, program: () => string][] = [
   ['is a folder', () => temporaryFolder()],
   ['cannot be executed', () => fixture('pcm.wav')],
   ['is cut off', () => changedProgram(program => program.subarray(0, program.length / 2))],
-  // The bytes 18 and 19 of a program name its CPU. No CPU has the number 65,535.
+  // Bytes 18 and 19 of a program are the number of its CPU type. No CPU type has the number 65,535.
   ['is made for another CPU', () => changedProgram(program => program.fill(0xff, 18, 20))],
   ['is another program', () => '/bin/true'],
   ['prints without end', () => '/usr/bin/yes'],
@@ -311,7 +308,7 @@ test('an order with a wrong argument is refused by the media program', async () 
 })
 
 test('a decoding ends at its limit of CPU time', async () => {
-  // A sparse file of 4 GB. Its content is three days of silence.
+  // A sparse file of 4 GB: three days of silence.
   const path = longWav()
   truncateSync(path, 4e9)
   const bounds = { openCpuMs: 1000, cpuMs: 1000, priority: 0 }
@@ -344,7 +341,7 @@ function longWav(): string {
   return path
 }
 
-/** Waits until `holds` returns true. The timeout of the test limits the wait. */
+/** Waits until `holds` returns true. The only limit is the timeout of the test. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(5)
 }

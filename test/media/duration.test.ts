@@ -1,5 +1,5 @@
-// Tests the measured duration. The duration must be the length of the playable sound, not the value in a header. A
-// file longer than half a minute is measured by its packets. The tests build such files from short files.
+// Tests the measured duration. It must be the length of the sound that can be played, not the value in a header. A
+// file of more than half a minute is measured by its packets. The tests make such files from short files.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // The decoder drops the first 6.5 ms of each copy in the Opus file. The packets do not show this loss.
+  // The decoder drops the first 6.5 ms of each copy in the Opus file, which the packets do not show.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },
@@ -49,8 +49,7 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The header must announce an unknown size. With a known size FFmpeg would stop after the announced two
-  // seconds.
+  // The header must have an unknown size. With a known size, FFmpeg would stop after the two seconds in the header.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

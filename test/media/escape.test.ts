@@ -1,5 +1,5 @@
-// Tests the confinement of a media program that runs the code of an attacker. The program may only read the media
-// file and send results to the server. Every other action must be refused. The attacks are in native/media/escape.c.
+// Tests the confinement of a media program that runs an attacker's code. It may only read the media file and send
+// results to the server. Every other action must be refused. native/media/escape.c contains the attacks.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ function listAll(folder: string): string[] {
   return readdirSync(folder, { recursive: true }).map(String).toSorted()
 }
 
-/** Runs the attack program in place of the media program. Returns the outcome of each attack. */
+/** Runs the attack program in place of the media program. Returns the result of each attack. */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {
   const child = Bun.spawn([checks, 'escape', `${process.pid}`, folder, `${port}`], {
     stdin: Bun.file(fixture('pcm.wav')),

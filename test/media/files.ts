@@ -8,10 +8,14 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
-/** The timeout of each test. It is long, because child processes may wait for other work on the machine. */
+/**
+ * The timeout of each test in milliseconds. It is long because child processes may wait for other work of the
+ * machine.
+ */
 export const patienceMs = 60_000
 /**
- * The normal priority of a process. With the lowest priority the tests would take minutes on a busy machine.
+ * Bounds with the normal priority of a process. At the lowest priority, the tests would take minutes on a busy
+ * machine.
  */
 export const bounds = { priority: 0 }
 export const forever = new AbortController().signal
@@ -29,9 +33,7 @@ export async function decodeAll(path: string): Promise<Float32Array> {
   return joinFloats(await Array.fromAsync(decode(path, { signal: forever, durationMsMax, bounds })))
 }
 
-/**
- * Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error.
- */
+/** Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error. */
 export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const outcome = await promise.then(
     () => null,

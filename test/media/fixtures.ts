@@ -1,10 +1,9 @@
-// The list of the fixtures that fixtures/media/make.sh creates. The fixtures have every accepted container with its
-// usual codecs.
+// The list of the fixtures that fixtures/media/make.sh makes: every accepted container, with its usual codecs.
 
 /**
- * `durationMs` is the expected duration; the default is 2000. `lateMs` is the delay of the sound; the default
- * is 0. The encoder of the WMA files delays the sound by one frame of 46 ms and pads the end to a complete
- * block. The container ASF cannot describe the delay or the padding, so both count as sound.
+ * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0.
+ * In the WMA files, the encoder delays the sound by one frame of 46 ms, and pads its end to a whole block. The
+ * container ASF cannot tell this, so both count as sound.
  */
 export const mediaFixtures: {
   name: string

@@ -12,7 +12,7 @@ import { mutant } from './mutations.ts'
 export type Outcome = {
   name: string
   ended: JobErrorCode | 'decoded'
-  /** True if the child reached its limit of CPU time. */
+  /** True if the child process reached its limit of CPU time. */
   isTooSlow: boolean
   durationMs: number
   decodedMs: number
@@ -20,8 +20,8 @@ export type Outcome = {
 
 const signal = new AbortController().signal
 /**
- * Limits far above the need of a file of two seconds, even on a busy machine. A child that reaches a limit
- * hangs.
+ * Limits that are far above what a file of two seconds needs, even on a busy machine. A child process that reaches
+ * one of them hangs.
  */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
@@ -49,8 +49,8 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
 }
 
 /**
- * Tests `count` damaged files, numbered from 0, two at a time. Returns the outcomes in the order of
- * completion.
+ * Inspects and decodes `count` damaged files, numbered from 0, two at a time. Returns the outcomes in the order in
+ * which they end.
  */
 export async function tryMutants(count: number, folder: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = []

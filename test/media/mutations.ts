@@ -1,5 +1,5 @@
-// Creates damaged copies of the fixtures. The number of a copy is the seed of its damage, so a number gives the same
-// file on every machine.
+// Makes damaged copies of the fixtures. The number of a copy is the seed of its damage, so that the copy is the same
+// on every machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with this number. Consecutive numbers use different file extensions and different
- * kinds of damage in turn.
+ * Returns the damaged file with this number. From one number to the next, the file extension and the kind of damage
+ * change.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)
@@ -30,7 +30,7 @@ type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
 /** The number of bytes at the start of a file that count as the header of the container. */
 const headBytes = 512
-/** Extreme values for lengths, counts and times. Such values often reveal errors. */
+/** Extreme values of lengths, counts and times, which often reveal errors. */
 const edgeValues = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
 
 const kinds: Record<string, Damage> = {

@@ -1,5 +1,5 @@
-// Tests media that name other files and addresses, such as playlists and manifests. The child must not open
-// any of these files and addresses.
+// Tests media that name other files and addresses, such as playlists and manifests. The child process must open none
+// of them.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -80,10 +80,7 @@ test('a film with its sound in another file has no audio track', async () => {
 
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
-/**
- * Replaces every data reference of the QuickTime file `film` with an alias record. The alias record names the
- * file `path`.
- */
+/** Returns the QuickTime file `film` with an alias record for the file `path` in place of each data reference. */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
   for (let at = 0; at < film.length; at += film.readUInt32BE(at)) {
@@ -104,8 +101,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Builds an alias record. The record starts with a version, flags, and 150 bytes for the volume and the filename,
- * which may be empty. The path follows as entry 2.
+ * Returns an alias record. It starts with a version, flags, and 150 bytes for the volume and the filename, which may
+ * be empty. The path follows as entry 2.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

@@ -1,4 +1,4 @@
-// Finds the child processes of a process, and checks whether a process is running. Reads /proc.
+// Finds the child processes of a process in /proc, and checks whether a process is running.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -12,6 +12,7 @@ export function childrenOf(pid: number): number[] {
 }
 
 export function isRunning(pid: number): boolean {
-  // A killed orphan may stay a zombie process until another process reaps it. A zombie process does not run.
+  // A killed process without a parent may stay a zombie process until another process collects it. A zombie process
+  // is not running.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }

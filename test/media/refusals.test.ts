@@ -63,7 +63,7 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // The square root of 1/2 is the level of a sine. A clipped sine would have a higher level.
+    // The level of a sine wave is the square root of 1/2. If the wave were clipped, its level would be higher.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -76,7 +76,7 @@ test('samples that are NaN become silence', async () => {
     (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
   )
   const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
-  // Format 3 of a WAV file has 32-bit floats as samples.
+  // In a WAV file, the format number 3 means samples of 32-bit floats.
   header.writeUInt16LE(3, 20)
   header.writeUInt32LE(sampleRate, 24)
   header.writeUInt32LE(4 * sampleRate, 28)
@@ -93,8 +93,8 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59 of the file's 108 packets of 188 bytes. These packets contain the end of the first
-  // tone and most of the second tone.
+  // Overwrites packets 45 to 59 of the 108 packets of the file, each with 188 bytes. They contain the end of the
+  // first tone and most of the second tone.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -109,7 +109,7 @@ const garbage = [
 test.each(garbage)('packets that cannot be decoded are refused early: $name', async ({ head, byte }) => {
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
-  // Decoding the whole file would take minutes. The limit of 10 s of CPU time must stop the child.
+  // Decoding the whole file would take minutes. The limit of 10 s of CPU time must end the child process.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',
@@ -119,8 +119,7 @@ test.each(garbage)('packets that cannot be decoded are refused early: $name', as
 
 test('a file that takes too long to open is refused', async () => {
   const path = join(temporaryFolder(), 'tags.mp3')
-  // FFmpeg compares the name of each tag with the names of all previous tags. So 30,000 tags take about a
-  // minute.
+  // FFmpeg compares the name of each tag with those of all previous tags, so 30,000 tags take about a minute.
   writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
   const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
@@ -129,7 +128,7 @@ test('a file that takes too long to open is refused', async () => {
   })
 })
 
-/** Builds an ID3v2.3 tag with `count` text frames. Each frame has a different name. */
+/** Returns an ID3v2.3 tag with `count` text frames of different names. */
 function id3(count: number): Buffer {
   const frames = Array.from({ length: count }, (_, i) => {
     const text = Buffer.from(`\x03name${i}\0v`)

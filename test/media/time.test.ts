@@ -1,5 +1,5 @@
-// Tests the times of decoded sound against the times that a player shows. A sound that a player shows at 12:34 must
-// be at 12:34 in the samples, for all kinds of timestamps.
+// Tests the times of decoded sound against the times in a player: a sound that a player plays at 12:34 must be at
+// 12:34 in the samples, for all kinds of timestamps.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
@@ -8,8 +8,7 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * The tune twice; the second tune starts at `seconds`. This time includes the delay that the encoder adds to
- * each tune.
+ * The tune twice. The second one starts at `seconds`, which includes the delay that the encoder adds to each tune.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

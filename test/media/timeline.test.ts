@@ -1,5 +1,5 @@
-// Tests the placement of sound on the timeline of a file. Each case lists the input spans, and the silence and the
-// cuts that must result.
+// Tests where sound is placed on the timeline of a file. Each case lists input spans, and the silence and the cuts
+// that must result.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'
@@ -7,11 +7,13 @@ import { runCheck } from './checks.ts'
 const second = 16_000
 
 /**
- * An input span in seconds. `start` is null if the span has no timestamp. `lost` means that data was lost before the
- * span.
+ * An input span, in seconds. `start` is null if the span has no timestamp. `lost` means that data before the span was
+ * lost.
  */
 type Entry = [start: number | null, length: number, lost?: 'lost']
-/** The expected result for one span: seconds of silence before the span, and seconds cut from its start. */
+/**
+ * The expected result for one span: the seconds of silence before it, and the seconds that are cut from its start.
+ */
 type Line = [silence: number, skip: number]
 
 const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clockRestarts?: boolean }[] = [
@@ -307,7 +309,10 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
   })
 })
 
-/** Sends commands to the timeline of the media program. Returns its placements in seconds, and the end. */
+/**
+ * Sends commands to the timeline of the media program. Returns the resulting placements and the end of the timeline,
+ * in seconds.
+ */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))
   const rows = runCheck(['timeline', clockRestarts ? '1' : '0'], input)

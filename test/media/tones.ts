@@ -1,12 +1,12 @@
-// Finds the tones of the fixtures in decoded samples, and compares their times with the expected times.
+// Finds the tones of the fixtures in decoded samples, and compares their times with the right times.
 
 import { expect } from 'bun:test'
 
 export const sampleRate = 16_000
 
 /**
- * A part of a fixture from `from` to `to` seconds with one tone. `hertz` is its frequency; 0 means silence.
- * The values must match fixtures/media/make.sh.
+ * A part of a fixture with one tone, from the second `from` to the second `to`. `hertz` is the frequency of the tone,
+ * or 0 for silence. The values must be those in fixtures/media/make.sh.
  */
 export type Segment = { from: number; to: number; hertz: number }
 
@@ -18,7 +18,7 @@ export const tune: Segment[] = [
   { from: 1.6, to: 2, hertz: 700 },
 ]
 
-/** Returns the same tones, delayed by `seconds` of silence. */
+/** Returns the same tones after `seconds` of silence. */
 export function later(segments: Segment[], seconds: number): Segment[] {
   const moved = segments.map(({ from, to, hertz }) => ({ from: from + seconds, to: to + seconds, hertz }))
   return [{ from: 0, to: seconds, hertz: 0 }, ...moved]
@@ -28,14 +28,13 @@ const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
 /**
- * A sound below this level counts as silence. The tones have a level of 0.35. A codec adds faint sound before
+ * The level below which a sound counts as silence. The tones have a level of 0.35. A codec adds faint sound before
  * and after a tone.
  */
 const audible = 0.05
 
 /**
- * Checks that each segment contains its tone. The first and the last `slack` seconds of a segment are not
- * checked.
+ * Checks that each segment contains its tone. The first and the last `slack` seconds of a segment are not checked.
  */
 export function expectTune(samples: Float32Array, segments: Segment[], slack = 0.03): void {
   const wrong: string[] = []
@@ -48,10 +47,7 @@ export function expectTune(samples: Float32Array, segments: Segment[], slack = 0
   expect(wrong).toEqual([])
 }
 
-/**
- * Returns the frequency of the loudest tone in a short window that starts at `seconds`. Returns 0 for
- * silence.
- */
+/** Returns the frequency of the loudest tone in a short window that starts at `seconds`, or 0 for silence. */
 export function toneAt(samples: Float32Array, seconds: number): number {
   const from = Math.round(seconds * sampleRate)
   const window = samples.subarray(from, from + windowSeconds * sampleRate)
@@ -64,7 +60,7 @@ export function level(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length))
 }
 
-/** Applies Goertzel's algorithm: returns the power of one frequency in the samples. */
+/** Returns the power of one frequency in the samples, by Goertzel's algorithm. */
 function power(samples: Float32Array, hertz: number): number {
   const turn = 2 * Math.cos((2 * Math.PI * hertz) / sampleRate)
   let before = 0

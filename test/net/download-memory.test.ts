@@ -45,7 +45,7 @@ function stream(bytes: number): Scene {
   }
 }
 
-/** Sends zeros in gzip format with this compression level. Level 0 does not compress. */
+/** Sends zeros in the gzip format, at this compression level. The level 0 does not compress. */
 function packed(level: number): Scene {
   return socket => {
     socket.write(head(200, { 'Content-Encoding': 'gzip' }))

@@ -288,8 +288,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// When a connection breaks, bytes that arrived but were not read are lost. So a test cannot know the exact
-// offset at which the download resumes.
+// Bytes that were not read yet are lost when a connection breaks, so a test cannot know the exact offset at which the
+// download continues.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -340,7 +340,7 @@ test('a file that changed between two attempts is downloaded again, never mixed'
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
       : answer(socket, 200, { ETag: '"v2"' }, other)
-  // This server ignores If-Range and sends the second part of the new file.
+  // A faulty server, which ignores If-Range and sends the second part of another file.
   const careless: Scene = (socket, request, nth) => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v2"' }, () => other.length, other)(socket, request, nth)
@@ -516,10 +516,7 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
   expect(readdirSync(folder)).toEqual([])
 })
 
-/**
- * Downloads four megabytes at `rate` bytes a second. The clock of the download is simulated: it advances with
- * the received bytes.
- */
+/** Downloads four megabytes at `rate` bytes a second. The clock is simulated: it advances as bytes are received. */
 async function takeAtRate(rate: number): Promise<number> {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, Buffer.alloc(4_000_000)) })
   let received = 0
@@ -577,8 +574,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports range requests. Each connection ends at the offset that `until` returns.
- * `nth` is the number of the request; `from` is the first requested byte.
+ * A correct server that supports ranges. It closes each connection at the offset that `until` returns. `nth` is the
+ * number of the request, and `from` its first byte.
  */
 function ranged(
   headers: Record<string, string>,
@@ -597,7 +594,7 @@ function ranged(
   }
 }
 
-/** Returns an `until` for `ranged`: each connection sends this many bytes, then ends. */
+/** Returns an `until` for `ranged` that closes each connection after this number of bytes. */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }
@@ -611,7 +608,7 @@ function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
 }
 
-/** Generates seeded random bytes with Xorshift, four bytes at a time, because some tests need megabytes. */
+/** Makes random bytes from a seed by Xorshift, four at a time, because some tests need megabytes. */
 function randomBytes(length: number, seed: number): Buffer {
   let state = seed
   const words = new Uint32Array(Math.ceil(length / 4))

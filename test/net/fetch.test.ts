@@ -51,7 +51,7 @@ test('a name whose address becomes private between two hops gets no second conne
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // 127.0.0.2 is not allowed. 127.9.9.9 is allowed, but has no server. Only 127.0.0.1 can answer.
+  // 127.0.0.2 is not allowed. 127.9.9.9 is allowed, but no server is there. Only 127.0.0.1 can answer.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
   expect(
@@ -244,8 +244,7 @@ test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
   const result = await get(server.url('/a'), {}, { stallMs: 100 })
   expect(result).toMatchObject({ end })
-  // When a connection breaks, bytes of the body may be lost. So the text is compared only for a complete
-  // body.
+  // Bytes of the body may be lost when a connection breaks, so the text is compared only if the body is complete.
   if (end === 'complete') expect(result).toMatchObject({ text: 'abc' })
   await untilClosed(server)
 })

@@ -57,7 +57,7 @@ test.each([
     'https://huggingface.co/datasets/ana/talks/blob/main/b.wav',
     'https://huggingface.co/datasets/ana/talks/resolve/main/b.wav',
   ],
-  // An address that is not a share link is unchanged, even if it looks similar to a share link.
+  // Addresses that only look similar to share links. They stay unchanged.
   ['https://example.com/s/abc/talk.mp3?dl=0', 'https://example.com/s/abc/talk.mp3?dl=0'],
   ['https://notdropbox.com/s/abc/talk.mp3?dl=0', 'https://notdropbox.com/s/abc/talk.mp3?dl=0'],
   ['https://www.dropbox.com.evil.test/s/a/b?dl=0', 'https://www.dropbox.com.evil.test/s/a/b?dl=0'],
@@ -71,7 +71,7 @@ test.each([
 ])('%s is read from %s', (share, direct) => {
   const found = directAddress(new URL(share))
   expect(String(found)).toBe(direct)
-  // A redirect passes the address through `directAddress` again. A direct address must then stay unchanged.
+  // `directAddress` is applied again after each redirect, so it must not change a direct address.
   expect(String(directAddress(new URL(direct)))).toBe(direct)
 })
 

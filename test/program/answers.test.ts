@@ -1,5 +1,5 @@
-// Compares the built program with the program that runs from source. Each program gets its own copy of a data folder
-// and the same requests. Their responses must be equal.
+// Compares the built program with the program that runs from source. Both get copies of the same data folder and the
+// same requests. Their responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -37,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // Four statuses cannot occur in this test. 408: each body is sent immediately. 429: the rate limits are off. 500:
-    // no part of the program fails. 507: the disk has free space.
+    // Statuses that cannot occur in this test. 408: each body is sent at once. 429: rate limits are off. 500: no part
+    // of the program fails. 507: the disk has free space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {
@@ -46,9 +46,7 @@ test('the built program answers every request as the source does', async () => {
   }
 }, 120_000)
 
-/**
- * Creates a data folder with jobs and uploads in several states. The service that created them has stopped.
- */
+/** Creates a data folder with jobs and uploads in several states, by a service that has then stopped. */
 async function filledFolder() {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
   const ana = service.account('ana')
@@ -84,7 +82,7 @@ async function filledFolder() {
 }
 
 /**
- * Masks the parts of a response that differ between two processes: dates, new ids, request ids and
+ * Replaces the parts of a response that differ between two processes: dates, ids that were created, request ids and
  * signatures.
  */
 function masked(answer: string, { ids }: Existing): string {

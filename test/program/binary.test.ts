@@ -1,5 +1,5 @@
-// Tests the built program in an empty folder, with an empty environment. The program has no network, if the
-// machine allows that.
+// Tests the built program in an empty folder, with an empty environment, and without a network if the machine allows
+// that.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -26,8 +26,8 @@ const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-// The tests run a copy of the program. Some tests run as another user, who may have no access to the folder
-// of the checkout.
+// The tests run a copy of the program, because some of them run as another user, who may not be allowed to enter the
+// folder of the checkout.
 beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
@@ -60,8 +60,8 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // Two kinds of connections are allowed. The C library connects to a local cache service for the user's name. The
-    // doctor connects to the port of steno to find out whether the port is free.
+    // Two kinds of connections are allowed: the C library asks a local cache service for the user's name, and the
+    // doctor connects to the port of steno to check whether it is free.
     const connects = lines.filter(line => line.includes('connect('))
     expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
     const changes = lines.filter(line =>
@@ -115,7 +115,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const before = statSync(here).ino
   for (const name of ['text', 'script', 'nothing'])
     expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
-  // A program that is not a release has no public key. It therefore installs nothing without --unsigned.
+  // A program that is not a release has no public key, so it installs nothing without --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
@@ -150,9 +150,8 @@ test('a whole job returns a transcript with speakers, and subtitles', async () =
   expectWhole(await wholeJob([binary], place, clip), place)
 }, 180_000)
 
-// The commands that build a sandbox. The network is only loopback, the home folder is read-only, and /tmp
-// forbids the execution of files (noexec). The program and Bun, which runs the test, may be in /tmp, so their
-// folders are excepted from noexec.
+// Commands that make a sandbox: the only network is loopback, the home folder is read-only, and no file in /tmp can
+// be executed (noexec). The folders of the program and of Bun may be in /tmp, so they are excepted from noexec.
 const prison = `
   ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --bind "$BUN" "$BUN" && mount --rbind /tmp /tmp &&
   mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
@@ -187,7 +186,7 @@ describe.skipIf(!mayChroot)(
   `on a machine with glibc, without any other library and without a network${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
     const box = join(folder, 'box')
-    /** Runs a command in a sandbox whose only network is loopback. The command may call chroot. */
+    /** Runs a command in a sandbox with only the loopback network. The command may call chroot. */
     const inBox = (...command: string[]) => {
       const env = {
         PATH: process.env.PATH ?? '',
@@ -234,10 +233,7 @@ describe.skipIf(!mayChroot)(
   },
 )
 
-/**
- * Creates a folder for chroot. The folder contains only the program, the libraries of glibc, and a media file of each
- * format.
- */
+/** Creates a folder for chroot with only the program, the libraries of glibc, and a media file of each format. */
 function makeBox(box: string): void {
   for (const name of ['proc', 'dev', 'tmp', 'opt/media']) mkdirSync(join(box, name), { recursive: true })
   const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()

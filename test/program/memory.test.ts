@@ -1,4 +1,4 @@
-// Measures the memory of the built program while it waits for requests.
+// Measures the memory of the built program while it has no requests.
 
 import { afterAll, expect, test } from 'bun:test'
 import { builtProgram } from '../support/built-program.ts'
@@ -9,7 +9,7 @@ test('the idle server takes at most 70 MB', async () => {
   afterAll(() => data.remove())
   const server = await serve(data, { STENO_MODEL: data.dataDir }, [builtProgram()])
   afterAll(() => server.stop())
-  // The memory of the start is released shortly after the program listens.
+  // Shortly after the program listens, it frees the memory that only the start needed.
   for (let tries = 0; tries < 100 && server.rssMb() > 70; tries++) await Bun.sleep(100)
   expect(server.rssMb()).toBeLessThanOrEqual(70)
 }, 60_000)

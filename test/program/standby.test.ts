@@ -1,4 +1,4 @@
-// Tests that a second server takes over when the first one is killed, with the tested program.
+// Tests with the tested program that the second server of a pair takes over when the first one is killed.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ test.skipIf(missing)(
       return (await fetch(`http://127.0.0.1:${server.port}${path}`, { headers, ...init })).json()
     }
 
-    // The first server has no model, so the job waits.
+    // The first server has no model, so the job stays pending.
     const first = await begin(one, one)
     const upload = await ask(first, '/v1/upload', { method: 'POST', body: '{"filename": "a.flac"}' })
     await fetch(upload.upload_url, {
@@ -62,11 +62,11 @@ test.skipIf(missing)(
   120_000,
 )
 
-/** Waits until the shared folder has a copy of the database that was begun after the call. */
+/** Waits until the shared folder has a copy of the database that was started after this call. */
 async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The first further copy may have been begun before the call.
+  // The next copy may have been started before this call, so two more copies are needed.
   while (last() < before + 2) await Bun.sleep(20)
 }

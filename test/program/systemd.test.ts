@@ -1,5 +1,5 @@
-// Installs the built program as a service under a real systemd. systemd runs as process 1 in namespaces of its own, over
-// a copy of this machine's root that is lost at the end.
+// Installs the built program as a service under a real systemd. It runs as process 1 in its own namespaces, over a
+// copy of this machine's root folder that is dropped at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,10 +19,10 @@ const mayBoot =
   Bun.which('jq') !== null &&
   Bun.spawnSync(['unshare', '--pid', '--fork', '--mount', '--cgroup', '--net', 'true']).exitCode === 0
 
-/** The time after which the machine of the test is ended. The whole test takes half a minute. */
+/** The time, in milliseconds, after which the simulated machine is ended. The whole test takes half a minute. */
 const boxMs = 240_000
 
-/** The steps in the machine of the test. Each step prints one line. */
+/** The commands that run in the simulated machine. Each step prints one line. */
 const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   /box/steno install >/dev/null
@@ -83,7 +83,7 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
-    // The machine also ends when this process is killed.
+    // If this process is killed, the simulated machine is ended too.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -1,4 +1,4 @@
-// Creates an account with a key and a balance, directly in the database.
+// Creates an account with a key and a balance directly in the database, without a request.
 
 import { createAccount } from '../../src/accounts/account.ts'
 import { createKey } from '../../src/accounts/key.ts'

@@ -1,5 +1,5 @@
-// Checks that a response or event has exactly the shape that the OpenAPI document declares. A missing field
-// and an undeclared field both fail the test.
+// Checks that a response or event has exactly the shape in the OpenAPI document. A missing field fails the test, and
+// so does a field that the document does not declare.
 
 import { expect } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'
@@ -24,14 +24,14 @@ const shapes: Record<string, TSchema> = {
   'GET /app/grants': answers.grants,
 }
 
-/** The body of an error of an OAuth endpoint (RFC 6749 section 5.2). */
+/** The schema of an error of an OAuth endpoint (RFC 6749, section 5.2). */
 const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Type.String() })
 
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC body of the MCP endpoint is not checked. Only if the gate refused the request, the MCP endpoint
-  // responds with an error of the API.
+  // A JSON-RPC body of the MCP endpoint is not checked. The endpoint has an error in the format of the API only if
+  // the gate refused the request.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : answers.errorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
@@ -43,8 +43,8 @@ export function checkEvent(body: { event: string }): void {
 }
 
 /**
- * Checks the types of declared fields, and that there are no others. Value.Clean removes undeclared fields,
- * so the body must be equal to its cleaned copy.
+ * Checks the types of the declared fields, and that there are no others: Value.Clean removes undeclared fields, so
+ * the cleaned copy must be equal to the body.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])

@@ -1,4 +1,4 @@
-// Controls the web app in a browser as a person does. An error of a page fails the test.
+// Uses the web app in a browser as a person does. An error on a page fails the test.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { TestService } from './service.ts'
 const isNeeded = process.env.CI === 'true'
 if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of the web app are skipped')
 
-/** A test that needs a browser. Without a browser the test is skipped, but in CI it fails. */
+/** A test that needs a browser. Without a browser, it is skipped, or fails if it runs in CI. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
 export const password = 'correct horse battery'
@@ -25,7 +25,7 @@ export function useBrowser() {
   beforeAll(async () => {
     if (browserFound) browser = await launchBrowser()
   })
-  // No test may leave an error of a page or a violation of the content security policy.
+  // A test fails if a page had an error or violated the content security policy.
   afterEach(async () => {
     const ended = visits
     visits = []
@@ -36,7 +36,7 @@ export function useBrowser() {
     await browser?.close()
   })
   return {
-    /** Opens a new page with the base URL of the service. The page is closed at the end of the test. */
+    /** Opens a page at the base URL of the service. At the end of the test, the page is closed. */
     async open(service: Pick<TestService, 'url'>, options: BrowserContextOptions = {}): Promise<Visit> {
       if (!browser) throw new Error('there is no browser')
       const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
@@ -44,7 +44,7 @@ export function useBrowser() {
       visits.push(visit)
       return visit
     },
-    /** Opens a new page like `open`. The account of the key is signed in. */
+    /** Opens a page in the same way as `open`, with the account of the key signed in. */
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },
@@ -58,7 +58,10 @@ export function useBrowser() {
   }
 }
 
-/** `faults` collects the errors of all pages of the context. A test fails when it leaves errors there. */
+/**
+ * The pages of one browser context. `faults` collects the errors of all of them. A test fails if there are any at its
+ * end.
+ */
 type Visit = { context: BrowserContext; page: Page; faults: string[] }
 
 /** Returns a list that collects script errors and violations of the content security policy. */
@@ -76,7 +79,7 @@ function watchFaults(context: BrowserContext): string[] {
   return faults
 }
 
-/** Sets a password for the account, and signs in on the sign-in page. */
+/** Sets a password for the account, and signs in with it on the sign-in page. */
 export async function signIn(page: Page, service: TestService, email: string): Promise<void> {
   await setPassword(service, email)
   await page.goto('/')
@@ -94,8 +97,8 @@ export async function setPassword({ db }: TestService, email: string): Promise<v
 }
 
 /**
- * Creates an account with one completed job that has this transcript. `recording` is the recording that the page plays.
- * Without it, the recording is a file that no browser can play.
+ * Creates an account with one completed job that has this transcript. The page plays `recording`. By default, the
+ * recording is a file that no browser can play.
  */
 export async function reader(
   service: TestService,
@@ -120,13 +123,16 @@ export async function reader(
 }
 
 /**
- * A script that returns the text of the highlighted word. It is a string, because it runs in the page, where the
- * types of the test do not apply.
+ * A script that returns the text of the highlighted word. It is a string because it runs in the page, where other
+ * types exist than in the test.
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`
 
-/** Waits until a script in the page returns a true value. The content security policy forbids `waitForFunction`. */
+/**
+ * Waits until a script in the page returns a true value. The content security policy prevents Playwright's own
+ * `waitForFunction`.
+ */
 export async function until(page: Page, script: string): Promise<void> {
   await page.evaluate(`new Promise(resolve => {
     const look = () => ((${script}) ? resolve() : setTimeout(look, 20))

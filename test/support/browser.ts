@@ -1,5 +1,5 @@
-// Finds and starts the browser for the tests: the program in STENO_TEST_CHROME, an installed browser, or the browser
-// in the npm package @sparticuz/chromium. The npm package needs no installed libraries.
+// Finds and starts the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the
+// one in the npm package @sparticuz/chromium, which needs no installed libraries.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,12 @@ import { type Browser, chromium } from 'playwright-core'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The folder for the unpacked browser of the npm package, with its libraries. */
+/** The folder into which the browser of the npm package is unpacked, with its libraries. */
 const unpacked = join(tmpdir(), 'steno-test-browser')
 
 type Found = { path: string; environment: Record<string, string> }
 
-/** Finds a browser. Returns null when no browser is installed and the npm package does not support this CPU. */
+/** Finds a browser. Returns null if none is installed and the npm package does not support this CPU. */
 async function findBrowser(): Promise<Found | null> {
   const named = process.env.STENO_TEST_CHROME
   const path = named ?? installed.find(each => existsSync(each))
@@ -40,8 +40,8 @@ function unpack(name: string): string {
 }
 
 /**
- * Writes the font configuration with two folders: the fonts of the system, and the fonts of the npm package. Without
- * any font the browser cannot draw text.
+ * Writes a font configuration with the fonts of the system and those of the npm package. Without any font, the
+ * browser cannot draw text.
  */
 function writeFontList(): string {
   const path = join(unpacked, 'fonts.conf')
@@ -61,7 +61,7 @@ export function launchBrowser(): Promise<Browser> {
       '--no-sandbox',
       '--disable-dev-shm-usage',
       '--autoplay-policy=no-user-gesture-required',
-      // A name for the loopback address that the browser does not trust without https.
+      // A host name for the loopback address. Unlike `localhost`, the browser does not trust this name without https.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },

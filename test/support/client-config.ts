@@ -1,4 +1,7 @@
-/** The tsconfig.json of a program that calls the API with a typed client: as strict as a client's own could be. */
+/**
+ * Returns the tsconfig.json of a program that calls the API with a typed client. It has the strictest options that a
+ * client could use.
+ */
 export function clientConfig(options: object = {}): object {
   return {
     compilerOptions: {

@@ -1,5 +1,6 @@
-// Runs many jobs through a real nats-server, a server process and worker processes. Meanwhile it kills and freezes
-// workers and cuts their network. Afterwards it compares the database and the webhooks with what must hold.
+// Runs many jobs with a real nats-server, a server process and worker processes. Meanwhile, workers are killed and
+// frozen, and their network is cut. At the end, the database and the webhooks are compared with the rules that they
+// must obey.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,13 +23,16 @@ export type ClusterOptions = {
   accounts?: number
   workers: number
   slots: number
-  /** Seconds of audio in each job, and seconds of audio per second of work. */
+  /**
+   * `seconds` is the length of the audio of each job. `speed` is the number of seconds of audio that a worker
+   * recognises in a second.
+   */
   seconds: number
   speed: number
   lease?: string
-  /** Chooses the faults. Null for a run without faults. */
+  /** The random numbers that choose the faults. Null for a run without faults. */
   random?: Random | null
-  /** The mean time between two faults. */
+  /** The mean time between two faults, in milliseconds. */
   faultEveryMs?: number
   webhooks?: boolean
 }
@@ -38,7 +42,7 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /** One message for each violated rule. */
+  /** One message for each rule that was broken. */
   broken: string[]
 }
 
@@ -109,7 +113,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
   }
 }
 
-/** Fills the database with pending jobs, and writes their media files. */
+/** Fills the database with pending jobs, and writes the media files of the jobs. */
 function fill(db: Db, folder: string, options: ClusterOptions, hookUrl: string | null): void {
   makeMediaFolders(folder)
   const secrets = openSecrets(folder)
@@ -196,7 +200,9 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
   while (hookUrl && db.find('select 1 from webhook_events where sent_at is null limit 1')) await Bun.sleep(50)
 }
 
-/** Compares the end of all jobs with what must hold. `told` are the webhooks in the order of their arrival. */
+/**
+ * Returns a message for each rule that the jobs broke. `told` are the webhooks in the order in which they arrived.
+ */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(
     `select id, state, error_code as errorCode,

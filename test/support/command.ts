@@ -1,4 +1,4 @@
-// Runs a command of the program inside the test process, as main.ts does, and captures its output.
+// Runs a command of the program inside the test process, in the same way as main.ts, and captures its output.
 
 import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'
@@ -30,7 +30,7 @@ export async function findCommand(dataDir: string, ...[name = '', ...args]: stri
   }
 }
 
-/** Creates a data folder with an empty database, as the first start of the server does. */
+/** Creates a data folder with an empty database, as a server does at its first start. */
 export function makeService(dataDir: string): string {
   makeDataDir(dataDir)
   openDb(dataDir).close()

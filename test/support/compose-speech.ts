@@ -1,5 +1,5 @@
-// Composes long test audio from short clips. A recipe lists the clips and their start times. The same recipe
-// always gives the same bytes. The reference text is joined from the clips' texts, with shifted times.
+// Makes long test audio from short clips. A recipe lists the clips and their start times. The same recipe always
+// gives the same bytes. The reference text consists of the texts of the clips, with shifted times.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -66,7 +66,7 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
   }
 }
 
-/** Returns the samples of a clip as they are stored in a WAV file of 16 bits. */
+/** Returns the samples of a clip in 16 bits. */
 async function readClip(path: string): Promise<Int16Array> {
   const sound = await readSound(path)
   return Int16Array.from(sound, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))

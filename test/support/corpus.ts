@@ -1,6 +1,6 @@
-// Generates requests to every endpoint from the OpenAPI document. Parameters are at, below and above their
-// bounds, or have the wrong type. Other requests have wrong methods, headers, bodies or ids. A new endpoint
-// or parameter is covered automatically.
+// Makes requests to every endpoint from the OpenAPI document. Parameters have values at, below and above their
+// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. An endpoint or a parameter
+// that is added to the document is covered too.
 
 import { limits } from '../../src/limits.ts'
 
@@ -27,15 +27,14 @@ export type ApiDocument = {
 }
 
 /**
- * Data that exists on the server: three API keys, an open upload, and ids of jobs. `key` belongs to an
- * account with money, `poorKey` to an account without money, and `revokedKey` is revoked. `ids` replace
- * `{id}` in a path.
+ * The data on the server: three API keys, an unused upload, and ids of jobs. `key` is of an account with money,
+ * `poorKey` is of an account without money, and `revokedKey` is revoked. `ids` are the values for `{id}` in paths.
  */
 export type Existing = {
   key: string
   poorKey: string
   revokedKey: string
-  /** Path and query of a signed upload address. */
+  /** The path and the query of a signed upload address. */
   uploadPath: string
   ids: readonly string[]
 }
@@ -150,8 +149,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * Returns all requests. GET and HEAD requests come first, while no other request has created a job. A job that runs
- * in the background could change their responses. DELETE requests come last.
+ * Returns all requests. GET and HEAD requests come first: later requests create jobs, which run in the background and
+ * could change the responses. DELETE requests come last.
  */
 export function corpus(document: ApiDocument, existing: Existing): CorpusRequest[] {
   const operations = Object.entries(document.paths).flatMap(([template, byMethod]) =>
@@ -179,8 +178,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns requests whose response depends on a previous request: for example the second use of an
- * Idempotency-Key, or of an upload address.
+ * Returns requests whose responses depend on the previous request, such as the second use of an Idempotency-Key or of
+ * an upload address.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }
@@ -278,7 +277,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns each bound, the value one below it and the value one above it. A bound on the length gives strings.
+ * Returns each limit of a schema, and the values one below it and one above it. For a limit of the length, returns
+ * texts of these lengths.
  */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])

@@ -1,10 +1,10 @@
-// Reads the Markdown documents of the project: their code blocks, and the commands in a block.
+// Reads the Markdown documents of the project, their code blocks, and the commands in these blocks.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from './source.ts'
 
-/** The paths of all documents for users, from the root of the project. */
+/** The paths of all documents for users, relative to the root of the project. */
 export const documents = [
   'README.md',
   'CONTRIBUTING.md',
@@ -43,7 +43,7 @@ export function commandsOf(block: string): string[] {
   return commands
 }
 
-/** Returns the calls of the program in a text: `steno` or `./steno`, its command and its options. */
+/** Returns all calls of the program in a text (`steno` or `./steno`): the words of the command, and its options. */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
   return [...spans, ...blocksOf(markdown).flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))]
@@ -55,7 +55,7 @@ export function callsOf(markdown: string): { words: string[]; options: string[] 
     }))
 }
 
-/** Returns the names of all fields of a JSON value, with their paths. Only the first item of an array counts. */
+/** Returns the paths of all fields in a JSON value. Of an array, only the first item is read. */
 export function fieldsOf(value: unknown): string[] {
   if (Array.isArray(value)) return fieldsOf(value[0]).map(path => `[].${path}`)
   if (value === null || typeof value !== 'object') return []
@@ -64,7 +64,7 @@ export function fieldsOf(value: unknown): string[] {
     .toSorted()
 }
 
-/** Returns the settings in a block of lines such as STENO_PORT=9090. */
+/** Returns the settings in a block with lines such as STENO_PORT=9090. */
 export function settingsOf(block: string): Record<string, string> {
   return Object.fromEntries(block.split('\n').map(line => line.split(/=(.*)/).slice(0, 2)))
 }

@@ -1,5 +1,5 @@
-// Downloads the given addresses one after another. Prints the peak memory of the process in bytes after each
-// download.
+// Downloads from the given addresses, one after the other. After each download, prints the peak memory of the process
+// in bytes.
 
 import { readFileSync } from 'node:fs'
 import { download } from '../../src/net/download.ts'

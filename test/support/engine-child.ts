@@ -1,4 +1,4 @@
-// A fake engine child process. The first command-line argument selects its behaviour, for example `hangs`.
+// A fake engine child process. The first command-line argument selects what it does, such as `hangs`.
 
 import type { Order, Report } from '../../src/engine/protocol.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
@@ -64,8 +64,8 @@ process.on('message', async (order: Order): Promise<void> => {
 })
 
 /**
- * Returns true in the first child that receives the job of this path. That child writes the file, so a retry
- * finds the file and gets false.
+ * Returns true only in the first process that receives the job with this path. This process creates a file by which a
+ * retry sees that it is not the first.
  */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false

@@ -1,5 +1,5 @@
-// Shared parts of the engine tests: one instance of ONNX Runtime, the path of the pocket model, and the path
-// of the clips.
+// What engine tests have in common: one instance of ONNX Runtime, the path of the pocket model, and the path of the
+// clips.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,10 +16,7 @@ export function runtime(): Runtime {
   return opened
 }
 
-/**
- * Returns the first of these paths that exists, or null if none exists. The paths are relative to the
- * project.
- */
+/** Returns the first of these paths that exists, or null if none does. The paths are relative to the project. */
 export function firstOf(...paths: string[]): string | null {
   return paths.map(path => fileURLToPath(new URL(path, project))).find(existsSync) ?? null
 }
@@ -27,14 +24,14 @@ export function firstOf(...paths: string[]): string | null {
 export const pocket = firstOf('models/pocket/whisper-pocket')
 const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
 const embedding = firstOf('models/pocket/wespeaker-pocket')
-/** The files of the built-in voice models, or null if they are not on this machine. */
+/** The files of the built-in voice models, or null if they are not in this checkout. */
 export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')
 
 /**
- * Returns the end of a test title. If `what` is null, the test is skipped, and the text says that `name` is
- * missing. Otherwise the text is empty.
+ * Returns the end of the title of a test that needs `what`. If `what` is null, the test is skipped, and the text says
+ * that `name` is missing. Otherwise, the text is empty.
  */
 export function unless(what: string | null, name: string): string {
   return what ? '' : ` (SKIPPED: no ${name} here)`

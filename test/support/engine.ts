@@ -1,4 +1,4 @@
-// A fake engine that a test controls. Each job waits until the test ends it.
+// A fake engine, which a test controls. Each job runs until the test ends it.
 
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -11,13 +11,13 @@ type Task = {
 }
 
 export type SteeredEngine = Engine & {
-  /** All jobs that the engine has received, oldest first. Ended jobs stay in the list. */
+  /** All jobs that the engine has received, oldest first. A job stays in the list after its end. */
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until the engine has received `count` jobs in total. Returns the last of these jobs. */
+  /** Waits until the engine has received `count` jobs since its start. Returns the last of them. */
   given(count: number): Promise<Task>
-  /** Ends the task successfully, with a transcript of `text`. */
+  /** Completes the job of the task, with a transcript of `text`. */
   finish(task: Task, text?: string): void
 }
 
@@ -68,10 +68,7 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
 
 type InputFacts = Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>
 
-/**
- * Returns a transcript with one utterance: `text`. Its words are spread evenly over the duration of the
- * input.
- */
+/** Returns a transcript with one utterance. The words of `text` are spread evenly over the duration of the input. */
 export function transcriptOf({ durationMs, diarize, align, language }: InputFacts, text: string): Transcript {
   const speaker = diarize ? 'SPEAKER 1' : null
   const spoken = text.split(' ')

@@ -4,11 +4,11 @@ import { expect } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { listedJob, segment } from '../../src/api/shapes/answers.ts'
 
-/** `id` is the last event id that the stream has sent. A comment has the event name ''. */
+/** `id` is the last event id in the stream up to this event. For a comment, `event` is an empty text. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each event
 export type ServerEvent = { event: string; id: string | null; data: any }
 
-/** Yields the events of a response until the stream ends. Checks the shape of each event. */
+/** Yields the events of a response to its end, and checks the shape of each one. */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
   let rest = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -19,7 +19,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent,
   expect(rest).toBe('')
 }
 
-/** Reads events until `isLast` is true for one of them, or until the stream ends. */
+/** Reads events up to the first one for which `isLast` returns true, or to the end of the stream. */
 export async function readUntil(
   events: AsyncGenerator<ServerEvent, void>,
   isLast: (event: ServerEvent) => boolean,

@@ -1,4 +1,4 @@
-// Finds and starts nats-server. STENO_TEST_NATS names the program, if it is not on the path.
+// Finds and starts nats-server. If the program is not on the path, STENO_TEST_NATS names it.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,7 +13,7 @@ const program =
 
 export const hasNats = program !== null
 
-/** Starts nats-server for a bench, which has no test that stops it at its end. */
+/** Starts nats-server for a benchmark. The caller must call `stop`. */
 export async function launchNats(folder: string): Promise<{ port: number; stop(): Promise<void> }> {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'nats.conf')

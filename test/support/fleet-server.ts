@@ -1,4 +1,5 @@
-// A service in a separate process, for tests and benches with workers. It believes the duration that a media file states.
+// A service in a process of its own, for tests and benchmarks with workers. It does not inspect media: it takes the
+// duration from the text of a fake media file.
 
 import { setLogFormat } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config.ts'

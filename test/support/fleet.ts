@@ -1,4 +1,4 @@
-// Starts a server that has no engine of its own, with workers in the test process.
+// Starts a server without an engine of its own, and workers in the test process.
 
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -6,7 +6,7 @@ import { startWorker } from './workers.ts'
 
 let clusters = 0
 
-/** Starts a server in a cluster of its own. `startOwn` starts a worker of this cluster. */
+/** Starts a server in a cluster of its own. `startOwn` starts a worker in this cluster. */
 export async function startFleet(nats: string, settings: Record<string, string> = {}, dataDir?: string) {
   const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
   const service = await startTestService({

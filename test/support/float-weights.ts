@@ -1,17 +1,17 @@
-// Float weights for the network that runs on a GPU: of the pocket model, whose file has names of its own, and of
-// tests that make their weights themselves.
+// Float weights for the network that runs on a GPU. They come from the pocket model, whose file has different names,
+// or from tests that make their own weights.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/source.ts'
 import { type RawConstant, readModel } from '../../src/engine/onnx/weights.ts'
 
-/** Returns a weight over floats. `dims` is its shape, with outputs × inputs for a matrix. */
+/** Returns a weight with these values. `dims` is its shape: outputs × inputs for a matrix. */
 export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return { type: 'F32', dims, bytes, transposed: false }
 }
 
-/** The parts of a layer of the pocket model, with the names of the same parts in a published model. */
+/** The names of a layer's parts in the pocket model, and the names of the same parts in a published model. */
 const parts = {
   attn_ln: 'self_attn_layer_norm',
   cross_attn_ln: 'encoder_attn_layer_norm',
@@ -28,7 +28,7 @@ const parts = {
   'mlp.2': 'fc2',
 } as const
 
-/** Returns the weights of the pocket model as floats. */
+/** Returns the weights of the pocket model, converted to floats. */
 export function pocketWeights(folder: string): FloatWeights {
   const read = (file: string) => readModel(Bun.mmap(join(folder, 'onnx', file))).constants
   const encoder = read('encoder_model.onnx')
@@ -80,7 +80,7 @@ function addLayer(weights: FloatWeights, constants: Constants, from: string, to:
   }
 }
 
-/** Returns one vector for each token. Tokens that the model does not know share one vector. */
+/** Returns one vector for each token. All tokens that the model does not know have the same vector. */
 function embedding(constants: Constants, width: number): { data: Float32Array; tokens: number } {
   const rows = new Int16Array(must(constants, 'row_of_token').bytes!.slice().buffer)
   const small = floatsOf(constants, 'embedding.small')

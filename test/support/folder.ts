@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Creates a temporary folder. The folder is removed at the end of the calling test. If the call is outside of
- * a test, it is removed at the end of the file. Do not call this in beforeAll, which is a separate scope.
+ * Creates a temporary folder, which is removed at the end of the calling test, or at the end of the file if no test
+ * is running. It must not be called in beforeAll: the folder would be removed at the end of beforeAll.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))

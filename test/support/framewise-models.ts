@@ -1,11 +1,11 @@
-// Writes small framewise models for tests, in the file layouts of the published models. The models recognise tones:
-// each token has a tone of its own frequency, and silence is the blank token.
+// Writes small framewise models for tests, in the file layouts of the published models. They recognise tones: each
+// token has a tone of its own frequency, and silence is the blank token.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 
 const rate = 16_000
-/** Returns the frequency of a token. A frame of 20 ms contains a whole number of periods of each frequency. */
+/** Returns the frequency of a token in Hz. A frame of 20 ms has a whole number of periods of each frequency. */
 const frequencyOf = (token: number) => 400 + 50 * token
 
 export type Tone = { token: number; seconds: number }
@@ -21,8 +21,8 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * Adds nodes to the graph that compute the power of each token's tone. A frame has `length` samples. The output has
- * the shape [1, tokens, frames].
+ * Adds operations that compute the power of each token's tone in each frame of `length` samples. The output is 1 ×
+ * tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
@@ -40,8 +40,8 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
 }
 
 /**
- * Writes a CTC model. `scores` is the number of scores per frame. With a `scores` that differs from the number of
- * tokens, the model is invalid.
+ * Writes a CTC model. `scores` is the number of scores for a frame. If it differs from the number of tokens, the
+ * model is invalid.
  */
 export async function writeCtcModel(
   folder: string,
@@ -63,8 +63,8 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a TDT model. The last token of the vocabulary is the blank. A token lasts one frame of 80 ms. The decoder
- * never repeats a token directly. The decoder state counts the previous tokens.
+ * Writes a TDT model. The last token of the vocabulary is the blank token. Each token lasts one frame of 80 ms. The
+ * decoder never returns the same token twice in a row. Its state is the number of previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -78,7 +78,8 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // In the features, the blank is at index 0 and each token is one index higher than in the vocabulary.
+  // In the features, the blank token has the index 0, and each other token an index that is one higher than in the
+  // vocabulary.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])
@@ -105,11 +106,11 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // The features have the blank first, and the vocabulary has it last. This order moves the blank to the end, and every
-  // other token one index down.
+  // The blank token is the first one in the features and the last one in the vocabulary. This order moves the blank
+  // token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // The number -1 at the index of the blank means that the blank may be repeated.
+  // At the index of the blank token is -1, which means that the blank token may be repeated.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -1,4 +1,4 @@
-// A test server that writes raw bytes to the socket, so that it can violate HTTP.
+// A test server that writes raw bytes to its sockets, so that it can violate HTTP.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,14 +6,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** A function that answers the requests of one path. `nth` is 1 for the first request of this path. */
+/** Answers the requests for one path. `nth` is 1 for the first request for this path. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {
   tls?: boolean
   address?: string
   port?: number
-  /** Bytes that the server sends when a client connects. The server then closes the connection. */
+  /** Bytes that the server sends as soon as a client connects. After them, the server closes the connection. */
   greeting?: string
 }
 
@@ -74,7 +74,7 @@ async function hostileServer(
   }
 }
 
-/** Returns the status line and these headers of a response. The caller adds Content-Length. */
+/** Returns the first line and the given headers of a response, without Content-Length. */
 export function head(status: number, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
@@ -96,8 +96,7 @@ export function redirect(to: string, status = 302): Scene {
 }
 
 /**
- * Writes copies of `chunk` as fast as the client reads them, until `bytes` bytes are sent or the socket is
- * closed.
+ * Writes `chunk` again and again, as fast as the client reads, until `bytes` bytes are sent or the socket is closed.
  */
 export async function pour(
   socket: Socket,
@@ -119,7 +118,7 @@ export async function pour(
   return sent
 }
 
-/** Sends `start`, then `drop` every 10 ms. The response never ends, and the connection is never idle. */
+/** Sends `start`, and then `drop` every 10 ms. The response never ends, but the connection is never idle. */
 export function drip(socket: Socket, start = head(200), drop = 'a'): void {
   socket.write(start)
   const tap = setInterval(() => socket.write(drop), 10)
@@ -132,8 +131,8 @@ export async function untilClosed(server: HostileServer): Promise<void> {
 }
 
 /**
- * Opens a port that never accepts a connection. Its process is stopped and its accept queue is full, so the
- * kernel drops new connections and clients wait.
+ * Opens a port that accepts no connection. The process behind it is stopped and its accept queue is full, so the
+ * kernel drops further connections, and clients wait.
  */
 export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
@@ -155,13 +154,13 @@ export async function deafPort(address: string): Promise<{ port: number; stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // Bun asks the kernel for a queue of 512 connections, and the kernel grants a few more. The queue is full
-  // when two attempts in succession fail.
+  // Bun asks the kernel for a queue of 512 connections, and the kernel allows a few more. When two attempts in a row
+  // fail, the queue is full.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { port, stop }
 }
 
-/** Returns a function that starts a server. After each test, all servers that it started are stopped. */
+/** Returns a function that starts a server. At the end of each test, the servers that it started are stopped. */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

@@ -1,24 +1,21 @@
-// A model hub for tests, with one or more repositories. A test can configure transfer faults.
+// A model hub for tests, with one or more repositories. Tests can make its transfers fail.
 
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /**
-   * Entry n is the number of bytes after which transfer n breaks off. Transfers without an entry are
-   * complete.
-   */
+  /** Entry n is the number of bytes after which transfer n breaks off. A transfer without an entry is complete. */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /** Wrong bytes by file path. Only the first request of each path gets the wrong bytes. */
+  /** Wrong content of files, by path. Only the first request for a path gets the wrong content. */
   forges?: Record<string, Uint8Array>
   token?: string
-  /** The files of additional repositories, by repository name. */
+  /** The files of further repositories, by the name of the repository. */
   others?: Record<string, Record<string, Uint8Array>>
 }
 
 export type TestHub = {
   endpoint: string
-  /** The path of every request, oldest first. The Range header follows the path if the request has one. */
+  /** The path of every request, oldest first. If a request has a Range header, the header follows the path. */
   asked: string[]
   stop(): Promise<void>
 }
@@ -57,8 +54,7 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // A transfer that breaks off on purpose may cause an error in the server. The error must not fail the
-    // test.
+    // A transfer that breaks off on purpose may be an error in this server. It must not fail the test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }
@@ -74,7 +70,7 @@ function tree(files: Record<string, Uint8Array>) {
   })
 }
 
-/** Returns a stream that sends the first `after` bytes and then ends too early. */
+/** Returns a stream that ends too early: after the first `after` bytes. */
 function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

@@ -1,17 +1,17 @@
-// A TCP proxy that loses the network: it cuts all connections, or it keeps them open and passes nothing on.
+// A TCP proxy that simulates a broken network: it cuts all connections, or it keeps them open and passes nothing on.
 
 import { connect, createServer, type Socket } from 'node:net'
 
 export type LossyProxy = {
   port: number
-  /** Cuts all connections. New connections work. */
+  /** Cuts all connections. Later connections work again. */
   cut(): void
-  /** Passes no byte on for some time, and then cuts the connections. */
+  /** Passes nothing on for `ms` milliseconds, and then cuts all connections. */
   swallow(ms: number): Promise<void>
   close(): void
 }
 
-/** Called with all bytes before they are passed on. The bytes come from the caller or from the target. */
+/** Called with all bytes before the proxy passes them on. `from` is the end of the connection that sent them. */
 type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 
 export async function startLossyProxy(target: number, onData: OnData = () => {}): Promise<LossyProxy> {

@@ -1,4 +1,4 @@
-// A real SMTP server on the loopback address. `options` selects faults that the server simulates.
+// A real SMTP server on the loopback address. With `options`, it simulates faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export type Received = { from: string; to: string[]; user: string | null; secure: boolean; raw: string }
 
 export type MailServer = {
-  /** Returns a value for STENO_SMTP_URL that points to this server. */
+  /** Returns the value of STENO_SMTP_URL for this server. */
   url(credentials?: string): string
   received: Received[]
   /** Resolves when all clients have disconnected. */
@@ -46,7 +46,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     },
     ...options,
   })
-  // Some tests abort the client during a transfer. Without this handler the error would end the test process.
+  // Some tests abort the client during a transfer. Without this listener, the error would end the test process.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

@@ -1,4 +1,4 @@
-// Returns the files of a model in Hugging Face layout. The weights are fake.
+// Returns the files of a model in the layout of Hugging Face. The weights are fake.
 
 export function modelFiles(variant: string): Record<string, Uint8Array> {
   const json = (content: object) => new TextEncoder().encode(JSON.stringify(content))

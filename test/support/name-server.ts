@@ -7,21 +7,24 @@ import { once } from 'node:events'
 export const a = 1
 export const aaaa = 28
 
-/** The addresses of each name, by record type. Each address is a list of bytes. */
+/**
+ * The addresses of each name, by the number of the DNS record type (1 is A, 28 is AAAA). Each address is a list of
+ * bytes.
+ */
 export type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
 
 export type NameServer = {
-  /** The address and the port, with a colon between them. */
+  /** The address of the name server, with its port. */
   address: string
   questions: number
-  /** The names in all questions. */
+  /** All names that were asked for. */
   asked: Set<string>
   close(): void
 }
 
 /**
- * Starts a name server that knows the names in `zone`. The name server never answers a query for a name that ends
- * with `.silent`. The answer for every other name is that the name is unknown.
+ * Starts a name server that knows the names in `zone`. It never answers a query for a name that ends with `.silent`.
+ * For any other name, it answers that the name does not exist.
  */
 export async function startNameServer(
   zone: Zone,
@@ -57,10 +60,11 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   const answer = Buffer.from(question)
   answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
   answer.writeUInt16BE(addresses.length, 6)
-  // The response has no authority records and no additional records.
+  // The numbers of authority records and of additional records are 0.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // Each record has a pointer to the name in the question, the class IN, and a time to live of zero.
+    // Each record consists of a pointer to the name in the question, the class IN, a time to live of 0, and the
+    // address.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )
   return Buffer.concat([answer, ...rows])

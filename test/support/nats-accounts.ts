@@ -1,5 +1,5 @@
-// Makes an operator, an account and users of NATS, as the program nsc does: signed tokens, and a file with credentials for
-// each user.
+// Makes an operator, an account and users for NATS, as signed tokens, and a file with credentials for each user. The
+// program nsc makes the same.
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'
@@ -8,7 +8,10 @@ type KeyPair = ReturnType<typeof nkeys.createUser>
 
 export type Rights = { publish: string[]; subscribe: string[] }
 
-/** Returns the settings of nats-server that know the account, and a function that writes credentials for a user. */
+/**
+ * Returns the settings with which nats-server knows the account, and a function that writes the credentials of a
+ * user.
+ */
 export function makeAccounts(): {
   settings: string
   writeCredentials: (path: string, name: string, rights: Rights) => string

@@ -1,4 +1,4 @@
-// Starts nats-server for a test. A test of workers is skipped when there is no nats-server.
+// Starts nats-server for a test. Tests of workers are skipped if there is no nats-server.
 
 import { afterAll, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -13,21 +13,21 @@ export type NatsServer = {
   url: string
   port: number
   process: Subprocess
-  /** Kills nats-server. `start` starts it again on the same port and with the same stream. */
+  /** Kills nats-server. `start` starts it again, on the same port and with the same stream. */
   kill(): Promise<void>
   start(): Promise<void>
 }
 
-/** A test that needs nats-server. */
+/** A test that needs nats-server, and is skipped without it. */
 export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: number): void {
   const note = hasNats ? '' : ' (SKIPPED: there is no nats-server here)'
   test.skipIf(!hasNats)(`${title}${note}`, run, timeoutMs)
 }
 
-/** A placeholder for files whose tests are skipped, because there is no nats-server. */
+/** The value of a NATS server in a file whose tests are skipped because there is no nats-server. */
 export const unstartedNats = {} as NatsServer
 
-/** Starts nats-server with JetStream. `settings` is added to its configuration file. */
+/** Starts nats-server with JetStream. `settings` are added to its configuration file. */
 export async function startNats({
   settings = '',
   folder = temporaryFolder(),

@@ -1,4 +1,4 @@
-// An OAuth client and a signed-in browser for tests. The browser uses the consent page.
+// An OAuth client, and a signed-in browser that uses the consent page, for tests.
 
 import { type Answer, startTestService, type TestService } from './service.ts'
 
@@ -19,7 +19,7 @@ export async function startOAuth(settings: Fields = {}) {
   return { service, account, cookie, client, ...flow(service, { cookie, clientId: client.body.client_id }) }
 }
 
-/** Signs in with a key. Returns the cookie. */
+/** Signs in with an API key. Returns the session cookie. */
 export async function signIn(service: Served, key: string): Promise<string> {
   const { headers } = await service.fetch('/app/session', {
     method: 'POST',
@@ -37,11 +37,11 @@ export function registerClient(service: Served, metadata: object = {}): Promise<
   })
 }
 
-/** Returns the steps of the authorization code flow for one client and one browser. */
+/** Returns functions for the steps of the authorization code flow, for one client and one browser. */
 export function flow(service: Served, { cookie, clientId }: { cookie: string; clientId: string }) {
   /**
-   * Returns the parameters of an authorization request with these changes. A parameter with an empty value is left
-   * out.
+   * Returns the parameters of an authorization request, changed by `changes`. A parameter whose value is empty is
+   * left out.
    */
   const params = (changes: Fields = {}) =>
     given({
@@ -60,7 +60,7 @@ export function flow(service: Served, { cookie, clientId }: { cookie: string; cl
   const post = (path: string, fields: Fields, headers: Fields = {}) =>
     service.fetch(path, { method: 'POST', headers, body: given(fields) })
 
-  /** Allows the access on the consent page. Returns the code in the redirect address. */
+  /** Allows the access on the consent page. Returns the code from the redirect address. */
   const getCode = async (changes: Fields = {}): Promise<string> => {
     const { status, headers, text } = await submit({ decision: 'allow', ...changes })
     const location = URL.parse(headers.get('location') ?? '')

@@ -1,4 +1,5 @@
-// Calls every OpenAI-compatible endpoint with OpenAI's npm package. openai-walk.py makes the same calls in Python.
+// Calls every endpoint that is compatible with OpenAI, by OpenAI's npm package. openai-walk.py makes the same calls
+// in Python.
 
 import { createReadStream } from 'node:fs'
 import OpenAI, { APIError } from 'openai'

@@ -1,4 +1,5 @@
-// Starts a service for tests of the OpenAI-compatible endpoints, and a client from OpenAI's npm package.
+// Starts a service for tests of the endpoints that are compatible with OpenAI, and a client from OpenAI's npm
+// package.
 
 import OpenAI, { toFile } from 'openai'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -22,7 +23,7 @@ export function recording(seconds = 60, name = 'talk.mp3') {
   return toFile(Buffer.from(speech(seconds)), name)
 }
 
-/** A transcript of two speakers with three utterances. The words of the second utterance have a low confidence. */
+/** A transcript with two speakers and three utterances. The words of the second utterance have a low confidence. */
 export const dialogue: Transcript = {
   full_transcript: 'Good morning. How are you? Fine.',
   language: 'en',
@@ -46,14 +47,16 @@ function utterance(start: number, speaker: string, said: string[], confidence: n
   return { start, end: start + said.length * 0.5, text: said.join(' '), speaker, confidence, words }
 }
 
-/** Waits until the engine has received `count` jobs in total, and completes the last job with the transcript. */
+/**
+ * Waits until the engine has received `count` jobs since its start. Completes the last of them with the transcript.
+ */
 export async function answerWith(service: TestService, transcript: Transcript = dialogue, count = 1) {
   const task = await service.engine.given(count)
   task.resolve(transcript)
   return task
 }
 
-/** Sends a body to POST /v1/audio/transcriptions with `fetch`, without OpenAI's npm package. */
+/** Sends a body to POST /v1/audio/transcriptions by `fetch`, without OpenAI's npm package. */
 export async function post(
   { url }: { url: string },
   key: string,

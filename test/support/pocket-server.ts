@@ -1,20 +1,23 @@
-// Starts one server with the pocket model for all tests of a file. The server is the tested program.
+// Starts one server with the pocket model for all tests of a file, from source or from the built program.
 
 import { afterAll, beforeAll } from 'bun:test'
 import { clips, pocket, unless, voices } from './engine-room.ts'
 import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
-  /** True if the models or clips are missing. Then no server starts, and the tests must be skipped. */
+  /** True if the models or the clips are missing. No server is then started, and the tests must be skipped. */
   missing: boolean
-  /** The end of the titles of the tests. It says what is missing. */
+  /** The end of the test titles. It says what is missing, or is empty. */
   skipped: string
   /** The address of the server, without a slash at the end. */
   url: string
   key: string
 }
 
-/** Starts the server before the tests of the file, and stops it after them. `url` and `key` are set before the tests. */
+/**
+ * Starts the server before the tests of the file, and stops it after them. `url` and `key` are set when the tests
+ * begin.
+ */
 export function pocketServer({ withVoices = false } = {}): PocketServer {
   const missing = !(withVoices ? voices : pocket) || !clips
   const skipped = unless(missing ? null : 'all', 'pocket model with its clips')

@@ -1,7 +1,7 @@
-// Sends a file of `bytes` bytes to the server, in a separate process.
+// Sends a file of `bytes` bytes to a server, in a process of its own.
 
 /**
- * The ways to send a file: in one PUT to a signed address, in one PATCH to a resumable upload, or in a form to OpenAI's
+ * The ways to send a file: one PUT to a signed address, one PATCH of a resumable upload, or a form to OpenAI's
  * endpoint.
  */
 const ways = { put, patch, form }
@@ -56,11 +56,11 @@ async function form({ port, key, bytes }: Pouring): Promise<void> {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'multipart/form-data; boundary=b' },
     body: zeros(bytes, before, '\r\n--b--\r\n'),
   })
-  // The file is not a recording, so the job fails after the whole file has arrived.
+  // The file is not a recording, so the job fails, but only after the whole file has arrived.
   if (status !== 400) throw new Error(`the form was answered by ${status}`)
 }
 
-/** Returns a stream of `bytes` zeros, with a text before them and a text after them. */
+/** Returns a stream of `bytes` zeros, with the text `before` in front of them and the text `after` at the end. */
 function zeros(bytes: number, before = '', after = ''): ReadableStream {
   const chunk = new Uint8Array(1024 ** 2)
   let left = bytes

@@ -55,8 +55,8 @@ function readSample(line: string): Sample {
 }
 
 /**
- * Checks each series of a histogram: its bounds and bucket values never decrease, its last bucket equals the
- * count, and it has a sum.
+ * Checks the series of a histogram: bounds and bucket values never decrease, the last bucket is equal to the count,
+ * and there is a sum.
  */
 function checkHistogram(name: string, samples: Sample[]): void {
   const keyOf = ({ labels: { le: _, ...labels } }: Sample) => JSON.stringify(labels)

@@ -1,9 +1,9 @@
-// A seeded random number generator (mulberry32).
+// A random number generator with a seed (mulberry32).
 
 export type Random = {
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** Returns an integer from 0 up to, but not including, `bound`. */
+  /** Returns an integer from 0 (inclusive) to `bound` (exclusive). */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
 }

@@ -1,5 +1,5 @@
-// Writes an HTTP request directly to a socket, and returns the raw response. An HTTP library would refuse
-// invalid requests.
+// Writes an HTTP request directly to a socket, and returns the response as bytes. A library for HTTP would refuse to
+// send an invalid request.
 
 import { connect } from 'node:net'
 import type { CorpusRequest } from './corpus.ts'

@@ -1,5 +1,6 @@
-// Runs the commands of the documents. One server with the pocket model serves all documents. Each document has a folder
-// and a shell. Placeholders such as UPLOAD_ID get the values that earlier commands printed.
+// Runs the commands in the documents as a reader would. One server with the pocket model serves all documents. Each
+// document has a folder and a shell of its own. Placeholders such as UPLOAD_ID get values from the output of earlier
+// commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +8,12 @@ import { clips } from './engine-room.ts'
 import { testedProgram } from './server.ts'
 import { openShell, type Shell } from './shell.ts'
 
-/** A conversation of two voices in four sentences, as FLAC. The program detects the format by the content. */
+/** A conversation of two voices in four sentences, as a FLAC file. */
 export const recording = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
-/** Starts the server of all documents. `close` stops the server and returns its exit code. */
+/** Starts the server for all documents. `close` stops the server and returns its exit code. */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
   mkdirSync(bin)
@@ -54,19 +55,22 @@ export type Reader = {
   folder: string
   /** The values of the placeholders, by their names. */
   known: Record<string, string>
-  /** The output of the last command. */
+  /** The output of the last command that was run. */
   last: string
   /** Sends a request with the key and returns the JSON of the answer. */
   ask(path: string, body?: object): Promise<Record<string, string>>
-  /** Makes a job of the recording with these further fields, waits for its end, and makes it the known ID. */
+  /**
+   * Creates a job for the recording, with these fields in addition, waits for its end, and stores its id as the
+   * placeholder ID.
+   */
   transcribe(fields?: object): Promise<void>
-  /** Runs a command of the document. Throws an error if the command fails or if the service answers with an error. */
+  /** Runs a command of the document. Throws if the command fails, or if the service answers with an error. */
   run(command: string): Promise<string>
   close(): Promise<void>
 }
 
 /**
- * Opens a document for reading. `replaced` lists texts of the document and what stands for each of them in the test.
+ * Prepares a document for running its commands. For each text in `replaced`, the test uses another text in its place.
  */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))
@@ -153,12 +157,12 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // The example of a conditional edit is for a transcript without edits.
+  // The document shows a conditional edit of a transcript that was never edited, so it needs another job.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }
 
-/** Reads the placeholders' values from the output of a command. Throws an error if the output is an error. */
+/** Takes the values of placeholders from the output of a command. Throws if the output is an error. */
 function learn({ known, last }: Reader, command: string): void {
   const [, status, uploadId] = /^HTTP\S+ (\d+)(?:[\s\S]*?^upload-id: (\S+))?/im.exec(last) ?? []
   if (Number(status ?? 200) >= 400) throw new Error(`${command}\nwas answered ${last}`)

@@ -1,5 +1,5 @@
-// A webhook receiver for tests. The receiver keeps all requests. At the end of the test, it checks each body against
-// the schema of its event.
+// A receiver of webhooks for tests, which keeps all requests. At the end of the test, it checks each body against the
+// schema of its event.
 
 import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'
@@ -12,8 +12,8 @@ export type Received = {
 }
 
 /**
- * Starts a receiver. The receiver stops at the end of the test. `answer` returns its response; the default is
- * an empty response with status 200.
+ * Starts a receiver, which stops at the end of the test. `answer` returns the response to a webhook. By default, it
+ * is an empty response with the status 200.
  */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),
@@ -45,7 +45,7 @@ export function startReceiver(
     url: `http://127.0.0.1:${server.port}/hook`,
     received,
     events: () => received.map(({ body }) => body.event),
-    /** Waits until `count` webhooks have arrived in total. */
+    /** Waits until `count` webhooks have arrived since the start. */
     got: (count: number) =>
       received.length >= count
         ? Promise.resolve()

@@ -1,5 +1,5 @@
-// Runs a service in a separate process, for tests that kill the process. Its fake engine ends each job after
-// a short random delay.
+// Runs a service in a process of its own, for tests that kill this process. Its fake engine ends each job after a
+// short random time.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'

@@ -1,5 +1,5 @@
-// Starts a server in a separate process, on a data folder with an account and a key. Also reads the server's
-// memory.
+// Starts a server in a process of its own, on a data folder with an account and a key. Also reads the memory and the
+// CPU time of the server.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,12 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 const named = process.env.STENO_TEST_PROGRAM
 
-/** The command of the tested program: the built program that STENO_TEST_PROGRAM names, or else the source. */
+/** The command of the tested program: the built program in STENO_TEST_PROGRAM, or the source if it is not set. */
 export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
-/** Starts a command. Waits until an output line ends with a colon and a port number. */
+/** Starts a command, and waits until a line of its output ends with a colon and a port number. */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, {
@@ -51,7 +51,8 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /** Returns the CPU time of a process in seconds. */
 export function cpuSeconds(pid: number): number {
-  // The name of the process, in parentheses, may contain spaces. utime and stime are fields 14 and 15.
+  // The name of the process is in parentheses and may contain spaces. After it, utime and stime are fields 14 and 15
+  // of the line.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
@@ -59,7 +60,7 @@ export function cpuSeconds(pid: number): number {
 
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
-/** Creates a data folder with one account and its API key. `fill` may add rows to the database. */
+/** Creates a data folder with one account and an API key of this account. `fill` may add rows to the database. */
 export function prepareData(
   fill: (db: Db, account: TestAccount, secrets: Secrets) => void = () => {},
 ): Prepared {
@@ -73,8 +74,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder, without rate limits. By default STENO_MODEL names the data folder,
- * which has no model, so the engine does not load.
+ * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder. It
+ * contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

@@ -1,6 +1,6 @@
-// Starts a whole service for a test, with a real database, real files and real HTTP. By default the service
-// runs in the test process, and the test controls its engine and its clock. If STENO_TEST_PROGRAM names a
-// built program, that program runs in a separate process instead.
+// Starts a whole service for a test, with a real database, real files and real HTTP. By default, the service runs in
+// the test process, which controls its engine and its clock. If STENO_TEST_PROGRAM names a built program, this
+// program runs instead, in a process of its own.
 
 import { afterAll, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
-/** A response after its body was read. `body` is the parsed JSON of `text`. */
+/** A response with its body. `text` is the body, and `body` the JSON in it. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
@@ -27,26 +27,23 @@ type Options = {
   parts?: Partial<Parts>
   dataDir?: string
   /**
-   * The path of the built program to test. The default is STENO_TEST_PROGRAM. If it is null, the service runs
-   * in the test process.
+   * The path of the built program to test, by default from STENO_TEST_PROGRAM. If it is null, the service runs in the
+   * test process.
    */
   program?: string | null
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
   /**
-   * The object that notifies listeners of the changes of jobs. A test cannot use it when the service runs in a
-   * separate process.
+   * The object that notifies listeners when jobs change. It cannot be used if the service runs in a process of its
+   * own.
    */
   live: LiveJobs
   url: string
   engine: SteeredEngine
-  /** Advances the wall clock and the monotonic clock of the service, then runs its sweeps. */
+  /** Advances the wall clock and the monotonic clock of the service, and then runs its sweeps. */
   later(ms: number): void
-  /**
-   * Moves only the wall clock, as an operator who sets the clock does. Then runs the sweeps. The monotonic clock does
-   * not change.
-   */
+  /** Changes only the wall clock, as when an operator sets the clock. Then runs the sweeps. */
   stepClock(ms: number): void
   close(): Promise<void>
 }
@@ -54,14 +51,14 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * A test that controls the engine, the clock or another part of the service. It is skipped when
- * STENO_TEST_PROGRAM is set, because the built program runs in a separate process.
+ * A test that controls the engine, the clock or another part of the service. It is skipped if STENO_TEST_PROGRAM is
+ * set, because this program runs in a process of its own.
  */
 export const steered = test.skipIf(namedProgram !== null)
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-/** Starts a service. The service stops at the end of the test. */
+/** Starts a service, which stops at the end of the test. */
 export async function startTestService({
   settings = {},
   parts = {},
@@ -84,7 +81,7 @@ export async function startTestService({
   return {
     ...started,
     dataDir: folder,
-    /** Stops the service but keeps its folder. Another service can then start on the same folder. */
+    /** Stops the service, but keeps its folder for another service. */
     stop,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
@@ -110,7 +107,7 @@ async function startInside(
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
-    // Name look-ups never end. A job with an address therefore stays in the state downloading.
+    // Looking up a host name never ends, so a job with an address stays in the state `downloading`.
     resolve: () => new Promise(() => {}),
     ...parts,
     engine,
@@ -132,19 +129,18 @@ async function startInside(
 }
 
 /**
- * Starts the built program. The test process opens the same database at the same time, as the program's
- * commands do.
+ * Starts the built program. The test process opens the same database at the same time, as commands of the program do.
  */
 async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
-  // The program unpacks its carried files into this folder. All tests share the folder, so the files are
-  // unpacked once.
+  // The folder into which the program unpacks its carried files. All tests use the same folder, so the files are
+  // unpacked only once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  // The link already exists when a test starts a second service on the same folder.
+  // If a test starts a second service on the same folder, the link exists already.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // This folder contains no model.
@@ -174,8 +170,8 @@ async function startProgram(
 }
 
 /**
- * Creates a verified account with a key. Returns functions that send requests with this key. `credit` is the
- * balance in cents.
+ * Creates a verified account with a key. Returns functions that send requests with this key. `credit` is the balance
+ * in cents.
  */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
   const { accountId, key, keyId } = makeAccount(db, secrets, `${name}@example.org`, credit)
@@ -214,9 +210,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
       if (answer.status !== 200) throw new Error(`submit answered ${answer.text}`)
       return answer.body.id
     },
-    /**
-     * Polls the job until it has one of these statuses. Throws an error if the job ends with another status.
-     */
+    /** Polls the job until it has one of these statuses. Throws if it ends with another status. */
     async until(id: string, ...statuses: string[]) {
       for (;;) {
         const job = await self.job(id)

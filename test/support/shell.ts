@@ -1,5 +1,5 @@
-// A bash process that runs one command after the other, as a person does in a terminal. Variables stay from one command
-// to the next.
+// A bash process that runs one command after the other. As in a terminal, each command sees the variables of the
+// commands before it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

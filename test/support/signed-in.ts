@@ -1,4 +1,5 @@
-// Sends requests as a page in a browser does: with the cookie of a session, and with the headers that a browser adds.
+// Sends requests in the same way as a page in a browser: with the cookie of a session, and with the headers that
+// browsers add.
 
 import { createAccount } from '../../src/accounts/account.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
@@ -9,7 +10,9 @@ let hash: Promise<string> | null = null
 
 export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
 
-/** Creates an account with a password and signs in. Returns a function that sends requests as a page of the account. */
+/**
+ * Creates an account with a password, and signs in. Returns a function that sends requests as a page of this account.
+ */
 export async function signedIn(service: TestService, email: string): Promise<Browser> {
   hash ??= hashPassword(password)
   createAccount(service.db, { email, passwordHash: await hash, verified: true })

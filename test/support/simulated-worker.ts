@@ -1,4 +1,5 @@
-// A worker in a separate process. Its engine sleeps for the duration of the recording, divided by TEST_SPEED.
+// A worker in a process of its own. For each job, its engine sleeps for the duration of the recording divided by
+// TEST_SPEED.
 
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
-// A simulator for jobs, ledger and webhooks. The real code runs with a simulated clock, network, engine and
-// callers. In each turn the simulator completes one pending operation, acts for a caller, or causes a fault:
-// a kill, a power cut, a locked database, a failed flush, or a clock change. The seed determines all choices,
-// so the same seed always gives the same run.
+// A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
+// with simulated callers. In each step, the simulator completes a pending operation, acts for a caller, or causes a
+// fault: a kill, a power cut, a locked database, a failed flush, or a step of the clock. The seed determines all
+// these choices, so the same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,15 +31,12 @@ const quietStepsMax = 3000
 const depositCents = 10_000
 const sweepEveryMs = 60_000
 /**
- * The folder for the data of a simulation. It is in memory if /dev/shm exists. On a disk, flushes would take most of
- * the time.
+ * The folder for the data of a simulation. It is in memory if /dev/shm exists: on a disk, most of the time would be
+ * spent on flushes.
  */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/**
- * Runs the simulation of one seed. Returns a message for each invariant that was violated; an empty list
- * means none.
- */
+/** Runs the simulation of one seed. Returns a message for each rule that was broken. */
 export async function simulate(seed: number): Promise<string[]> {
   const world = new World(seed)
   try {
@@ -61,23 +58,23 @@ class World {
   readonly #config: Config
   readonly #secrets: Secrets
   readonly #callers: Caller[]
-  /** Operations that have not ended yet. A kill removes all of them. */
+  /** The operations that have not ended. A kill drops all of them. */
   #pending: Operation[] = []
   #life: Life
   #lock: Database | null = null
   #copies = 0
-  /** The copy of the database files that a power cut restores: the last one that was flushed. */
+  /** The copy of the database files to which a power cut returns: the last copy that was flushed. */
   #durable: Copy = { number: 0, path: '' }
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
   /**
-   * `#accepted` holds the jobs whose submission succeeded, with their callers. `#cancelled` holds the jobs
-   * whose cancellation succeeded.
+   * `#accepted` has the callers of all accepted jobs, by the id of the job. `#cancelled` has the ids of the jobs that
+   * were cancelled.
    */
   readonly #accepted = new Map<string, Caller>()
   readonly #cancelled = new Set<string>()
-  /** The job id and event name of every webhook, in the order of arrival. */
+  /** The job id and the event of every webhook, in the order in which they arrived. */
   readonly #told: string[] = []
 
   constructor(seed: number) {
@@ -105,7 +102,7 @@ class World {
       this.#step()
       await drained()
     }
-    // From here on the simulator causes no more faults. All jobs and webhooks must end.
+    // From here on, there are no faults, so all jobs and webhooks must end.
     this.#isQuiet = true
     this.#unlock()
     this.#restart('kill')
@@ -139,8 +136,8 @@ class World {
   }
 
   /**
-   * Returns a promise for an operation of the network, the engine or the disk. The promise stays pending
-   * until the simulator settles it, or until `signal` aborts it.
+   * Returns a promise for an operation of the network, of the engine or of the disk. It is pending until the
+   * simulator settles it, or until `signal` is aborted.
    */
   #operation(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -218,10 +215,7 @@ class World {
     }
   }
 
-  /**
-   * Simulates a flush. The flush copies the files when it begins. When the flush has ended, this copy
-   * survives a power cut.
-   */
+  /** Simulates a flush. The files are copied at its start. From its end on, the copy survives a power cut. */
   async #flush(): Promise<void> {
     const copy = this.#copyFiles()
     await this.#operation()
@@ -236,8 +230,8 @@ class World {
   }
 
   /**
-   * Keeps the newest flushed copy. An older flush may end after a newer one, so this function compares the
-   * numbers of the copies.
+   * Keeps the latest flushed copy. Flushes may end in another order than they started, so the numbers of the copies
+   * are compared.
    */
   #keepDurable(copy: Copy): void {
     if (copy.number > this.#durable.number) this.#durable = copy
@@ -309,8 +303,8 @@ class World {
   }
 
   /**
-   * Returns a message for each violated promise to callers. It compares the accepted and cancelled jobs with
-   * the database, the webhooks and the ledger.
+   * Returns a message for each promise to a caller that was broken. It compares the accepted and the cancelled jobs
+   * with the database, the webhooks and the ledger.
    */
   broken(): string[] {
     const jobs = this.#life.db.list<JobFacts>(
@@ -367,7 +361,7 @@ type JobFacts = {
   settled: number
 }
 
-/** Copies the database file and its write-ahead log. Replaces the files that exist at `to`. */
+/** Copies the database file and its write-ahead log, in place of the files at `to`. */
 function copyDatabase(from: string, to: string): void {
   rmSync(`${to}-shm`, { force: true })
   for (const side of ['', '-wal']) {
@@ -376,7 +370,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Runs work that the server may refuse. Ignores a refusal, and throws every other error. */
+/** Calls `work`, and ignores an error by which the server refuses it. Throws every other error. */
 async function refusable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -385,10 +379,7 @@ async function refusable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/**
- * Waits three turns of the event loop. After them, all code that does not wait for a pending operation has
- * run.
- */
+/** Waits three turns of the event loop. After that, all code has run that does not wait for a pending operation. */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))
 }

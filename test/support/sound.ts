@@ -1,4 +1,4 @@
-// Computes test sounds: tones, noise, and WAV files. The samples are equal in every run.
+// Makes test sounds: tones, noise, and WAV files. The samples are the same in every run.
 
 const rate = 16_000
 

@@ -1,5 +1,5 @@
-// Parses the source files of the project into syntax trees, and finds their imports. The tidy tests and
-// scripts/house.ts use these functions.
+// Parses the source files of the project into syntax trees, and finds their imports, for the tidy tests and for
+// scripts/house.ts.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -32,14 +32,14 @@ export function nodesOf(file: SourceFile): ts.Node[] {
   return nodes
 }
 
-/** Returns the room of a file in src: the name of its folder, or its own name if it is directly in src. */
+/** Returns the room of a file in src: the name of its folder, or the name of the file if it is directly in src. */
 export function roomOf(path: string): string {
   return path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
 }
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** Returns the files of the project that `file` imports. Dynamic imports are included. */
+/** Returns the files of the project that `file` imports, also by dynamic imports. */
 export function importsOf(file: SourceFile): Import[] {
   return nodesOf(file).flatMap(node => {
     const found = importOf(node)
@@ -69,8 +69,8 @@ function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
 }
 
 /**
- * Returns groups of files that import one another in a cycle, by Tarjan's algorithm. If `types` is false,
- * type-only imports do not count.
+ * Returns groups of files that import each other in a cycle, by Tarjan's algorithm. If `types` is false, imports of
+ * types are ignored.
  */
 export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
   const known = new Set(files.map(({ path }) => path))

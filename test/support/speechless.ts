@@ -1,4 +1,4 @@
-// Sounds without speech: silence, noises, tones and music. The samples are equal in every run.
+// Sounds without speech: silence, noises, tones and music. The samples are the same in every run.
 
 import { seeded } from './random.ts'
 
@@ -7,7 +7,7 @@ const rate = 16_000
 /** A function that returns the next sample of a sound, from -1 to 1. */
 type Sampler = () => number
 
-/** Makes a new sampler for each kind of sound, by the name of the kind. */
+/** For the name of each kind of sound, a function that makes a sampler. */
 export const speechless: Record<string, () => Sampler> = {
   silence: () => () => 0,
   'white noise': () => whiteNoise(0.1),
@@ -30,7 +30,7 @@ function whiteNoise(level: number, seed = 1): Sampler {
   return () => level * (2 * random.next() - 1)
 }
 
-/** Noise whose power falls by 3 dB per octave: the sum of low-pass filters that lie two octaves apart. */
+/** Pink noise: its power falls by 3 dB per octave. It is the sum of low-pass filters that are two octaves apart. */
 function pinkNoise(): Sampler {
   const white = whiteNoise(0.25, 2)
   const filters = [0.9972, 0.985, 0.94, 0.76, 0.3].map(keep => ({ keep, value: 0 }))
@@ -44,7 +44,7 @@ function pinkNoise(): Sampler {
   }
 }
 
-/** Noise whose power falls by 6 dB per octave: a sum of random steps that slowly returns to zero. */
+/** Brown noise: its power falls by 6 dB per octave. It is a sum of random steps that slowly returns to zero. */
 function brownNoise(): Sampler {
   const white = whiteNoise(0.02, 3)
   let value = 0
@@ -54,7 +54,7 @@ function brownNoise(): Sampler {
   }
 }
 
-/** 50 Hz with harmonics, in a faint noise. */
+/** The hum of a power line: 50 Hz with harmonics, in faint noise. */
 function mainsHum(): Sampler {
   const noise = whiteNoise(0.003, 4)
   let at = 0
@@ -66,8 +66,8 @@ function mainsHum(): Sampler {
 }
 
 /**
- * The sound of many voices at a distance, without words. Forty voices hum vowels that last a fifth of a second to half
- * a second. Each vowel is a sum of harmonics, the louder ones near 500 Hz and 1500 Hz.
+ * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a
+ * second. A vowel is a sum of harmonics, of which those near 500 Hz and 1500 Hz are the loudest.
  */
 function crowdHum(): Sampler {
   const random = seeded(5)
@@ -111,7 +111,7 @@ function vowelOf(pitch: number, first: number, second: number): Float32Array {
   return period
 }
 
-/** A new pair of tones every second, as of a telephone, with a pause after each pair. */
+/** The tones of a telephone keypad: another pair of tones every second, each followed by a pause. */
 function tones(): Sampler {
   const random = seeded(6)
   let at = 0
@@ -126,10 +126,12 @@ function tones(): Sampler {
   }
 }
 
-/** The roots of the chords of the music, in semitones above A of 110 Hz. */
+/** The roots of the chords, in semitones above the A of 110 Hz. */
 const roots = [0, 5, 7, 9, 2, 7]
 
-/** Plucked chords with a melody, a bass and a drum: two beats a second, a new chord every two seconds. */
+/**
+ * Music: plucked chords, a melody, a bass and a drum, with two beats a second and another chord every two seconds.
+ */
 function music(): Sampler {
   const random = seeded(7)
   const beat = rate / 2

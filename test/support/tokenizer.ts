@@ -2,10 +2,7 @@
 
 import { readTokenizer, type Tokenizer } from '../../src/engine/hear/tokenizer.ts'
 
-/**
- * Returns a tokenizer whose vocabulary is `texts`. The id of a token is its index. There are no special
- * tokens.
- */
+/** Returns a tokenizer with the vocabulary `texts` and without special tokens. The id of a token is its index. */
 export function tokenizerOf(texts: readonly string[]): Tokenizer {
   return readTokenizer(
     JSON.stringify({
@@ -24,8 +21,8 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
 }
 
 /**
- * Returns the text that stands for these bytes in a byte-level BPE vocabulary. A byte that is not printable
- * becomes a character from code 256 on.
+ * Returns the text for these bytes in a byte-level BPE vocabulary: a byte that is not printable is written as a
+ * character from code 256 on.
  */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>

@@ -1,5 +1,5 @@
-// Adds completed jobs with transcripts directly to a database. No engine is needed, so tests of the built program can
-// use these functions too.
+// Adds completed jobs with transcripts directly to a database, without an engine. Tests of the built program can use
+// these functions too.
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -71,7 +71,7 @@ export function addTranscript(
   return id
 }
 
-/** Writes and merges the search index until it is complete, and purges it. Returns the number of written pieces. */
+/** Completes and merges the search index, and purges it. Returns the number of pieces that were written. */
 export function completeIndex(db: Db): number {
   let pieces = 0
   while (writeIndexPiece(db)) pieces += 1

@@ -1,11 +1,11 @@
-// Runs transformers.js in a separate process, because its copy of ONNX Runtime has its own threads. For each
-// sound file FILE it writes the log-mel spectrogram to FILE.mel. It prints the token ids of all files.
+// Runs transformers.js in a process of its own, because its copy of ONNX Runtime has its own threads. Writes the
+// log-mel spectrogram of each sound file FILE to FILE.mel, and prints the token ids of all files.
 
 import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
 
 export type TransformersOrder = { folder: string; language: string; sounds: string[] }
-/** The token ids of each file, in the order of `sounds`. The ids include the prompt and the end of text. */
+/** The token ids of each file, in the order of `sounds`, with the prompt and the end of text. */
 export type TransformersAnswer = { ids: number[][] }
 
 if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))

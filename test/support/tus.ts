@@ -11,7 +11,9 @@ export function metadataOf(filename: string): string {
   return `filename ${Buffer.from(filename).toString('base64')}`
 }
 
-/** Returns functions that send resumable upload requests with this key. A header whose value is null is left out. */
+/**
+ * Returns functions that send requests of the tus protocol with this key. A header whose value is null is left out.
+ */
 export function tusCaller(url: string, key: string) {
   const send = (
     method: string,
@@ -50,8 +52,8 @@ export function tusCaller(url: string, key: string) {
       return Number(headers.get('upload-offset'))
     },
     /**
-     * Begins a PATCH whose Content-Length is `length`, sends only `bytes`, and leaves the connection open. `answer`
-     * is the head of the response.
+     * Starts a PATCH whose Content-Length is `length`, but sends only `bytes`, and leaves the connection open.
+     * `answer` resolves with the head of the response.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

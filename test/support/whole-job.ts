@@ -1,17 +1,17 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program gets a folder of its own and none of the test's environment variables. The script
-// `whole-job.ts PLACE CLIP COMMAND…` runs a whole job on a machine without a network.
+// program. The program has a folder of its own, and none of the test's environment variables. On a machine without a
+// network, this file is started as a script: `whole-job.ts PLACE CLIP COMMAND…`.
 
 import { join } from 'node:path'
 
 export type WholeJob = {
   /**
-   * Both times begin at the start of the program. `listeningMs` ends when the program listens, and
-   * `transcribedMs` ends when the job has ended.
+   * Times from the start of the program. `listeningMs` ends when the program listens, and `transcribedMs` at the end
+   * of the job.
    */
   listeningMs: number
   transcribedMs: number
-  /** The API key. A second run with the same data folder needs it. */
+  /** The API key, for a second run on the same data folder. */
   key: string
   job: Record<string, unknown>
   srt: string

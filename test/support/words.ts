@@ -1,4 +1,4 @@
-// Compares a transcript with its reference. Counts word errors, and counts words with correct times.
+// Compares a transcript with its reference: counts the word errors, and the words with correct times.
 
 import type { Transcript, Word } from '../../src/transcripts/transcript.ts'
 
@@ -19,8 +19,8 @@ export function plainWords(text: string): string[] {
 }
 
 /**
- * Aligns the two lists of words with the fewest errors. Returns the number of errors (deletions, insertions,
- * substitutions), and index pairs of equal words.
+ * Aligns two lists of words with as few errors as possible. Returns the number of errors (deletions, insertions and
+ * substitutions), and the pairs of indexes of equal words.
  */
 export function compareWords(truth: readonly string[], heard: readonly string[]) {
   const width = heard.length + 1
@@ -48,8 +48,8 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the times of correctly recognised words. `of` is the number of these words. `right` counts those
- * whose start and end differ from the reference by at most `within` seconds.
+ * Compares the times of correctly recognised words. `of` is their number. `right` is the number of those whose start
+ * and end differ from the reference by at most `within` seconds.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)

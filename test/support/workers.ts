@@ -1,4 +1,4 @@
-// Starts workers inside the test process. The test controls the engines of the workers.
+// Starts workers in the test process, which controls their engines.
 
 import { afterAll } from 'bun:test'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Tests that every declared error code, setting, limit, command, route and source file is used, and that no
-// room exports two types of one name. Each rule is also tested on a sample that breaks the rule.
+// Tests that every declared error code, setting, limit, command, route and source file is used, and that no room
+// exports two types of the same name. Each rule is also tested on a sample that breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -94,7 +94,10 @@ function without(names: string[], found: Set<string>): string[] {
   return names.filter(name => !found.has(name))
 }
 
-/** Finds error codes: in the first argument of a new ApiError or JobFailure, or in a field `code`. */
+/**
+ * Finds the error codes that the code uses: the first arguments of new ApiError and new JobFailure, and fields
+ * `code`.
+ */
 function thrownCodes(files: SourceFile[]): Set<string> {
   const nodes = files.filter(({ path }) => path !== 'src/errors.ts').flatMap(nodesOf)
   const places = nodes.flatMap(node => {
@@ -112,8 +115,8 @@ function textsIn(node: ts.Node): string[] {
 }
 
 /**
- * Finds the names of settings that the code reads. The code may read `config.NAME`, destructure `config` or a
- * parameter of type Config, or have a field `setting: 'NAME'`.
+ * Finds the names of the settings that the code reads: as `config.NAME`, by destructuring `config` or a parameter of
+ * the type Config, or as a field `setting: 'NAME'`.
  */
 function readSettings(files: SourceFile[]): Set<string> {
   const readers = files.filter(({ path }) => path !== 'src/config.ts')
@@ -132,7 +135,7 @@ function readSettings(files: SourceFile[]): Set<string> {
   return new Set([...read, ...taken, ...named])
 }
 
-/** Returns the names of all properties that the code reads from `of`: NAME for each `of.NAME`. */
+/** Returns the names of all properties of `of` that the code reads: NAME for each `of.NAME`. */
 function propertiesOf(of: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
   const isOf = ({ expression }: ts.PropertyAccessExpression) => expression.getText().split('.').at(-1) === of
@@ -140,9 +143,8 @@ function propertiesOf(of: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if a file runs the command. The two words of the command must be neighbours in a call or a
- * list. The first word may also be before a spread `...`; then the second word is the first one of another
- * list.
+ * Returns true if a file runs the command. Its two words must be neighbours in a call or in a list. The first word
+ * may also come before a spread `...`: the second word is then the first one of another list.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -1,6 +1,6 @@
-// Tests that paths in docs and comments exist, that the README links all guides, that the sample rate is defined in two
-// files only, and that durations and sizes are defined only where settings and limits are. Each rule is also tested on a
-// sample that breaks the rule.
+// Tests that paths in docs and comments exist, that the README links all guides, that the sample rate is defined in
+// only two files, and that durations and sizes are defined only in the files for settings and limits. Each rule is
+// also tested on a sample that breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -74,8 +74,8 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 }
 
 /**
- * Returns the paths in a text that do not exist in the project. A path begins at the root of the project, or
- * is only the name of a TypeScript file in any folder.
+ * Returns the paths in a text that do not exist in the project. A path starts at the root of the project, or is just
+ * the name of a TypeScript file.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
@@ -89,7 +89,7 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values are fixed by a file format or a protocol. Such constants may be outside of limits.ts. */
+/** Constants whose values come from a file format or a protocol. They need not be in limits.ts. */
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**

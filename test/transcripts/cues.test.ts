@@ -11,7 +11,7 @@ const wide: CueOptions = {
   stripChars: '',
 }
 
-/** Creates one word for each part of `text`. Each word lasts one second. */
+/** Returns one word for each word of `text`. Each one lasts one second. */
 function words(text: string): Word[] {
   return text.split(' ').map((word, at) => ({ word, start: at, end: at + 1, confidence: null }))
 }

@@ -1,5 +1,4 @@
-// Tests the export of random transcripts with random options. Strict parsers of both subtitle formats read
-// the exported files.
+// Tests exports of random transcripts with random options. Strict parsers of both subtitle formats read the files.
 
 import { expect, test } from 'bun:test'
 import { type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
@@ -7,7 +6,7 @@ import type { Transcript, Utterance, Word } from '../../src/transcripts/transcri
 import { type Random, seeded } from '../support/random.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }
-/** A word of a random transcript. Its `text` contains its index, so that it can be found in a cue. */
+/** A word of a random transcript. Its `text` contains its index, so that the word can be found in a cue. */
 type Known = { utterance: number; speaker: string | null; endsSentence: boolean; text: string; endMs: number }
 
 const rounds = 1500
@@ -39,8 +38,8 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that every word is present and in order, that every cue obeys every limit, and that no cue is
- * shorter than the limits require.
+ * Checks that all words are present and in order, that each cue obeys all limits, and that no cue is shorter than the
+ * limits require.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

@@ -20,7 +20,7 @@ test.each([
   ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
   ['हिन्दी में', 'हन्द', []],
   ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
-  // Both apostrophe characters separate words.
+  // Words are separated by the typewriter apostrophe and by the curly one.
   ['I don’t know, do I?', "don't", ['don’t']],
   ['I don’t know, do I?', 'don’t', ['don’t']],
   ['one two one three', 'one', ['one', 'one']],

@@ -15,7 +15,7 @@ const never = new AbortController().signal
 let db: Db
 afterEach(() => db.close())
 
-/** Opens a new database with one job that is being processed. */
+/** Opens a database with one job in the state `processing`. */
 function processing() {
   const folder = temporaryFolder()
   db = openDb(folder)

@@ -1,4 +1,4 @@
-// Tests uploads to a full disk. A limit on the file size simulates the full disk.
+// Tests uploads to a full disk, which a limit of the file size simulates.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
@@ -12,8 +12,8 @@ const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-f
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
 /**
- * Calls `receive` in a child process with chunks of these sizes. `out` is its outcome and the number of files
- * that remain. `err` is the stderr of the child.
+ * Calls `receive` in a child process, with chunks of these sizes. `out` is the result and the number of files that
+ * remain. `err` is the stderr of the process.
  */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)
@@ -42,8 +42,8 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // Without the trap, the signal SIGXFSZ would end the process. With the trap, a write fails as on a full
-  // disk.
+  // Without this trap, the signal SIGXFSZ would end the process. With the trap, the write fails in the same way as on
+  // a full disk.
   const limited = [
     'bash',
     '-c',

@@ -1,4 +1,4 @@
-// Tests the upload store without a server. Covers conditions that change during a PUT, and concurrent PUTs.
+// Tests the upload store without a server: concurrent PUTs, and changes of the upload during a PUT.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Tests each page with axe: in both themes, on a phone and on a wide screen. The content security policy of the page
+// Tests each page with axe, in both themes, on a phone and on a wide screen. The content security policy of the pages
 // stays on.
 
 import { expect } from 'bun:test'
@@ -30,17 +30,14 @@ const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
 const running = await ana.transcribe(speech(5))
 
-/**
- * The pages. Each entry has the address, the heading to wait for, and optionally a function that opens a part of the
- * page.
- */
+/** The pages: the address of each, the heading to wait for, and for some a function that opens a part of the page. */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/jobs', 'New transcript'],
   [
     `/jobs/${ana.jobId}`,
     '3 speakers',
     async page => {
-      // A phone shows only the first tools.
+      // On a phone, some tools are shown only after a click.
       const more = page.getByRole('button', { name: 'More' })
       if (await more.isVisible()) await more.click()
       await page.getByRole('button', { name: 'Unsure words' }).click()
@@ -86,8 +83,8 @@ const looks: Look[] = [
   ['light', 390],
   ['dark', 1440],
 ]
-// The colours do not depend on the width. The two other combinations of theme and width therefore rarely find more
-// errors, so they are tested only with STENO_TEST_SLOW.
+// Colours do not depend on the width, so the two other combinations of theme and width rarely find more errors. They
+// are tested only with STENO_TEST_SLOW.
 const moreLooks: Look[] = process.env.STENO_TEST_SLOW
   ? [
       ['light', 1440],
@@ -119,7 +116,7 @@ for (const [colorScheme, width] of [...looks, ...moreLooks])
     expect(faults).toEqual([])
   })
 
-/** Runs axe in an isolated world of the page, where the content security policy of the page does not apply. */
+/** Runs axe in an isolated world of the page, in which the content security policy does not apply. */
 async function check(context: BrowserContext, page: Page, where: string): Promise<string[]> {
   const session = await context.newCDPSession(page)
   const { frameTree } = await session.send('Page.getFrameTree')

@@ -1,4 +1,4 @@
-// Tests that a person can create an account and manage it: the password, sessions, keys, money, webhooks and apps.
+// Tests that a person can create an account and manage its password, sessions, keys, money, webhooks and apps.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -19,13 +19,13 @@ const service = await startTestService({
   },
 })
 
-/** Clicks a button, and confirms its action in the dialog. */
+/** Clicks a button, and confirms the action in the dialog. */
 async function confirmed(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name }).click()
   await page.getByRole('dialog').locator('button.danger').click()
 }
 
-/** Opens a page by the menu of the account. */
+/** Opens a page from the menu of the account. */
 async function openByMenu(page: Page, name: string): Promise<void> {
   await page.locator('.menu-button').click()
   await page.getByRole('link', { name, exact: true }).click()

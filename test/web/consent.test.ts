@@ -1,4 +1,5 @@
-// Tests the consent page in a browser. A person comes from a program on another site and returns to that program.
+// Tests the consent page in a browser, to which a person comes from a program on another site, and returns to this
+// program.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -32,7 +33,7 @@ seen('a person comes from another site, signs in, allows the access, and is sent
         headers: { 'Content-Type': 'text/html' },
       }),
   })
-  // The browser treats localhost and 127.0.0.1 as two different sites.
+  // For the browser, localhost and 127.0.0.1 are two different sites.
   const home = `http://localhost:${program.port}/`
   const back = `http://localhost:${program.port}/callback`
   const { body } = await registerClient(service, { client_name: 'Notes', redirect_uris: [back] })
@@ -52,8 +53,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // At the second visit the browser has a session cookie. The browser does not send this cookie with a request that
-  // another site starts.
+  // At the second visit, the browser has a session cookie, but does not send it with a request that another site
+  // starts.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()
@@ -88,7 +89,9 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
   }
 })
 
-/** Saves a screenshot in the folder STENO_TEST_PICTURES, for a person to check. Does nothing without this variable. */
+/**
+ * Saves a screenshot in the folder of STENO_TEST_PICTURES, for a person to look at. Does nothing if this is not set.
+ */
 async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env.STENO_TEST_PICTURES
   if (folder) await page.screenshot({ path: `${folder}/${name}.png` })

@@ -1,4 +1,4 @@
-// Tests that a person can correct a transcript, and that no typed text is lost.
+// Tests that a person can correct a transcript, and that typed text is never lost.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -16,14 +16,14 @@ async function textsOf({ job, jobId }: Reader): Promise<string[]> {
   return result.utterances.map(({ text }: { text: string }) => text)
 }
 
-/** Opens the transcript and starts editing. */
+/** Opens the transcript, and starts the editing. */
 async function edit(page: Page, { jobId }: Reader): Promise<void> {
   await page.goto(`/jobs/${jobId}`)
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.utterance[contenteditable]').first().waitFor()
 }
 
-/** Does something that changes the text, and waits until the server has the change. */
+/** Calls `act`, which changes the text, and waits until the server has saved the change. */
 async function saving(page: Page, act: () => Promise<void>): Promise<void> {
   const sent = page.waitForResponse(response => response.request().method() === 'PATCH')
   await act()
@@ -36,8 +36,9 @@ async function saved(page: Page): Promise<void> {
 }
 
 /**
- * Ends all sessions. Waits before until the page has found that it cannot play the recording: a request that comes
- * later would open the sign-in dialog before the test types, and the typed text would go into the dialog.
+ * Ends all sessions of the account. Before that, waits until the page has found that it cannot play the recording.
+ * The request for the recording would otherwise open the sign-in dialog too early, and the test would type into this
+ * dialog.
  */
 async function endSessions(page: Page): Promise<void> {
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
@@ -80,7 +81,8 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('two\nlines')
   await saved(page)
-  // A space beside a space moves no caret. The field loses the superfluous space when the focus leaves it.
+  // A space next to another space does not move the caret. The superfluous space is removed when the field loses the
+  // focus.
   await page.keyboard.press('Control+Home')
   for (let letter = 0; letter < 'two'.length; letter++) await page.keyboard.press('ArrowRight')
   await page.keyboard.type(' more ')
@@ -157,7 +159,7 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.goto(`/jobs/${noa.jobId}`)
   const speakers = async () => (await noa.job(noa.jobId)).result.speakers
   const shown = (name: string) => page.locator('.turn .name', { hasText: name }).first().waitFor()
-  // A click near the end of the field is where the picture of the pencil is.
+  // Clicks near the end of the field, where the picture of a pencil is.
   const field = page.getByLabel('Name of Speaker 1')
   const width = (await field.boundingBox())?.width ?? 0
   await field.click({ position: { x: width - 12, y: 10 } })
@@ -168,7 +170,7 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button of the editing bar undoes names too. It undoes the last step, which gave the old name back.
+  // The button of the editing bar also undoes changes of names. It undoes the last step, which restored the old name.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')
@@ -184,7 +186,7 @@ seen('a speaker is renamed in one place, also in Arabic', async () => {
     await field.press('Enter')
     await page.locator('.turn .name', { hasText: name }).first().waitFor()
   }
-  // A click on the name beside the text leads to the field of this name.
+  // A click on the name beside the text moves the focus to the field of this name.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   await page.keyboard.type('Ben\n')
@@ -236,7 +238,7 @@ seen('an edit survives the end of the session and a reload', async () => {
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
-  // The reload shows the sign-in page. The page saves the draft after the sign-in.
+  // The reload shows the sign-in page. After the sign-in, the page saves the draft.
   await page.reload()
   await page.getByLabel('Password').waitFor()
   await page.getByLabel('Email address').fill('finn@example.org')

@@ -37,7 +37,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
       .textContent(),
   ).toContain('1')
   expect(await figures.getByText('Waiting').locator('..').textContent()).toContain('1')
-  // The charts have tables for screen readers.
+  // Each chart has a table for screen readers.
   const jobs = page.getByRole('table', { name: 'Jobs by hour' })
   expect(await jobs.getByRole('row').count()).toBe(24)
   expect(await jobs.getByRole('row').last().textContent()).toMatch(/Done: 1Failed: 1$/)
@@ -49,7 +49,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   await page.getByLabel('Only failed ones').check()
   const requests = page.getByRole('region', { name: 'Latest requests' })
   expect(await requests.getByText('200', { exact: true }).count()).toBe(0)
-  // The fault of the test is a fault of the server, so the page reports it.
+  // The failure of this job is a fault of the server, so the page shows it.
   await page.getByRole('list', { name: 'What is wrong' }).getByText('A job failed by a fault').waitFor()
   service.engine.setReady(false)
   await page.reload()

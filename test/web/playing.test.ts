@@ -1,4 +1,4 @@
-// Tests that a person can hear a recording in the page, and that the page follows the recording.
+// Tests that a person can play a recording on the page, and that the page scrolls along.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -14,7 +14,7 @@ const service = await startTestService({ program: null, settings: { STENO_RATE_L
 
 type Open = { transcript: Transcript; recording?: Uint8Array<ArrayBuffer>; part?: string }
 
-/** Opens a transcript with its recording. Returns when the player is ready. */
+/** Opens a transcript with its recording. Resolves when the player is ready. */
 async function listen(name: string, { transcript, recording, part = '' }: Open) {
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
@@ -56,7 +56,7 @@ seen('keys play, pause, jump and change the speed', async () => {
   await page.getByLabel('Speed').selectOption('2')
   expect(await page.evaluate("document.querySelector('video').playbackRate")).toBe(2)
   await page.reload()
-  // The browser keeps the speed.
+  // The browser remembers the speed.
   expect(await page.getByLabel('Speed').inputValue()).toBe('2')
   await page.keyboard.press('?')
   await page.getByRole('dialog').getByText('Play and pause').waitFor()
@@ -83,7 +83,7 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
   await page.evaluate(jumpToEnd)
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
-  // A reader who scrolls a little still sees the spoken sentence, so the page does not offer the way back to it.
+  // After a little scrolling, the spoken sentence is still visible, so the page has no button that leads back to it.
   await page.mouse.wheel(0, -20)
   await page.locator('.turn[aria-current]').waitFor()
   const back = page.getByRole('button', { name: 'Back to the spoken word' })
@@ -97,7 +97,7 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
 
 seen('silence is skipped when a person wants it', async () => {
   const { page } = await listen('cleo', {
-    // The texts begin ten seconds apart, and each text is one second long.
+    // The utterances start ten seconds apart, and each one lasts one second.
     transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
   })
   await page.getByLabel('Skip silence').check()
@@ -105,7 +105,7 @@ seen('silence is skipped when a person wants it', async () => {
   const startedAt = performance.now()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 20)
-  // At three times the speed, 20 s take 6.7 s when no silence is skipped.
+  // At three times the speed, the 20 s would take 6.7 s if silence were not skipped.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 
@@ -155,7 +155,7 @@ seen('subtitles are shown on the video, and hidden again', async () => {
   await until(page, "!document.querySelector('track[src]')")
 })
 
-/** Records half a second of a canvas as a video file, in the browser. */
+/** Records half a second of a canvas as a video file, by the browser. */
 async function recordVideo(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   const numbers = await page.evaluate(`new Promise(resolve => {
     const canvas = document.createElement('canvas')

@@ -1,4 +1,4 @@
-// Tests that a person can sign in, find a transcript, and read it in a real browser.
+// Tests in a real browser that a person can sign in, find a transcript, and read it.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ben.key)
   await page.keyboard.press('Enter')
-  // After the sign-in, the browser shows the page that was requested before the sign-in.
+  // After the sign-in, the page that was requested before it is shown.
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
@@ -130,7 +130,7 @@ seen('fifty speakers are listed by their share of the talk', async () => {
   await page.getByRole('heading', { name: '50 speakers' }).waitFor()
   const rows = page.locator('.speakers li')
   expect(await rows.count()).toBe(8)
-  // The speakers who talk most have different colours.
+  // The eight speakers who talk most all have different colours.
   const colours = await rows.evaluateAll(each => each.map(row => row.getAttribute('data-speaker')))
   expect(new Set(colours).size).toBe(8)
   expect(await page.locator('.shares rect').count()).toBe(50)

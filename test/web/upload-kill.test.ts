@@ -1,5 +1,5 @@
-// Uploads a recording from the page. The server is killed with SIGKILL in the middle, and later the page is reloaded.
-// With STENO_TEST_SLOW the recording has 2 GB.
+// Uploads a recording from the page. In the middle, the server is killed with SIGKILL, and later the page is
+// reloaded. With STENO_TEST_SLOW, the recording has 2 GB.
 
 import { afterAll, expect } from 'bun:test'
 import { createReadStream, openSync, readdirSync, writeSync } from 'node:fs'
@@ -16,7 +16,7 @@ const browser = useBrowser()
 const isSlow = Boolean(process.env.STENO_TEST_SLOW)
 const megabyte = 1024 ** 2
 const bytes = (isSlow ? 2048 : 64) * megabyte
-/** The upload is slowed down, so that the server dies in the middle. */
+/** The browser sends only this many bytes per second, so that the kill happens in the middle of the upload. */
 const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
 
 seen(
@@ -27,7 +27,7 @@ seen(
     const run = (port: number) =>
       start([...selfCommand(), 'serve', '--port', `${port}`], {
         STENO_DATA_DIR: prepared.dataDir,
-        // This folder contains no model. The job waits, so its recording stays.
+        // This folder contains no model, so the job stays pending and its recording is kept.
         STENO_MODEL: prepared.dataDir,
         STENO_RATE_LIMITS: 'off',
       })
@@ -48,7 +48,7 @@ seen(
     server = await run(port)
     await sent(page, 0.6)
     expect(await page.getByText('The server does not answer.').count()).toBe(0)
-    // The page asks if it may be left while an upload runs.
+    // During an upload, the browser asks before it leaves the page.
     page.once('dialog', dialog => void dialog.accept())
     await page.reload()
     await page.getByText(/stopped at (6|7|8)\d%/).waitFor()
@@ -60,7 +60,7 @@ seen(
   isSlow ? 600_000 : 60_000,
 )
 
-/** Waits until the page shows that this share of the file is sent. */
+/** Waits until the page shows that this share of the file was sent. */
 function sent(page: Page, share: number): Promise<void> {
   return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
 }
@@ -72,7 +72,7 @@ function writeRecording(path: string): string {
   const random = seeded(15)
   const noise = new Uint8Array(megabyte).map(() => random.below(256))
   for (let left = bytes - 44, piece = 0; left > 0; piece++) {
-    // Each piece differs from the others, so that a wrong offset is found.
+    // All pieces differ, so that a piece at a wrong offset is noticed.
     new DataView(noise.buffer).setUint32(0, piece)
     left -= writeSync(file, noise, 0, Math.min(left, noise.length))
   }

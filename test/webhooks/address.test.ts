@@ -11,7 +11,7 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // For https, a host name is accepted without a check. An IP address is checked.
+  // A host name of an https address is accepted without being resolved. An IP address is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
   ['https://user:pass@example.com/hook', '', null],
@@ -26,7 +26,7 @@ test.each([
   ['https://169.254.169.254/hook', '', /private/],
   ['https://10.1.2.3/hook', '10.0.0.0/8', null],
   ['https://192.168.1.1/hook', '10.0.0.0/8', /private/],
-  // For http, only an address in a network that the operator allows is accepted.
+  // An http address is accepted only if its IP address is in a network that the operator allows.
   ['http://example.com/hook', '', /https/],
   ['http://8.8.8.8/hook', '', /https/],
   ['http://8.8.8.8/hook', '10.0.0.0/8', /https/],

@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/webhooks/deliver.ts'
 
 const { webhookTimeoutsMax, webhookSkippedMs } = limits
 
-/** Opens a breaker with a simulated clock. The test decides when and how each delivery ends. */
+/** Opens the circuit breakers with a simulated clock. The test ends each delivery itself. */
 function openRoom() {
   let now = 0
   const breaker = openBreaker(() => now)

@@ -4,7 +4,7 @@ import { signingSecretOf } from '../../src/accounts/key.ts'
 import { signedHeaders } from '../../src/webhooks/sign.ts'
 
 test('the secret is the lower-case hex SHA-256 of the key', () => {
-  // The expected secret is the output of `printf %s sk_live_example | sha256sum`.
+  // The expected secret comes from `printf %s sk_live_example | sha256sum`.
   expect(signingSecretOf('sk_live_example')).toBe(
     'edc0244907453860f53b31a05089a2a9f0fdb349e3610b2ab88a36fd9719d7fa',
   )
@@ -34,8 +34,8 @@ test('a webhook has a content type, a user agent, a time and a signature', () =>
 })
 
 /**
- * Checks a signature as a receiver does. The code follows only the documentation, so it finds differences between the
- * documentation and the source code.
+ * Checks a signature as a receiver would. This code was written from the documentation alone, so it finds differences
+ * between the documentation and the program.
  */
 function accepts(key: string, headers: Record<string, string>, body: string): boolean {
   const secret = createHash('sha256').update(key, 'utf8').digest('hex')

@@ -1,4 +1,4 @@
-// Tests the hand-over of jobs to workers, with a real nats-server, a real server and workers whose engines the test
+// Tests how jobs are passed to workers, with a real nats-server, a real server, and workers whose engines the test
 // controls. Each test has a cluster of its own.
 
 import { expect, test } from 'bun:test'
@@ -258,7 +258,7 @@ natsTest(
     engine.finish(task)
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
-    // A worker that is closed waits for the jobs in hand.
+    // A worker that drains first finishes its jobs.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')
   },

@@ -1,4 +1,4 @@
-// Tests a transcript of 50 MB. The server runs in a process of its own, so that its memory can be measured.
+// Tests a transcript of 50 MB. The server runs in a process of its own, whose memory is measured.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Tests where a worker gets its model from: the store of its server, or the hub.
+// Tests from where a worker downloads its model: from the store of its server, or from the hub.
 
 import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'

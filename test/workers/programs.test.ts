@@ -1,5 +1,5 @@
-// Tests the programs `steno serve` and `steno worker` together, with TLS and with credentials that allow each program
-// only its own subjects.
+// Tests `steno serve` and `steno worker` together, with TLS and with credentials. Each program is allowed only its
+// own subjects.
 
 import { expect } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Tests messages that come too late or twice, and a worker whose clock is wrong.
+// Tests messages that arrive too late or twice, and a worker whose clock is wrong.
 
 import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Tests what a stolen credential of a worker allows, with the settings of nats-server that docs/workers.md shows.
+// Tests what a stolen credential of a worker allows. nats-server has the settings from docs/workers.md.
 
 import { expect } from 'bun:test'
 import { join } from 'node:path'
@@ -55,7 +55,9 @@ natsTest('a stolen credential reads nothing of others and changes nothing', asyn
   await thief.close()
 })
 
-/** Subjects of other programs: jobs, requests, results, answers with signed addresses, and JetStream itself. */
+/**
+ * Subjects that a worker must not read: jobs, requests, results, answers with signed addresses, and JetStream itself.
+ */
 const forbiddenToRead = [
   '>',
   'steno.>',
@@ -71,7 +73,10 @@ const forbiddenToRead = [
   '$SYS.>',
 ]
 
-/** Orders and messages of other programs, and requests that read or change the stream. */
+/**
+ * Subjects to which a worker must not send: orders and messages of other programs, and requests that read or change
+ * the stream.
+ */
 const forbiddenToSend = [
   subjects.job('pool', 'first', 'forged'),
   subjects.request('gpu-1', 'hello'),
@@ -96,14 +101,14 @@ const forbiddenToSend = [
   '$JS.API.CONSUMER.MSG.NEXT.STENO_other.pool_first',
 ]
 
-/** Returns the settings of nats-server in docs/workers.md, with a folder of the test. */
+/** Returns the settings of nats-server in docs/workers.md, with the folder of the test in place of the one there. */
 function shownSettings(): string {
   const shown = blocksOf(readDocument('docs/workers.md')).find(block => block.startsWith('jetstream {'))
   if (!shown?.includes('/var/lib/nats')) throw new Error('docs/workers.md shows no settings of nats-server')
   return shown.replace('/var/lib/nats', join(temporaryFolder(), 'js'))
 }
 
-/** Returns a list that receives the subject of each message and subscription that NATS refuses. */
+/** Returns a list to which the subject of each message and subscription is added that NATS refuses. */
 function collectRefusals(nats: NatsConnection): string[] {
   const refused: string[] = []
   const collect = async () => {

@@ -18,10 +18,10 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
   code,
 })
 
-/** The service for all tests that send a refused request. */
+/** One service for all tests in which a request is refused. */
 const shared = await startOpenAi()
 
-/** Returns the error that OpenAI's client library throws. */
+/** Returns the error that OpenAI's npm package throws. */
 async function faultOf(promise: Promise<unknown>): Promise<Fault> {
   const error = await promise.then(
     () => null,

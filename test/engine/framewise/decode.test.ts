@@ -9,7 +9,9 @@ import { seeded } from '../../support/random.ts'
 const tokens = ['a', 'b', 'c', 'd', '<blk>']
 const blank = 4
 
-/** A fake decoder. Its scores are pseudo-random numbers that depend only on the frame, the last token and the state. */
+/**
+ * A fake decoder. Its scores are pseudo-random numbers, which depend only on the frame, the last token and the state.
+ */
 const decoder: TdtDecoder = {
   scores: tokens.length + 5,
   emptyState: () => [Float32Array.of(0)],
@@ -23,7 +25,7 @@ const decoder: TdtDecoder = {
   close: () => {},
 }
 
-/** Decodes one recording greedily, by the definition of the TDT algorithm. */
+/** Decodes one recording greedily, step by step as the TDT algorithm is defined. */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']
   while (at < count) {

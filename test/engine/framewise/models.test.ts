@@ -23,8 +23,7 @@ beforeAll(async () => {
 })
 
 /**
- * Runs the model on windows with the sound of these tones, one window per list. Each window starts where the previous
- * window ends.
+ * Runs the model on windows. Each list of tones is the sound of one window. The windows follow each other directly.
  */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
   const recording = new Recording()
@@ -59,7 +58,7 @@ test('each letter is a word of its own in a language without spaces', async () =
 })
 
 test('text in another script than the language is decoded again in its script', async () => {
-  // Two tones sound at the same time: the tone of a Cyrillic letter, and the quieter tone of a Latin letter.
+  // Two tones at the same time: the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()
@@ -79,7 +78,7 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('en')).toEqual(['a'])
   expect(await heardIn('ru')).toEqual(['д'])
   expect(await heardIn(null)).toEqual(['д'])
-  // The vocabulary of the model contains no Greek letter, so no text remains.
+  // The vocabulary of the model has no Greek letter, so there is no text.
   expect(await heardIn('el')).toEqual([])
 })
 

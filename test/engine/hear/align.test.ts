@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-/** The vocabulary of the test: one token per word. The id of a token is its index in this array. */
+/** The vocabulary of the test, with one token for each word. The id of a token is its index here. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = tokenizerOf(words)
 
 /**
- * Returns the attention of an ideal alignment head for one token: high in the frames `from` to `to`, near
- * zero in all others.
+ * Returns the attention of an ideal alignment head for one token: high from frame `from` to frame `to`, and near zero
+ * elsewhere.
  */
 function attendTo(frames: number, from: number, to: number): Float32Array {
   return Float32Array.from({ length: frames }, (_, frame) =>
@@ -55,8 +55,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // The first token of `second` also attends to frames before its segment. First tokens of a segment often do
-  // so.
+  // The first token of `second` also attends to frames before its segment, as in real models.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])

@@ -62,7 +62,7 @@ test.skipIf(missing).each(layouts)(
 
 test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {
   const tokenizer = readTokenizer(await Bun.file(join(pocket!, 'tokenizer.json')).text())
-  // `hello` holds the ids of " Hello, world!" in Whisper's vocabulary.
+  // The ids of " Hello, world!" in the vocabulary of Whisper.
   const hello = [2425, 11, 1002, 0]
   expect(tokenizer.decode(hello)).toBe(' Hello, world!')
   expect(tokenizer.decode([50258, ...hello, 50257, 50364])).toBe(' Hello, world!')

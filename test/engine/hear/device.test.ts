@@ -77,7 +77,10 @@ test('the scores at the start token are computed as well as those of the last to
   window.close()
 })
 
-/** Decodes windows together and returns the tokens, probabilities and attention of each. Window N ends after 9 - N steps. */
+/**
+ * Decodes windows in one batch, and returns the tokens, the probabilities and the attention of each. Window N ends
+ * after 9 - N steps.
+ */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)
   const rules = rulesOf(facts, true)
@@ -163,7 +166,7 @@ test('the check at load accepts the decoder, and refuses one that has a wrong ca
   const network = openSmall('float32')
   checkDecoder(network, facts)
   const { decoder } = network
-  /** Steps of this decoder add the token before the right one. */
+  /** A faulty decoder: each step gets tokens whose ids are one too low. */
   const begin: Decoder['begin'] = (windows, prompt, greedy) => {
     const batch = decoder.begin(windows, prompt, greedy)
     const step = batch.step.bind(batch)
@@ -231,7 +234,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Returns the frame with the highest mean attention. */
+/** Returns the frame with the highest mean attention of all heads. */
 function meanOverHeads(attention: Float32Array, frames: number): number {
   const means = Array.from({ length: frames }, (_, frame) => {
     let sum = 0

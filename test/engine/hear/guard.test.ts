@@ -28,8 +28,8 @@ test('two different sentences have a low compression ratio', () => {
 })
 
 /**
- * Texts without repetition. Their compression ratio in UTF-8 bytes is above 2.4, so a limit on that ratio would
- * reject these texts.
+ * Texts without repetition. In UTF-8, their compression ratio is above 2.4, so a check of the UTF-8 bytes would take
+ * them for loops.
  */
 test.each([
   [

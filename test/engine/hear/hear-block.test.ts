@@ -6,7 +6,7 @@ import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/** Random words. Their compression ratio is low, so the engine does not treat them as a loop. */
+/** Random words. Their compression ratio is low, so the guard does not take them for a loop. */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {
@@ -24,7 +24,7 @@ const facts: Partial<Facts> = {
   alignmentHeads: null,
 }
 
-/** A sentence that is spoken from second `from` to second `to` of the recording. */
+/** A sentence that is spoken from the second `from` to the second `to` of the recording. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
 class WindowFrom extends EncodedWindow {
@@ -34,8 +34,8 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Returns fake models. A window's first sample holds the second at which the window begins, and the decoder
- * returns `tokensFrom(second)` for the window. `decoded` lists these seconds for all decoded windows.
+ * Returns fake models. The first sample of a window is the second at which the window begins, and the decoder returns
+ * `tokensFrom(second)` for this window. `decoded` lists the seconds of all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
@@ -80,17 +80,14 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
-/**
- * Returns the tokens of all sentences that begin at or after `second`. Their time tokens are relative to
- * `second`.
- */
+/** Returns the tokens of all sentences that begin at `second` or later. Their time tokens count from `second`. */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
     .filter(({ from }) => from >= second - 0.01)
     .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
 }
 
-/** Returns a recording in which the value of each sample is its own time in seconds. */
+/** Returns a recording in which each sample is its own time in seconds. */
 function recordingOf(seconds: number): Recording {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))
@@ -110,8 +107,9 @@ function hear(models: WhisperModels, spans: [number, number][]) {
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Each case has a language, its tokens in two seconds, and the seconds at which decoded windows begin. Tokens
-// per word with the published tokenizer: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
+// Each case has a language, the number of tokens in two seconds of it, and the seconds at which the decoded windows
+// begin. The published tokenizer needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6, Telugu 11.1,
+// Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],

@@ -1,5 +1,6 @@
-// The layouts of the published models, with small dimensions and random weights: the numbers of mels, of vocabulary
-// entries and of decoder layers differ, and so do the ids of the special tokens.
+// Tests the layouts of the published models, with small dimensions and random weights. The layouts differ in the
+// number of mels, in the number of vocabulary entries, in the number of decoder layers, and in the ids of the special
+// tokens.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -13,9 +14,11 @@ import { pocket, runtime, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const small = { width: 128, heads: 2, layers: 2 }
-/** In the vocabulary of large-v3, the token of Cantonese moves all later special tokens by one. */
+/** The vocabulary of large-v3 has a token for Cantonese, so the ids of all later special tokens are one higher. */
 const large = { mels: 128, vocabulary: 51_866, movedFrom: 50_358, by: 1 }
-/** The vocabulary of an English-only model has one text token less. */
+/**
+ * The vocabulary of an English-only model has one text token less, so the ids of the special tokens are one lower.
+ */
 const english = { mels: 80, vocabulary: 51_864, movedFrom: 50_257, by: -1 }
 
 type Layout = {
@@ -84,7 +87,7 @@ test.skipIf(!pocket).each(layouts)(
   60_000,
 )
 
-/** Feeds the tokens of a text to the decoder one by one, and returns them with their attention. */
+/** Adds the tokens of a text to the decoder one by one, and returns them with their attention. */
 function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly number[]): Hypothesis {
   if (!attendingDecoder) throw new Error('the model has no attention outputs')
   const frames = 150
@@ -107,7 +110,9 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
   return { tokens, logProbabilities, attention, frames, unfinished: null, ...quality }
 }
 
-/** Moves the special tokens from `movedFrom` on, in the tokenizer and in the configuration of the model. */
+/**
+ * Changes the ids of the special tokens from `movedFrom` on, in the tokenizer and in the configuration of the model.
+ */
 function moveTokens(folder: string, { movedFrom, by }: typeof large): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)
   const edit = (name: string, change: (content: Record<string, unknown>) => void) => {

@@ -8,7 +8,7 @@ import { tokenizerOf } from '../../support/tokenizer.ts'
 const words = [' one', ' two.', ' three', ' four.', ',']
 const [end, firstTimestamp] = [90, 100]
 const tokenizer = tokenizerOf(words)
-// Only the fields of a model that `placeInRecording` reads.
+// A model with only the fields that `placeInRecording` reads.
 const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whisper
 
 const [frames, sampleRate] = [500, 16_000]
@@ -42,7 +42,7 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
-  // The recording has a pause of ten seconds between the two spans. The window keeps one second of this pause.
+  // The recording has a pause of ten seconds between the two spans. The window keeps one second of it.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -90,8 +90,8 @@ test('the times of words have the order of the text, whatever the attention is',
 test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 4, 2, 1, at(240)]
-  // In real models a comma, or the word after a comma, often attends to the pause. In `commaTakes` the comma
-  // does so; in `wordTakes` the word after the pause does.
+  // In real models, the attention of a comma, or of the word after it, often includes the pause. In `commaTakes`, it
+  // is that of the comma, and in `wordTakes` that of the word.
   const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
   const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
   for (const [ranges, comma] of [

@@ -9,7 +9,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 const previous = 50361
-// Only the fields of a model that the prompt code reads.
+// A model with only the fields that the code of the prompt reads.
 const whisper = {
   tokenizer,
   facts: {

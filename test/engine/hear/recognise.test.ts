@@ -23,8 +23,8 @@ const facts: Partial<Facts> = {
 const whisper = { facts, tokenizer } as unknown as Whisper
 
 /**
- * The fake result of one window. `attempts[n]` holds the tokens of attempt n; a negative number is a token
- * with a low probability. `noSpeech` is the probability that the window has no speech; 0 if it is missing.
+ * The fake result for one window. `attempts[n]` has the tokens of attempt n. A negative number stands for a token
+ * with a low probability. `noSpeech` is the probability that the window has no speech, by default 0.
  */
 type Script = { attempts: number[][]; noSpeech?: number }
 
@@ -37,8 +37,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a decoder that follows one script per window. `begun` lists the scripts of each batch, and
- * `prompts` lists the prompt of each batch.
+ * Returns a decoder that follows one script for each window. `begun` lists the scripts of each batch, and `prompts`
+ * the prompt of each batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -60,8 +60,7 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // At the position of the start token, the decoder's output contains the probability that there is
-          // no speech.
+          // The scores at the start token contain the probability that the window has no speech.
           if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

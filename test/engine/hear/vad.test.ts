@@ -8,8 +8,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the speech probability of each frame from the published model. The inputs of the model are prepared as in
- * the authors' own code.
+ * Returns the probability of speech in each frame by the published model, whose inputs are prepared as in the code of
+ * its authors.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())
@@ -33,7 +33,7 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Processes another recording first, then resets. The reset must remove all state of the first recording.
+  // Another recording comes first. After the reset, nothing of it may remain in the state.
   vad.next(tone(1, 300, 0.5))
   vad.reset()
   const probabilities: number[] = []

@@ -3,8 +3,8 @@ import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/h
 import { noise } from '../../support/sound.ts'
 
 /**
- * Returns the greatest sum over all monotonic paths, by brute force. In each row a path uses only columns
- * from `begin` up to but not including `end`.
+ * Returns the greatest sum over all monotonic paths, by trying all of them. In each row, a path uses only the columns
+ * from `begin` (inclusive) to `end` (exclusive).
  */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
@@ -52,7 +52,7 @@ test('the path is the optimum over all paths', () => {
 
 test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // Depending on the seed, the bands of adjacent rows are equal, overlap, or only touch.
+    // Depending on the seed, the bands of two adjacent rows are equal, overlap, or only touch each other.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,

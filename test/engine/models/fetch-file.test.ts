@@ -1,4 +1,4 @@
-// Tests that a full disk during a download causes an error that can be caught, and does not end the process.
+// Tests that a full disk during a download is an error that can be caught, and does not end the process.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -30,8 +30,8 @@ const wanted = [
 ]
 
 /**
- * The small files. The store downloads them before the weights. In `breaksAfter`, `wholeSmall` lets their
- * transfers complete.
+ * The small files, which the store downloads before the weights. `wholeSmall` begins the list `breaksAfter`, so that
+ * their transfers are complete.
  */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)
@@ -162,8 +162,7 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // The hub's list of files has the correct hash of this file. The forger sends wrong bytes for the file in
-  // every response.
+  // The list of files has the right hash of this file, but each response has wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

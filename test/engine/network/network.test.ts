@@ -53,10 +53,7 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/**
- * Runs the encoder on one window. Returns the names and values of its output in the layout of the decoder's
- * inputs.
- */
+/** Runs the encoder on one window. Returns the names and values of its outputs as inputs of the decoder. */
 function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,
@@ -95,8 +92,8 @@ type Cross = { mass: number[]; names: string[]; values: Tensor[] }
 type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
 
 /**
- * Runs the decoder on the tokens `given`. `cache` holds the keys and values of earlier positions. The first
- * `start` positions in `cache` are padding.
+ * Runs the decoder on the tokens `given`. `cache` has the keys and values of the earlier positions, of which the
+ * first `start` are padding.
  */
 function feed({ mass, names, values }: Cross, given: readonly number[], cache: Tensor[], start: number): Fed {
   const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
@@ -151,7 +148,7 @@ test('padding before the start of a row changes nothing', () => {
   expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
 })
 
-/** Returns the spectrogram of the frames at `places`. All frames from `soundFrames` on are silence. */
+/** Returns the spectrogram of the frames at `places`. From `soundFrames` on, all frames are silence. */
 function melAt(places: readonly number[], soundFrames: number): typeof mel {
   const chosen = Array.from({ length: mels }, (_, band) =>
     places.flatMap(place =>
@@ -180,7 +177,7 @@ test('frames that are excluded by their mass change nothing', () => {
   const cross = crossOf()
   const added = 8
   const size = width / heads
-  /** Returns the keys or values with further frames of arbitrary bytes. */
+  /** Returns the keys or values with additional frames of arbitrary bytes. */
   const longer = (value: Tensor) => {
     const bytes = value.bytes(width * frames)
     const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)

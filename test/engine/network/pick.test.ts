@@ -15,7 +15,9 @@ function random(): number {
   return state / 2 ** 32
 }
 
-/** Histories after which different tokens are allowed: the first number of each is the model frames of sound. */
+/**
+ * Histories with different allowed next tokens. The first number of each is the number of model frames with sound.
+ */
 const histories = [
   [40, []],
   [40, [first]],
@@ -35,7 +37,8 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // Times are likely in some rounds, and the end in others, so that all branches of the rules decide.
+    // In some rounds, time tokens are likely, and in others the end token, so that every branch of the rules is
+    // tested.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

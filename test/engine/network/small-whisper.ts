@@ -1,5 +1,5 @@
-// A small Whisper model with random weights, computed with plain loops. The tests compare the results of the
-// ONNX graphs with its results.
+// A small Whisper model with random weights, computed by plain loops. Tests compare its results with those of the
+// ONNX graphs.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import type { FloatWeights, Source } from '../../../src/engine/network/source.ts'
@@ -16,7 +16,7 @@ export const small = {
   positions: 40,
 }
 
-/** Returns random weights. One channel has a far greater magnitude than the others, as in trained models. */
+/** Returns random weights. As in trained models, one channel has much larger values than the others. */
 export function smallSource(): Source {
   let state = 7
   const random = () => {
@@ -112,7 +112,7 @@ export const smallFacts: Facts = {
 
 type Rows = number[][]
 
-/** Returns one list of scores for each token: the scores of all possible next tokens. */
+/** Returns one list for each token: the scores of all possible next tokens after it. */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))

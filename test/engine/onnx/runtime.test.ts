@@ -27,9 +27,10 @@ test('C strings live as long as the array of pointers to them', () => {
   const pointers = cStrings(words)
   for (let round = 0; round < 3; round++) {
     Bun.gc(true)
-    // Overwrites memory that was freed. A dangling pointer would then point to other text.
+    // Overwrites memory that was freed. A dangling pointer would then point to different text.
     Array.from({ length: 20_000 }, () => Buffer.from('another text\0'))
   }
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)
-  // A collection takes a second where other tests have filled the heap and the machine is busy.
+  // The timeout is long: a garbage collection takes a second if other tests have filled the heap and the machine is
+  // busy.
 }, 30_000)

@@ -6,8 +6,8 @@ import { seeded } from '../../support/random.ts'
 const options = { threshold: 0.3, likeness: null, weightMin: 3, expected: null }
 
 /**
- * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices are
- * orthogonal, and `spread` is the size of the normal noise.
+ * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices point in
+ * orthogonal directions, and `spread` is the standard deviation of the noise.
  */
 function embeddings(counts: readonly number[], spread: number, seed = 1): Float32Array[] {
   const { below } = seeded(seed)
@@ -21,7 +21,7 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
 
 const weighted = (vectors: readonly Float32Array[]) => vectors.map(vector => ({ vector, weight: 1 }))
 
-/** Returns one value per axis. The value is true if one of the voices points in the direction of the axis. */
+/** Returns for each axis whether one of the voices points in its direction. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
@@ -29,8 +29,8 @@ function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
 const ascending = (one: number, other: number) => one - other
 
 /**
- * Clusters by average linkage with the textbook algorithm, and returns the sizes of the clusters. It merges
- * the closest two clusters until no mean distance is below `limit`.
+ * Clusters by average linkage as in a textbook: merges the two closest clusters until no mean distance is below
+ * `limit`. Returns the sizes of the clusters.
  */
 function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   let clusters = vectors.map(vector => [vector])
@@ -86,8 +86,8 @@ test('an expected number of voices moves the threshold within its range', () => 
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50])
     expect(findVoices(weighted(two), { ...options, expected }).length).toBe(2)
-  // The voices of `two` are too far apart to be merged, even if one voice is expected. The voices of `near`
-  // are merged.
+  // The voices of `two` are too far apart to become one voice, even if one voice is expected. Those of `near` become
+  // one.
   expect(findVoices(weighted(two), { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(weighted(near), { ...options, expected: null }).length).toBe(2)

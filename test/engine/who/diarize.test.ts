@@ -15,8 +15,8 @@ let opened: Voices | null = null
 const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
 
 /**
- * Returns the turns of a sound that arrives in pieces of `piece` samples. `expected` is the expected number
- * of speakers; null means unknown.
+ * Returns the turns of a sound that arrives in parts of `piece` samples. `expected` is the expected number of
+ * speakers, or null.
  */
 function diarize(
   samples: Float32Array,
@@ -83,7 +83,7 @@ test.skipIf(missing)(
   30_000,
 )
 
-/** Removes the high frequencies of a sound, as a telephone with 8,000 samples a second does. */
+/** Removes the high frequencies of a sound, as a telephone with 8,000 samples per second does. */
 function telephone(samples: Float32Array): Float32Array {
   const at = (index: number) => samples[index] ?? 0
   const narrow = Float32Array.from({ length: samples.length / 2 }, (_, index) => {

@@ -4,8 +4,8 @@ import { runtime } from '../../support/engine-room.ts'
 import { noise } from '../../support/sound.ts'
 
 /**
- * Computes one frame of Kaldi's filter-bank features by their definition: in 64-bit floats, without a fast
- * Fourier transform.
+ * Computes one frame of Kaldi's filterbank features by their definition: in 64-bit floats, without a fast Fourier
+ * transform.
  */
 function byDefinition(samples: Float32Array, frame: number): number[] {
   const cut = Array.from(samples.subarray(frame * 160, frame * 160 + 400), value => value * 32_768)
@@ -50,8 +50,7 @@ function largestDifference(samples: Float32Array): number {
 test("features are equal to those of Kaldi's definition", () => {
   const loud = noise(0.2, 0.5, 3)
   expect(largestDifference(loud)).toBeLessThan(1e-3)
-  // A DC offset and a low tone hide a quiet sound. The code must remove both, by mean subtraction and
-  // pre-emphasis.
+  // A quiet sound under a DC offset and a low tone. Subtracting the mean and pre-emphasis must remove both.
   const deep = Float32Array.from({ length: 3000 }, (_, n) => 0.3 + 0.4 * Math.sin(n / 40) + 1e-3 * loud[n]!)
   expect(largestDifference(deep)).toBeLessThan(0.02)
 })

@@ -6,7 +6,7 @@ import { speakersOfViews } from '../../../src/engine/who/speakers-of-views.ts'
 const stepFrames = 59
 
 /**
- * Returns the segmentation classes of the views of a recording. Bit k of `frames[n]` is set if voice k speaks in
+ * Returns the segmentation classes of all views of a recording. Bit k of `frames[n]` is set if voice k speaks in
  * frame n.
  */
 function viewsOf(frames: readonly number[]): Uint8Array[] {

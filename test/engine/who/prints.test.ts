@@ -6,7 +6,9 @@ import { longestSpans, namesOf, printsOf } from '../../../src/engine/who/prints.
 import type { Voices } from '../../../src/engine/who/voices.ts'
 import { transcriptWith } from '../../support/transcripts.ts'
 
-/** A fake embedder: one feature a frame, the mean of its samples. The embedding shows the sign of the features. */
+/**
+ * A fake embedder. It has one feature per frame, the mean of the samples. The embedding is the sign of the features.
+ */
 const embedder: Embedder = {
   width: 1,
   sizeMin: 1,
@@ -21,7 +23,7 @@ const embedder: Embedder = {
 
 const seconds = (from: number, to: number) => ({ from: from * sampleRate, to: to * sampleRate })
 
-/** Yields sound in parts of half a second. Each given value lasts ten seconds. */
+/** Yields sound in parts of half a second. Each of the given values fills ten seconds. */
 async function* soundOf(values: readonly number[]): AsyncGenerator<Float32Array> {
   for (const value of values)
     for (let part = 0; part < 20; part++) yield new Float32Array(sampleRate / 2).fill(value)

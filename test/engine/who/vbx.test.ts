@@ -11,7 +11,7 @@ const folder = firstOf('../shared/audio/vbx-es2005a')
 const skipped = unless(folder, 'embeddings of a meeting')
 const width = 16
 
-/** A PLDA model that changes nothing: voices differ equally in all dimensions, and each voice has the scatter 1. */
+/** A PLDA model without effect: the voices differ equally in all dimensions, and each voice has the scatter 1. */
 const plain = new Plda({
   mean: new Float64Array(width),
   projectedMean: new Float64Array(width),
