@@ -313,18 +313,18 @@ export const limits = {
   editedTextLengthMax: 10_000,
   speakerNameLengthMax: 80,
   /** Number of indexed words after which the indexer ends its transaction. */
-  indexedWordsPerPiece: 1000,
+  indexedWordsPerPiece: 500,
   /** Maximum number of utterances that one transaction removes from the search index. */
-  removedUtterancesPerPiece: 100,
+  removedUtterancesPerPiece: 50,
   /** Maximum number of pages of the search index that one transaction merges. */
-  mergedPagesPerPiece: 24,
+  mergedPagesPerPiece: 12,
   /** Pause between two transactions of the indexer, in which the server can answer requests. */
   indexPauseMs: 5,
   /**
-   * Number of turns after which the indexer moves the write-ahead log into the database file. In five turns, the log
+   * Number of turns after which the indexer moves the write-ahead log into the database file. In ten turns, the log
    * grows to at most 4 MB. At this size, SQLite itself would move and flush the log on the event loop.
    */
-  indexTurnsPerDrain: 5,
+  indexTurnsPerDrain: 10,
   /** Pause after a purge of the search index, as a multiple of the time that the purge took. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
