@@ -23,6 +23,7 @@ import { Worker } from '../../src/workers/worker.ts'
 import type { TestAccount } from '../../test/support/account.ts'
 import { defaults } from '../../test/support/defaults.ts'
 import { steeredEngine } from '../../test/support/engine.ts'
+import { plainJob } from '../../test/support/plain-job.ts'
 import { cpuSeconds, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import { median } from './support/measure.ts'
 import { natsProgram, startNats } from './support/nats.ts'
@@ -128,19 +129,8 @@ async function alternate(
 }
 
 function addJob(db: Db, { accountId, keyId }: TestAccount): string {
-  const id = createJob(db, accountId, {
-    sourceUrl: 'https://media.invalid/talk.wav',
-    uploadId: null,
-    fileBytes: hours * bytesPerHour,
-    language: 'en',
-    diarize: false,
-    speakerCount: null,
-    align: true,
-    prompt: null,
-    vocabulary: [],
-    keyId,
-    webhookUrl: null,
-  })
+  const request = plainJob(keyId, { fileBytes: hours * bytesPerHour, language: 'en' })
+  const id = createJob(db, accountId, request)
   const { pricePerHourCents } = defaults
   queueJob(db, id, { durationMs: hours * 3_600_000, channels: 1, pricePerHourCents })
   return id

@@ -13,6 +13,7 @@ import { type Db, databasePath } from '../../src/db/db.ts'
 import { createJob, queueJob } from '../../src/jobs/job.ts'
 import { makeAccount } from '../../test/support/account.ts'
 import { defaults } from '../../test/support/defaults.ts'
+import { plainJob } from '../../test/support/plain-job.ts'
 import { seeded } from '../../test/support/random.ts'
 import { cpuSeconds, type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import type { Order } from './support/fleet-workers.ts'
@@ -64,19 +65,7 @@ function fill(db: Db, secrets: Secrets): void {
     )
     for (let count = 0; count < jobs; count++) {
       const owner = random.pick(owners)
-      const id = createJob(db, owner.accountId, {
-        keyId: owner.keyId,
-        sourceUrl: 'https://media.invalid/talk.mp3',
-        uploadId: null,
-        fileBytes: 16,
-        language: 'en',
-        diarize: false,
-        speakerCount: null,
-        align: true,
-        prompt: null,
-        vocabulary: [],
-        webhookUrl: null,
-      })
+      const id = createJob(db, owner.accountId, plainJob(owner.keyId, { language: 'en' }))
       const durationMs = 60_000 + random.below(240_000)
       queueJob(db, id, { durationMs, channels: 1, pricePerHourCents: defaults.pricePerHourCents })
     }

@@ -11,6 +11,7 @@ import { Indexer } from '../../src/transcripts/indexer.ts'
 import { mergeIndexPiece, writeIndexPiece } from '../../src/transcripts/search-index.ts'
 import { storeAhead } from '../../src/transcripts/store-ahead.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { plainJob } from '../../test/support/plain-job.ts'
 import { seeded } from '../../test/support/random.ts'
 import { type Prepared, prepareData, serve } from '../../test/support/server.ts'
 import { addTranscript } from '../../test/support/transcripts.ts'
@@ -151,9 +152,7 @@ async function blockedBy(name: string, work: () => Promise<void>): Promise<strin
 
 /** Creates a job that is being processed. */
 function startJob(db: Db, { id: accountId, keyId }: Owner): Job {
-  const request = { keyId, sourceUrl: 'https://media.example/a.mp3', uploadId: null, fileBytes: 1 }
-  const options = { language: null, diarize: false, speakerCount: null, align: true, prompt: null }
-  const id = createJob(db, accountId, { ...request, ...options, vocabulary: [], webhookUrl: null })
+  const id = createJob(db, accountId, plainJob(keyId))
   queueJob(db, id, { durationMs: 36_000_000, channels: 1, pricePerHourCents: 20 })
   const job = startNextJob(db)
   if (!job) throw new Error('the job does not start')

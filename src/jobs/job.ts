@@ -62,7 +62,7 @@ export type Job = Required<TranscribeChoices> & {
   deletedAt: number | null
 }
 
-type JobRequest = TranscribeChoices & {
+export type JobRequest = TranscribeChoices & {
   keyId: string | null
   sourceUrl: string | null
   uploadId: string | null

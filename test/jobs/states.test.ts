@@ -16,6 +16,7 @@ import { before, isTerminal, type JobState, jobStates, life } from '../../src/jo
 import { makeAccount } from '../support/account.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { plainJob } from '../support/plain-job.ts'
 
 const folder = temporaryFolder()
 const db = openDb(folder)
@@ -112,16 +113,5 @@ function newJob(
   context = { prompt: null as string | null, vocabulary: [] as string[] },
   owner = { accountId, keyId },
 ) {
-  return createJob(db, owner.accountId, {
-    keyId: owner.keyId,
-    sourceUrl: 'https://media.example/a.mp3',
-    uploadId: null,
-    fileBytes: null,
-    language: null,
-    diarize: false,
-    speakerCount: null,
-    align: true,
-    ...context,
-    webhookUrl: null,
-  })
+  return createJob(db, owner.accountId, plainJob(owner.keyId, { fileBytes: null, ...context }))
 }

@@ -15,6 +15,7 @@ import { makeAccount } from './account.ts'
 import { launchNats } from './find-nats.ts'
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
 import { speech } from './media.ts'
+import { plainJob } from './plain-job.ts'
 import type { Random } from './random.ts'
 import { cpuSeconds, start } from './server.ts'
 
@@ -131,19 +132,8 @@ function fill(db: Db, folder: string, options: ClusterOptions, hookUrl: string |
         bytes: content.length,
         now: db.now(),
       })
-      const id = createJob(db, accountId, {
-        keyId,
-        sourceUrl: null,
-        uploadId: upload.id,
-        fileBytes: content.length,
-        language: null,
-        diarize: false,
-        speakerCount: null,
-        align: true,
-        prompt: null,
-        vocabulary: [],
-        webhookUrl: hookUrl,
-      })
+      const source = { sourceUrl: null, uploadId: upload.id, fileBytes: content.length }
+      const id = createJob(db, accountId, plainJob(keyId, { ...source, webhookUrl: hookUrl }))
       queueJob(db, id, { durationMs: options.seconds * 1000, channels: 1, pricePerHourCents: 20 })
       const job = findJob(db, id)
       if (!job) throw new Error('no job was made')

@@ -8,6 +8,7 @@ import { findTranscript } from '../../src/transcripts/store.ts'
 import { storeAhead } from '../../src/transcripts/store-ahead.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { plainJob } from '../support/plain-job.ts'
 import { transcriptWith } from '../support/transcripts.ts'
 
 const pieceMax = limits.storedUtterancesPerPiece
@@ -20,9 +21,7 @@ function processing() {
   const folder = temporaryFolder()
   db = openDb(folder)
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 10_000)
-  const request = { keyId, sourceUrl: 'https://media.example/a.mp3', uploadId: null, fileBytes: 1 }
-  const options = { language: null, diarize: false, speakerCount: null, align: true, prompt: null }
-  const id = createJob(db, accountId, { ...request, ...options, vocabulary: [], webhookUrl: null })
+  const id = createJob(db, accountId, plainJob(keyId))
   queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 })
   startNextJob(db)
   const { seq, fence } = findJob(db, id)!

@@ -9,6 +9,7 @@ import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { charges, until } from '../support/fleet.ts'
 import { natsTest, startNats } from '../support/nats.ts'
+import { plainJob } from '../support/plain-job.ts'
 import { memory, prepareData, serve } from '../support/server.ts'
 import { startWorker } from '../support/workers.ts'
 
@@ -20,19 +21,7 @@ natsTest(
     const nats = await startNats()
     let id = ''
     const data = prepareData((db, { accountId, keyId }) => {
-      id = createJob(db, accountId, {
-        keyId,
-        sourceUrl: 'https://media.invalid/talk.wav',
-        uploadId: null,
-        fileBytes: 5,
-        language: 'en',
-        diarize: false,
-        speakerCount: null,
-        align: true,
-        prompt: null,
-        vocabulary: [],
-        webhookUrl: null,
-      })
+      id = createJob(db, accountId, plainJob(keyId, { fileBytes: 5, language: 'en' }))
       queueJob(db, id, { durationMs: 36_000_000, channels: 1, pricePerHourCents: 20 })
     })
     afterAll(() => data.remove())
