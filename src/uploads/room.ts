@@ -11,7 +11,7 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws an ApiError if the disk had less than `diskReserveBytes` free after storing `bytes`. */
+/** Throws an ApiError if, with `bytes` more, less than `diskReserveBytes` of the disk would be free. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
@@ -21,7 +21,7 @@ export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws an ApiError if the account exceeded its disk quota after storing `bytes`. */
+/** Throws an ApiError if `bytes` more would exceed the disk quota of the account. */
 export function requireQuota(
   db: Db,
   accountId: string,

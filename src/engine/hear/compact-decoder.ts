@@ -77,8 +77,8 @@ class RunningBatch implements Batch {
   /** The number of frames for which each row has memory: the number of encoded frames of the longest window. */
   private readonly frames: number
   /**
-   * The output `mass` of the encoder, for each row. A frame that a window does not have gets a value that excludes it
-   * from the attention.
+   * The encoder's output `mass` for the frames of each row. For a frame that the window of the row does not have,
+   * `mass` has a value that excludes the frame from the attention.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

@@ -46,7 +46,7 @@ export const models = catalogue satisfies Record<string, BuiltInModel | Publishe
 /** The built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
 
-/** The speech model of STENO_MODEL=auto-fast for the languages that this model supports. */
+/** The speech model that STENO_MODEL=auto-fast chooses for all languages that `fastSpeech` supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
 /**

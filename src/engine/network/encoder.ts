@@ -73,7 +73,9 @@ function extraChannels(layers: Layers, mass: string, shape: string, { heads }: S
   }
 }
 
-/** Adds the attention over `parts`: the queries, keys and values of all heads. */
+/**
+ * Adds the attention of the encoder. `parts` are the values with the queries, the keys and the values of all heads.
+ */
 function attend(layers: Layers, name: string, parts: readonly string[], extra: Extra, heads: number): string {
   const operation = 'com.microsoft.MultiHeadAttention'
   const scale = { float: headSize ** -0.5 }

@@ -23,7 +23,10 @@ export type FloatSize = {
   alignmentHeads: readonly (readonly [number, number])[]
 }
 
-/** The version of the ONNX operators. It is the first one whose Attention has a cache in place (TensorScatter). */
+/**
+ * The version of the ONNX operators. It is the lowest version with the operator TensorScatter, which writes into a
+ * cache in place.
+ */
 const operators = 24
 const epsilon = { float: 1e-5 }
 const castTo = { float32: 1, float16: 10, int64: 7 } as const

@@ -82,8 +82,8 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // A block is embedded only when two blocks of sound have arrived, because the noise is measured better in more
-      // sound.
+      // A block is embedded only when two blocks of sound have arrived: the embedder subtracts the noise, and
+      // measures the noise better in more sound.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }

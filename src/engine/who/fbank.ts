@@ -57,8 +57,8 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of the previous sample from each sample. From the first sample, which has no
-    // previous one, it subtracts this fraction of the sample itself.
+    // Pre-emphasis subtracts a fraction of the previous sample from each sample. The first sample has no previous
+    // one, so the fraction of the first sample itself is subtracted from it.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft

@@ -12,7 +12,10 @@ import { dot, unit } from './unit.ts'
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
-/** At the start, each embedding prefers the speaker of its own cluster by this number of nats. */
+/**
+ * The size of the preference in the first assignment: the score of an embedding for the speaker of its own cluster is
+ * this number of nats higher than for the other speakers.
+ */
 const startPreference = 7
 /**
  * The maximum number of rounds. Speakers lose embeddings slowly. In measurements with scripts/bench/cluster.ts,

@@ -11,7 +11,7 @@ export type Passage = { first: number; last: number }
 export type PassageOptions = {
   format: 'text' | 'srt' | 'vtt'
   withSpeakers: boolean
-  /** If true, each sentence is a paragraph with its time. Only text has this option. */
+  /** If true, each sentence is a paragraph with its time. This option is only for the format `text`. */
   withTimes: boolean
   /** The maximum length of a cue. */
   maxWords: number
