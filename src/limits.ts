@@ -380,6 +380,9 @@ export const limits = {
   /** Timeout of a child process that makes a voice print. */
   voicePrintMs: 5 * minute,
 
+  /** Timeout of the child process that makes the compact copy of a model. */
+  compactCopyMs: 30 * minute,
+
   // Limits of model files.
   /** The download of a model file fails after this many attempts in a row that receive no byte. */
   pullTriesMax: 5,
@@ -387,6 +390,8 @@ export const limits = {
   pullWaitMs: 250,
   /** Maximum length of the header of a safetensors file. A file with a longer header is damaged. */
   tensorHeaderBytesMax: 100 * MB,
+  /** The bytes of weights that a conversion reads before it runs the garbage collector. They bound its memory. */
+  tensorGarbageBytesMax: 64 * MB,
 
   // Limits of workers on other machines.
   natsConnectMs: 5 * second,

@@ -8,6 +8,7 @@
 // has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an error of 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
+import { limits } from '../../limits.ts'
 import type { Source } from './source.ts'
 import { type Draft, writeTensorFile } from './tensor-file.ts'
 
@@ -24,6 +25,9 @@ type Layout = (name: string, matrix: () => Matrix, dims: { outputs: number; inpu
 
 class Compact {
   private readonly width: number
+  /** The lengths of the tensors that were read. They save a second read of a large tensor. */
+  private readonly lengths = new Map<string, number>()
+  private garbageBytes = 0
 
   constructor(private readonly source: Source) {
     this.width = this.read('decoder.layer_norm.weight').length
@@ -50,7 +54,7 @@ class Compact {
       ]),
       ...this.norm('decoder.layer_norm', tokens),
       ...byBlock('decoder.embed_tokens', () => this.matrix(['decoder.embed_tokens'], tokens), {
-        outputs: this.read('decoder.embed_tokens.weight').length / width,
+        outputs: this.lengthOf('decoder.embed_tokens.weight') / width,
         inputs: width,
       }),
       vector(
@@ -88,7 +92,7 @@ class Compact {
     // The key projections of Whisper have no bias, so a bias of zeros is used.
     const biases = parts.map(part => this.source.get(`${part}.bias`)?.() ?? new Float32Array(this.width))
     const bias = joinFloats(biases)
-    const inputs = this.read(`${parts[0]}.weight`).length / (bias.length / parts.length)
+    const inputs = this.lengthOf(`${parts[0]}.weight`) / (bias.length / parts.length)
     const matrix = () => this.matrix(parts, factors)
     return [...layout(name, matrix, { outputs: bias.length, inputs }), vector(`${name}.bias`, bias)]
   }
@@ -115,10 +119,7 @@ class Compact {
     const weights = this.read(`${norm}.weight`)
     const biases = this.read(`${norm}.bias`)
     const loudest = new Float32Array(this.width)
-    for (const [at, value] of joinFloats(parts.map(part => this.read(`${part}.weight`))).entries()) {
-      const channel = at % this.width
-      loudest[channel] = Math.max(loudest[channel]!, Math.abs(value))
-    }
+    for (const part of parts) raiseToLargest(loudest, this.read(`${part}.weight`))
     const factors = loudest.map((most, channel) => {
       const expected = 3 * Math.abs(weights[channel]!) + Math.abs(biases[channel]!)
       return most > 0 && expected > 0 ? expected ** share / most ** (1 - share) : 1
@@ -129,8 +130,8 @@ class Compact {
 
   private matrix(parts: readonly string[], factors?: Float32Array): Matrix {
     const data = joinFloats(parts.map(part => this.read(`${part}.weight`)))
-    const inputs = factors?.length ?? data.length / this.read(`${parts[0]}.bias`).length
-    if (factors) for (let at = 0; at < data.length; at++) data[at]! *= factors[at % inputs]!
+    const inputs = factors?.length ?? data.length / this.lengthOf(`${parts[0]}.bias`)
+    if (factors) multiplyRows(data, factors)
     return { data, inputs, outputs: data.length / inputs }
   }
 
@@ -165,7 +166,35 @@ class Compact {
   private read(name: string): Float32Array {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
-    return read()
+    // The garbage collector does not run often enough by itself, because the memory of arrays is not in its heap.
+    if (this.garbageBytes > limits.tensorGarbageBytesMax) {
+      Bun.gc(true)
+      this.garbageBytes = 0
+    }
+    const floats = read()
+    this.garbageBytes += floats.byteLength
+    this.lengths.set(name, floats.length)
+    return floats
+  }
+
+  private lengthOf(name: string): number {
+    return this.lengths.get(name) ?? this.read(name).length
+  }
+}
+
+/** Raises each value to the largest magnitude in its column of the matrix. */
+function raiseToLargest(values: Float32Array, matrix: Float32Array): void {
+  const width = values.length
+  for (let row = 0; row < matrix.length; row += width) {
+    for (let column = 0; column < width; column++)
+      values[column] = Math.max(values[column]!, Math.abs(matrix[row + column]!))
+  }
+}
+
+function multiplyRows(matrix: Float32Array, factors: Float32Array): void {
+  const width = factors.length
+  for (let row = 0; row < matrix.length; row += width) {
+    for (let column = 0; column < width; column++) matrix[row + column]! *= factors[column]!
   }
 }
 
@@ -203,10 +232,15 @@ const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   const make = () => {
     const floats = matrix()
     const steps = scalesOf(floats)
-    return Uint8Array.from(floats.data, (value, at) => {
-      const rounded = Math.round(value / steps[Math.floor(at / blockSize)]!)
-      return 128 + Math.max(-127, Math.min(127, rounded))
-    })
+    const bytes = new Uint8Array(floats.data.length)
+    for (let block = 0; block < steps.length; block++) {
+      const step = steps[block]!
+      for (let at = block * blockSize; at < (block + 1) * blockSize; at++) {
+        const rounded = Math.round(floats.data[at]! / step)
+        bytes[at] = 128 + Math.max(-127, Math.min(127, rounded))
+      }
+    }
+    return bytes
   }
   const blocks = inputs / blockSize
   return [
@@ -223,13 +257,10 @@ function scales<T extends Float32Array | Float16Array>(
 ): T {
   const found = new Kind(data.length / group)
   for (let index = 0; index < found.length; index++) {
-    found[index] = largest(data.subarray(index * group, (index + 1) * group)) / 127 || 1
+    let largest = 0
+    for (let at = index * group; at < (index + 1) * group; at++)
+      largest = Math.max(largest, Math.abs(data[at]!))
+    found[index] = largest / 127 || 1
   }
   return found
-}
-
-function largest(values: Float32Array): number {
-  let most = 0
-  for (const value of values) most = Math.max(most, Math.abs(value))
-  return most
 }

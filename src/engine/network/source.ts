@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { mapFile } from '../../base/map-file.ts'
 import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { headerOf } from './tensor-file.ts'
 
@@ -26,12 +27,15 @@ export type Weight = {
 /** For the name of each tensor, a function that finds the tensor in its file. */
 export type FloatWeights = Map<string, () => Weight>
 
-export function openSource(folder: string): Source {
-  return new Map([...openWeights(folder)].map(([name, find]) => [name, () => floatsOf(find())]))
+/** The suffix of the ONNX files with float weights: 32 bits or 16 bits. */
+export type FloatVariant = '' | '_fp16'
+
+export function openSource(folder: string, variant: FloatVariant = ''): Source {
+  return new Map([...openWeights(folder, variant)].map(([name, find]) => [name, () => floatsOf(find())]))
 }
 
 /** Returns the float weights of a model. `variant` is the suffix of the ONNX files. */
-export function openWeights(folder: string, variant: '' | '_fp16' = ''): FloatWeights {
+export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')
   if (existsSync(published)) return fromSafetensors(published)
   return new Map([
@@ -54,7 +58,7 @@ function floatsOf({ type, dims, bytes, transposed: isTransposed }: Weight): Floa
 
 function fromSafetensors(path: string): FloatWeights {
   const { header, from: start } = headerOf(path)
-  const bytes = Bun.mmap(path)
+  const bytes = mapFile(path)
   return new Map(
     Object.entries(header).flatMap(
       ([
@@ -88,14 +92,14 @@ function isFloat(type: string): type is Weight['type'] {
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
 
 function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {
-  const { constants, operations } = readModel(Bun.mmap(join(folder, file)))
+  const { constants, operations } = readModel(mapFile(join(folder, file)))
   const weights: FloatWeights = new Map()
   const weightOf = ({ type: id, dims, bytes, stored }: RawConstant, transposed: boolean): Weight => {
     const type = onnxTypes[id]
     if (!type) throw new Error(`${file} has weights of type ${id}, which are not floats`)
     if (bytes) return { type, dims, bytes, transposed }
     if (!stored) throw new Error(`${file} has a weight without bytes`)
-    const all = Bun.mmap(join(folder, stored.file))
+    const all = mapFile(join(folder, stored.file))
     return { type, dims, bytes: all.subarray(stored.from, stored.from + stored.bytes), transposed }
   }
   for (const [name, constant] of constants) {

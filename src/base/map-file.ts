@@ -1,0 +1,33 @@
+// Maps a file into memory for reading. `Bun.mmap` opens the file for writing, which fails for a read-only file.
+
+import { dlopen, toArrayBuffer } from 'bun:ffi'
+import { closeSync, fstatSync, openSync } from 'node:fs'
+
+const protection = { read: 1 }
+const mapping = { private: 2 }
+
+const library = process.platform === 'linux' ? open() : null
+
+function open() {
+  const { symbols } = dlopen('libc.so.6', {
+    mmap: { args: ['ptr', 'u64', 'i32', 'i32', 'i32', 'i64'], returns: 'ptr' },
+  })
+  return symbols
+}
+
+/** Returns the content of a file. The pages are read when they are used, and stay mapped until the process ends. */
+export function mapFile(path: string): Uint8Array {
+  if (!library) return Bun.mmap(path)
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    if (size === 0) return new Uint8Array()
+    const address = library.mmap(null, size, protection.read, mapping.private, file, 0)
+    // mmap returns -1 if it fails. A pointer of bun:ffi is a positive number.
+    if (address === null || address > Number.MAX_SAFE_INTEGER)
+      throw new Error(`${path} cannot be mapped into memory`)
+    return new Uint8Array(toArrayBuffer(address, 0, size))
+  } finally {
+    closeSync(file)
+  }
+}
