@@ -45,6 +45,7 @@ const entryFiles: Record<string, string[]> = {
     'child',
     'models/catalogue',
     'models/choose',
+    'models/compact-copy',
     'models/store',
     'models/cuda',
     'onnx/library',
@@ -54,7 +55,7 @@ const entryFiles: Record<string, string[]> = {
 
 /** The layers inside the room `engine`, lowest first. A part may import only from lower layers. */
 const engineLine: string[][] = [
-  ['audio', 'confine', 'protocol'],
+  ['ask', 'audio', 'confine', 'protocol'],
   ['mel'],
   ['peaks'],
   ['onnx'],

@@ -69,7 +69,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
       const { text, full_transcript: heard } = await hearClip(engine, config, { diarize: false })
       if (wordErrorRate(text, heard) > wordErrorRateMax)
         throw new Error(`${name} expected “${text}”, heard “${heard}”`)
-      return `“${heard}”, with ${name} on ${engine.device}`
+      return `“${heard}”, with ${name} (${engine.variant}) on ${engine.device}`
     } finally {
       await engine.close()
     }

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
+import type { Config } from '../config.ts'
+import { isVoiceModel } from '../engine/models/catalogue.ts'
 import { hasGpu } from '../engine/models/choose.ts'
+import { withCompactCopy } from '../engine/models/compact-copy.ts'
 import {
   listModels,
   modelsDir,
@@ -23,9 +26,10 @@ export const list = command({
     need(positionals)
     const listed = listModels(modelsDir(localConfig(values)))
     print(values, listed, () =>
-      listed.map(({ id, parameters, summary, builtIn, bytes }) => {
-        const here = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
-        return `${id.padEnd(24)} ${parameters.padEnd(6)} ${here.padEnd(9)} ${summary}`
+      listed.map(({ id, parameters, summary, builtIn, bytes, form }) => {
+        const size = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
+        const here = form === null ? size : `${size}, ${form}`
+        return `${id.padEnd(24)} ${parameters.padEnd(6)} ${here.padEnd(17)} ${summary}`
       }),
     )
   },
@@ -59,6 +63,17 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
   }).finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
   say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
+  if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
+}
+
+/** Makes the compact copy of a pulled Whisper model. Otherwise the first load of the model makes the copy. */
+async function compactOne(id: string, config: Config): Promise<void> {
+  const bar = openBar()
+  const pulled = { name: id, folder: join(modelsDir(config), id) }
+  const { folder } = await withCompactCopy(pulled, config, message => bar.show(message)).finally(() =>
+    bar.end(),
+  )
+  if (folder !== pulled.folder) say(`${id}: its compact form for the CPU is here`)
 }
 
 export const verify = command({

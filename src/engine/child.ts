@@ -14,6 +14,7 @@ import { mergeChannels, mergePeaks } from './channels.ts'
 import { confineEngine } from './confine.ts'
 import { openModel } from './load.ts'
 import { nameSpeakers } from './names.ts'
+import { makeCompact } from './network/make-compact.ts'
 import { Peaks } from './peaks.ts'
 import { makePrint } from './print.ts'
 import type { Order, Report } from './protocol.ts'
@@ -46,6 +47,10 @@ export async function engine(): Promise<void> {
       dieWithParent(order.parent)
       confineEngine({ dataDir: order.dataDir, device: 'cpu' })
       send(await makePrint(order))
+    } else if (order.kind === 'compact') {
+      dieWithParent(order.parent)
+      confineEngine({ dataDir: order.dataDir, device: 'cpu', writes: order.draft })
+      send(await makeCompact(order))
     } else if (models) {
       await work(models, order, reading)
     }

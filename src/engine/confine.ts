@@ -12,20 +12,25 @@ const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
  * Restricts this process. `dataDir` is the data folder of the server. It is null for a command without a server, such
- * as `steno transcribe`, because there are no data of other users.
+ * as `steno transcribe`, because there are no data of other users. `writes` is a folder to which the process may write.
  */
 export function confineEngine({
   dataDir,
   device,
+  writes,
 }: {
   dataDir: string | null
   device: Config['device']
+  writes?: string
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
   // The driver of a GPU writes compiled programs to its cache files. So a process with a GPU may also write to the
   // paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
-  giveUpAllBut({ read: paths, write: usesGpu ? paths : ['/dev'] })
+  giveUpAllBut({
+    read: paths,
+    write: [...(usesGpu ? paths : ['/dev']), ...(writes === undefined ? [] : [writes])],
+  })
 }
 
 /**

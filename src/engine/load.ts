@@ -149,11 +149,11 @@ function candidates(device: Config['device']): Device[] {
 }
 
 /**
- * The variants that each device can load, best first. `''` is fp32. The CPU has no fp16 in its list, because it
- * computes fp16 four times as slowly as fp32.
+ * The variants that each device can load, best first. `''` is fp32. A CPU computes fp16 four times as slowly
+ * as fp32, and published 8-bit files lose words, so the list of the CPU has neither.
  */
 const preferences: Record<Device, Variant[]> = {
-  cpu: ['_quantized', ''],
+  cpu: [''],
   cuda: ['_fp16', '', '_quantized'],
   webgpu: ['_fp16', '', '_quantized'],
 }
@@ -161,9 +161,12 @@ const preferences: Record<Device, Variant[]> = {
 export function variantFor(folder: string, device: Device): Variant {
   const found = preferences[device].find(variant => weightFiles(folder, variant).length > 0)
   if (found !== undefined) return found
-  const wanted = preferences[device].map(variant => `encoder_model${variant}.onnx`).join(' or ')
+  const wanted = preferences[device]
+    .map(variant => `encoder_model${variant}.onnx with decoder_model_merged${variant}.onnx`)
+    .join(', or ')
+  const reason = device === 'cpu' ? '; on a CPU, 16-bit files are slow and quantised files lose words' : ''
   throw new Error(
-    `${join(folder, 'onnx')} has no ${wanted} with its decoder_model_merged: run steno models pull with STENO_DEVICE=${device}`,
+    `${join(folder, 'onnx')} has no ${wanted}: run steno models pull with STENO_DEVICE=${device}, or put these files there${reason}`,
   )
 }
 

@@ -1,13 +1,13 @@
 // The server's side of making a voice print. Starts one child process for each print, so that a print does not wait
 // for jobs.
 
-import { selfCommand } from '../base/self.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
+import { ask } from './ask.ts'
 import { findServing } from './models/choose.ts'
-import type { Order, PrintOrder, Report, VoicePrint } from './protocol.ts'
-import { type EngineSettings, environment } from './worker.ts'
+import type { Order, PrintOrder, VoicePrint } from './protocol.ts'
+import type { EngineSettings } from './worker.ts'
 
 export type { VoicePrint }
 
@@ -41,26 +41,4 @@ export function openPrinter(settings: EngineSettings): MakePrint {
     throw new JobFailure('PROCESSING_ERROR')
   }
   return (accountId, source, signal) => semaphore.run(accountId, () => make(source, signal), signal)
-}
-
-/** Sends an order to a new child process. Returns its first report, or null when the process ends without a report. */
-async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
-  const { promise, resolve } = Promise.withResolvers<Report | null>()
-  const child = Bun.spawn(selfCommand('engine'), {
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'inherit',
-    env: environment(),
-    signal,
-    killSignal: 'SIGKILL',
-    ipc: (report: Report) => resolve(report),
-    onExit: () => resolve(null),
-  })
-  try {
-    child.send(order)
-    return await promise
-  } finally {
-    child.kill('SIGKILL')
-    await child.exited
-  }
 }

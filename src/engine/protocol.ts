@@ -7,6 +7,7 @@ import type { JobErrorCode } from '../errors.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice, VoiceFiles } from './models/voices.ts'
+import type { FloatVariant } from './network/source.ts'
 import type { Device } from './onnx/session.ts'
 import type { KnownVoice } from './who/prints.ts'
 
@@ -166,6 +167,7 @@ export type Order =
     }
   | { kind: 'job'; id: number; input: TranscribeInput }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
+  | ({ kind: 'compact'; parent: number; dataDir: string | null } & CompactOrder)
 
 /** An order to make the print of one person's voice. The process that receives it loads no speech model. */
 export type PrintOrder = {
@@ -176,6 +178,12 @@ export type PrintOrder = {
   durationMsMax: number
   mediaProgram: Config['mediaProgram']
 }
+
+/**
+ * The order to write the compact form of the model in `folder` into the folder `draft`. `variant` is the suffix of the
+ * model's float files.
+ */
+export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 
 /**
  * A print in the form in which the server stores it. `model` is the name of the embedding model. `seconds` is the
@@ -197,4 +205,7 @@ export type Report =
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'printed'; print: VoicePrint }
   | { kind: 'notPrinted'; code: JobErrorCode; message: string }
+  /** The compact form is written. The hash is that of its file. */
+  | { kind: 'compacted'; sha256: string }
+  | { kind: 'notCompacted'; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

@@ -3,13 +3,13 @@
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { nativeEnvironment } from '../base/carried.ts'
 import { log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import { environment } from './ask.ts'
 import { warningsOf } from './models/catalogue.ts'
 import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
@@ -233,14 +233,4 @@ function isStopped(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-/**
- * Returns the environment of this process without steno's settings, because the settings contain secrets. The child
- * process receives the settings that it needs in messages.
- */
-export function environment(): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Disables Bun's own crash report, which would connect to the network and delay the exit of the process.
-  return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

@@ -59,10 +59,10 @@ test.skipIf(!builtIn)(
     const whole = await doctor({ STENO_MODEL: model })
     expect(whole.of('serving model')).toMatchObject({
       ok: true,
-      found: '“If it is cloudy this evening, we will stay at home.”, with mine on cpu',
+      found: '“If it is cloudy this evening, we will stay at home.”, with mine (fp32) on cpu',
     })
 
-    const damaged = join(model, 'onnx', 'encoder_model_quantized.onnx')
+    const damaged = join(model, 'onnx', 'encoder_model.onnx')
     truncateSync(damaged, 1000)
     const broken = await doctor({ STENO_MODEL: model })
     expect(broken.of('transcription').ok).toBe(true)

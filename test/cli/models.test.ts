@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeRandomModel } from '../../scripts/bench/support/random-model.ts'
 import { models, publishedVoices } from '../../src/engine/models/catalogue.ts'
+import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { modelFiles } from '../support/model-files.ts'
@@ -14,7 +17,7 @@ beforeEach(() => {
   folder = temporaryFolder()
   const voices = { 'onnx/model.onnx': new Uint8Array(700), 'onnx/model_fp16.onnx': new Uint8Array(9) }
   const others = Object.fromEntries(voiceModels.map(id => [models[id].repository, voices]))
-  hub = startHub(models.tiny.repository, modelFiles('_quantized'), { others })
+  hub = startHub(models.tiny.repository, modelFiles(''), { others })
 })
 
 afterEach(async () => {
@@ -46,6 +49,27 @@ test('a model is pulled, listed, verified and removed', async () => {
   expect((await run('remove', 'tiny')).out).toBe('tiny removed\n')
   expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: 'steno: there is no model tiny here\n' })
 })
+
+test.skipIf(!pocket)(
+  `a pull makes the compact form, which is listed and removed with the model${unless(pocket, 'pocket model')}`,
+  async () => {
+    const published = temporaryFolder()
+    await writeRandomModel(published, pocket ?? '', { width: 64, heads: 1, layers: 1 }, false)
+    const paths = [...new Bun.Glob('**/*').scanSync(published)]
+    const files = await Promise.all(
+      paths.map(async path => [path, await Bun.file(join(published, path)).bytes()]),
+    )
+    const own = startHub(models.tiny.repository, Object.fromEntries(files))
+    const pulled = await steno(['models', 'pull', 'tiny'], { ...environment(), HF_ENDPOINT: own.endpoint })
+    await own.stop()
+    expect(pulled.out).toContain('tiny: its compact form for the CPU is here\n')
+    expect(readdirSync(folder)).toContain('tiny.compact')
+    expect((await run('list')).out).toMatch(/^tiny .*, compact /m)
+    expect((await run('verify', 'tiny')).out).toBe('tiny: good\n')
+    await run('remove', 'tiny')
+    expect(readdirSync(folder)).not.toContain('tiny.compact')
+  },
+)
 
 test('the voice models are downloaded with the first model, once', async () => {
   const { out } = await run('pull', 'tiny')

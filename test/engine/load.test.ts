@@ -17,15 +17,24 @@ async function modelFolder(...variants: string[]): Promise<string> {
 
 test('each device uses the variant of the weights that is best for it', async () => {
   const folder = await modelFolder('', '_fp16', '_quantized')
-  expect(variantFor(folder, 'cpu')).toBe('_quantized')
+  expect(variantFor(folder, 'cpu')).toBe('')
   expect(variantFor(folder, 'cuda')).toBe('_fp16')
   expect(variantFor(await modelFolder(''), 'cuda')).toBe('')
 })
 
-test('half-precision weights are refused on a CPU, and the error names the command to run', async () => {
-  const folder = await modelFolder('_fp16')
-  expect(variantFor(folder, 'cuda')).toBe('_fp16')
-  expect(() => variantFor(folder, 'cpu')).toThrow('run steno models pull with STENO_DEVICE=cpu')
+const lesser = ['_fp16', '_quantized', '_int8', '_uint8', '_q4', '_q8', '_q4f16', '_bnb4']
+test.each(lesser)(
+  'on a CPU, %s weights alone are refused in one line that names the files to fetch',
+  async variant => {
+    const folder = await modelFolder(variant)
+    expect(() => variantFor(folder, 'cpu')).toThrow(
+      `${folder}/onnx has no encoder_model.onnx with decoder_model_merged.onnx: run steno models pull with STENO_DEVICE=cpu, or put these files there; on a CPU, 16-bit files are slow and quantised files lose words`,
+    )
+  },
+)
+
+test('half-precision weights are for a GPU', async () => {
+  expect(variantFor(await modelFolder('_fp16'), 'cuda')).toBe('_fp16')
   expect(variantFor(await modelFolder('_fp16', ''), 'cpu')).toBe('')
 })
 

@@ -30,7 +30,7 @@ process.on('message', async (order: Order): Promise<void> => {
       },
     })
   }
-  if (order.kind === 'print') return
+  if (order.kind !== 'job') return
   const { id, input } = order
   const first = await firstTime(input.path)
   send({ kind: 'progress', id, seconds: 0 })

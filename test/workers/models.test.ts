@@ -15,8 +15,8 @@ import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
 
 const nats = hasNats ? await startNats() : unstartedNats
 const { repository } = models.tiny
-const files = modelFiles('_quantized')
-const weights = 'onnx/encoder_model_quantized.onnx'
+const files = modelFiles('')
+const weights = 'onnx/encoder_model.onnx'
 const voice = { 'onnx/model.onnx': new Uint8Array(9) }
 const voices = Object.fromEntries(Object.values(publishedVoices).map(id => [models[id].repository, voice]))
 

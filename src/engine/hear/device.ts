@@ -5,7 +5,7 @@ import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
 import { floatEncoder } from '../network/float-encoder.ts'
 import type { FloatLayers, FloatSize, FloatType } from '../network/float-layers.ts'
-import { type FloatWeights, openWeights } from '../network/source.ts'
+import { type FloatVariant, type FloatWeights, openWeights } from '../network/source.ts'
 import type { DeviceMemory } from '../onnx/binding.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Session, type SessionOptions, tensor } from '../onnx/session.ts'
@@ -25,7 +25,7 @@ export function openDevice(
   runtime: Runtime,
   folder: string,
   facts: Facts,
-  { device, variant, notes }: { device: Device; variant: '' | '_fp16'; notes: string[] },
+  { device, variant, notes }: { device: Device; variant: FloatVariant; notes: string[] },
 ): Network {
   const weights = openWeights(folder, variant)
   const open = (type: FloatType) => {

@@ -18,8 +18,9 @@ import {
   omnilingualSpeech,
   speechModelNames,
 } from './catalogue.ts'
+import { withCompactCopy } from './compact-copy.ts'
 import { framewiseKind } from './framewise-layout.ts'
-import { faultOf } from './layout.ts'
+import { faultOf, runsOnCpu } from './layout.ts'
 import { findInstalled, type InstalledModel, modelsDir, pullModel, requiredModels } from './store.ts'
 import { type VoiceChoice, voicesFor } from './voices.ts'
 
@@ -63,9 +64,21 @@ export async function prepareModel(
   openMirror: OpenMirror | null = null,
 ): Promise<ChosenModel> {
   const wanted = settings.model === automaticFast ? fastSpeech : settings.model
-  if (wanted !== null && findPublished(wanted) && findInstalled(wanted, settings) === null)
+  if (wanted !== null && findPublished(wanted) && !isUsable(wanted, settings))
     await download(wanted, settings, { onProgress, openMirror })
-  return findServing(settings)
+  const chosen = findServing(settings)
+  return hasGpu(settings.device) ? chosen : withCompactCopy(chosen, settings, onProgress)
+}
+
+/**
+ * Returns false for a model that is not installed, and for a Whisper model whose installed files a CPU does not run well.
+ * Earlier versions downloaded such files.
+ */
+function isUsable(model: string, settings: ModelSettings): boolean {
+  const installed = findInstalled(model, settings)
+  if (installed === null) return false
+  if (hasGpu(settings.device) || framewiseKind(installed.folder) !== null) return true
+  return runsOnCpu(installed.folder)
 }
 
 /** Chooses installed models, without a download. Throws if the configured model is not installed. */

@@ -1,12 +1,14 @@
 // Checks the files of a model folder, so that a fault is reported before a process loads the model.
 
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
+import type { FloatVariant } from '../network/source.ts'
 import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { lockName, type ModelLock } from './pull.ts'
 
-const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
+export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
 /**
@@ -58,6 +60,29 @@ function whisperFault(folder: string): string | null {
 /** Returns true if the folder contains weights in the compact form. */
 export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
+}
+
+/** The variants whose weights are floats, best first. The order is that of a CPU, which cannot run 16-bit floats fast. */
+const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
+
+/** Returns the variant of the float weights in a folder, or null if the folder has none. */
+export function floatVariant(folder: string): FloatVariant | null {
+  return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
+}
+
+/**
+ * Returns true if a CPU can run the Whisper model in this folder well: its weights are floats or in the compact form.
+ */
+export function runsOnCpu(folder: string): boolean {
+  return isCompact(folder) || floatVariant(folder) !== null
+}
+
+/** Returns the folder for the compact copy of a model. `dir` is the models folder, which may also contain the model. */
+export function compactFolderOf(folder: string, dir: string): string {
+  const name = basename(folder)
+  if (join(dir, name) === folder) return `${folder}.compact`
+  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 8)
+  return join(dir, `${name}.${hash}.compact`)
 }
 
 function missingWeights(folder: string): string[] {

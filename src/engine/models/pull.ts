@@ -20,8 +20,8 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Returns true if the file with this path is part of the download. */
-  wants: (path: string) => boolean
+  /** Returns true for the path of a file that is downloaded. `all` has the paths of all files of the repository. */
+  wants: (path: string, all: readonly string[]) => boolean
   folder: string
   /** Throws if the downloaded files in `draft` are not a usable model. */
   check: (draft: string) => void
@@ -63,7 +63,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   const { id, repository, folder, hub, signal, onProgress } = download
   const revision = await findRevision(hub, repository, download.revision, signal)
   const listed = await listFiles(hub, repository, revision, signal)
-  const files = listed.filter(file => download.wants(file.path))
+  const all = listed.map(file => file.path)
+  const files = listed.filter(file => download.wants(file.path, all))
   for (const { path } of files) if (!isPlain(path)) throw new SourceError(`the hub names a file ${path}`)
   const installed = await installedLock(folder)
   if (installed) {

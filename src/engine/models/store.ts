@@ -16,7 +16,7 @@ import {
   models,
   type PublishedModel,
 } from './catalogue.ts'
-import { faultOf, isModel } from './layout.ts'
+import { compactFolderOf, faultOf, floatVariant, isCompact, isModel } from './layout.ts'
 import { downloadModel, installedLock, lockName, lockPath, type ModelLock, matches } from './pull.ts'
 import { isInstalledVoice, missingVoiceModels } from './voices.ts'
 
@@ -96,13 +96,13 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
       `STENO_OFFLINE forbids fetching ${id}: run steno models pull ${id} where there is a network, and copy its folder to ${folder}`,
     )
   const files = published.files?.[options.gpu ? 'gpu' : 'cpu']
-  const weights = weightsOf(id, options.gpu)
   return downloadModel({
     ...options,
     ...published,
     id,
     folder,
-    wants: path => files?.includes(path) ?? (configFiles.includes(path) || weights.test(path)),
+    wants: (path, all) =>
+      files?.includes(path) ?? (configFiles.includes(path) || weightsOf(id, options.gpu, all).test(path)),
     check: draft => {
       const fault = isVoiceModel(id) ? null : faultOf(draft)
       if (fault) throw new Error(`${published.repository} cannot be used: ${fault}`)
@@ -111,12 +111,15 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download: fp32 for a voice model, fp16 for a speech model on
- * a GPU, int8 for a speech model on a CPU.
+ * Returns a pattern for the paths of the weight files to download. `all` has the paths of the repository. A voice model
+ * uses fp32. A speech model uses fp16 on a GPU. On a CPU it uses fp32, of which the compact copy is made. If the
+ * repository has only one of the two, both devices use it.
  */
-function weightsOf(id: string, gpu: boolean): RegExp {
+function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
-  const variant = gpu ? '_fp16' : '_quantized'
+  const [best, other] = gpu ? ['_fp16', ''] : ['', '_fp16']
+  const has = (variant: string) => all.includes(`onnx/encoder_model${variant}.onnx`)
+  const variant = !has(best) && has(other) ? other : best
   return new RegExp(`^onnx/(encoder_model|decoder_model_merged)${variant}\\.onnx(_data.*)?$`)
 }
 
@@ -126,8 +129,10 @@ export type ModelListing = {
   licence: string
   summary: string
   builtIn: boolean
-  /** The size on disk in bytes. Null for a model that is built in or not installed. */
+  /** The size on disk in bytes, with the compact copy. Null when the model is built in or not installed. */
   bytes: number | null
+  /** The form of the weights that a CPU runs: compact or float. Null for a model of another kind, or not installed. */
+  form: 'compact' | 'float' | null
 }
 
 /** Returns all known models except the models that only tests use. */
@@ -138,18 +143,34 @@ export function listModels(dir: string): ModelListing[] {
       const builtIn = findBuiltIn(id) !== null
       const folder = join(dir, id)
       const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
-      const bytes = isInstalled && !builtIn ? bytesIn(folder) : null
-      return { id, parameters, licence, summary, builtIn, bytes }
+      const copy = compactFolderOf(folder, dir)
+      const bytes = isInstalled && !builtIn ? bytesIn(folder) + bytesIn(copy) : null
+      return { id, parameters, licence, summary, builtIn, bytes, form: formOf(builtIn ? null : folder, copy) }
     })
 }
 
-/** Returns the paths of the files that differ from the hub's files. Returns null if the folder has no lock file. */
+/** Returns the form of a Whisper model. `folder` is null for a built-in model, which is in the compact form. */
+function formOf(folder: string | null, copy: string): ModelListing['form'] {
+  if (folder === null || isCompact(copy)) return 'compact'
+  return floatVariant(folder) === null ? null : 'float'
+}
+
+/**
+ * Returns the paths of the files that differ from the hub's files, or from the compact copy as it was made. Returns null
+ * when the folder has no lock file.
+ */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const lock = Bun.file(join(dir, id, lockName))
   if (!(await lock.exists())) return null
-  const { files } = (await lock.json()) as ModelLock
+  const copy = compactFolderOf(join(dir, id), dir)
+  const folders = [join(dir, id), ...(isCompact(copy) ? [copy] : [])]
+  return (await Promise.all(folders.map(wrongFiles))).flat()
+}
+
+async function wrongFiles(folder: string): Promise<string[]> {
+  const files = (await installedLock(folder))?.files ?? []
   const checked = await Promise.all(
-    files.map(async file => ((await matches(join(dir, id, file.path), file)) ? [] : [file.path])),
+    files.map(async file => ((await matches(join(folder, file.path), file)) ? [] : [file.path])),
   )
   return checked.flat()
 }
@@ -168,14 +189,14 @@ export async function findDownloaded(
   return lock && { folder, lock }
 }
 
-/** Removes a known model and the drafts of its downloads. Returns false if neither the model nor a draft exists. */
+/** Removes a known model, its compact copy and the drafts of its downloads. Returns false if neither the model nor a draft exists. */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false
   const release = lockFile(lockPath(join(dir, id)))
   if (!release) throw new Error(`${id} is being fetched`)
   try {
     const names = readdirSync(dir).filter(
-      name => name === id || (name.startsWith(`${id}.`) && name.endsWith('.part')),
+      name => name === id || (name.startsWith(`${id}.`) && /\.(part|compact)$/.test(name)),
     )
     for (const name of names) rmSync(join(dir, name), { recursive: true })
     rmSync(lockPath(join(dir, id)))
@@ -186,6 +207,7 @@ export function removeModel(dir: string, id: string): boolean {
 }
 
 function bytesIn(folder: string): number {
+  if (!existsSync(folder)) return 0
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { startHub, type TestHub } from '../../support/hub.ts'
 import { modelFiles } from '../../support/model-files.ts'
 
-const files = modelFiles('_quantized')
+const files = modelFiles('')
 const voices = { 'onnx/model.onnx': new Uint8Array(9) }
 
 let dir: string
@@ -69,7 +69,8 @@ test('a published model that is configured by name is downloaded with its voice 
     notice: null,
     voices: { profile: models[publishedVoices.embedding].voices },
   })
-  expect(told.at(-1)).toStartWith('The model wespeaker')
+  expect(told.at(-2)).toStartWith('The model wespeaker')
+  expect(told.at(-1)).toBe('The compact form of tiny is being made.')
   const requests = hub.asked.length
   await prepare({ model: 'tiny' })
   expect(hub.asked.length).toBe(requests)

@@ -16,16 +16,17 @@ const files = {
   'config.json': text('{"model_type": "whisper"}'),
   'generation_config.json': text('{"a": 1}'),
   'tokenizer.json': text('{"model": {}}'),
-  'onnx/encoder_model.onnx': bytes(64_000, 1),
-  'onnx/encoder_model_quantized.onnx': bytes(160_000, 2),
-  'onnx/decoder_model_merged_quantized.onnx': bytes(96_000, 3),
-  'onnx/decoder_model_merged_fp16.onnx': bytes(64_000, 4),
+  'onnx/encoder_model_quantized.onnx': bytes(64_000, 1),
+  'onnx/encoder_model.onnx': bytes(160_000, 2),
+  'onnx/decoder_model_merged.onnx': bytes(96_000, 3),
+  'onnx/encoder_model_fp16.onnx': bytes(64_000, 4),
+  'onnx/decoder_model_merged_fp16.onnx': bytes(64_000, 5),
 }
 const wanted = [
   'config.json',
   'generation_config.json',
-  'onnx/decoder_model_merged_quantized.onnx',
-  'onnx/encoder_model_quantized.onnx',
+  'onnx/decoder_model_merged.onnx',
+  'onnx/encoder_model.onnx',
   'tokenizer.json',
 ]
 
@@ -64,14 +65,36 @@ test('a pull downloads the needed files, verifies them and writes the lock file'
   expect(lock).toMatchObject({ id: 'tiny', revision: commit })
   expect(lock.files.map(file => file.path).sort()).toEqual(wanted)
   expect(readdirSync(join(dir, 'tiny', 'onnx')).sort()).toEqual([
-    'decoder_model_merged_quantized.onnx',
-    'encoder_model_quantized.onnx',
+    'decoder_model_merged.onnx',
+    'encoder_model.onnx',
   ])
   expect(isModel(join(dir, 'tiny'))).toBe(true)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
   expect(counted.at(-1)).toBe(lock.files.reduce((sum, file) => sum + file.size, 0))
   expect(counted).toEqual(counted.toSorted((a, b) => a - b))
   expect(listModels(dir).find(({ id }) => id === 'tiny')?.bytes).toBeGreaterThan(256_000)
+})
+
+test('a GPU gets 16-bit floats, and a repository without the preferred floats gives the others', async () => {
+  const weightsFor = async (gpu: boolean, served = files) => {
+    const { endpoint, stop } = start({}, served)
+    const options = { dir: temporaryFolder(), gpu, offline: false, hub: { endpoint, token: null } }
+    const { signal } = new AbortController()
+    const lock = await pullModel('tiny', { ...options, signal, onProgress: () => {} })
+    await stop()
+    return lock.files.map(({ path }) => path).filter(path => path.startsWith('onnx/encoder'))
+  }
+  const without = (variant: string) =>
+    Object.fromEntries(
+      Object.entries(files).filter(([path]) => !path.endsWith(`${variant}.onnx`)),
+    ) as typeof files
+  expect(await weightsFor(false)).toEqual(['onnx/encoder_model.onnx'])
+  expect(await weightsFor(true)).toEqual(['onnx/encoder_model_fp16.onnx'])
+  expect(await weightsFor(true, without('_fp16'))).toEqual(['onnx/encoder_model.onnx'])
+  const half = Object.fromEntries(
+    Object.entries(files).filter(([path]) => !/(encoder_model|merged)\.onnx$/.test(path)),
+  )
+  expect(await weightsFor(false, half as typeof files)).toEqual(['onnx/encoder_model_fp16.onnx'])
 })
 
 test('a second pull downloads nothing if the hub and the installed files are unchanged', async () => {
@@ -106,15 +129,15 @@ test('an interrupted transfer resumes where it stopped', async () => {
   await pull(hub)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
   const resumed = hub.asked.filter(request => request.includes('bytes='))
-  expect(resumed.some(request => request.endsWith('encoder_model_quantized.onnx bytes=50000-'))).toBe(true)
-  expect(resumed.some(request => request.endsWith('encoder_model_quantized.onnx bytes=70000-'))).toBe(true)
+  expect(resumed.some(request => request.endsWith('encoder_model.onnx bytes=50000-'))).toBe(true)
+  expect(resumed.some(request => request.endsWith('encoder_model.onnx bytes=70000-'))).toBe(true)
 })
 
 test('two pulls of one model at the same time download it once', async () => {
   const hub = start()
   const [one, other] = await Promise.all([pull(hub), pull(hub)])
   expect(other).toEqual(one)
-  expect(hub.asked.filter(request => request.includes('encoder_model_quantized.onnx')).length).toBe(1)
+  expect(hub.asked.filter(request => request.includes('encoder_model.onnx')).length).toBe(1)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
@@ -153,13 +176,13 @@ test('a transfer starts again when the hub ignores the range', async () => {
 })
 
 test('a file with the wrong hash is downloaded again', async () => {
-  const path = 'onnx/encoder_model_quantized.onnx'
+  const path = 'onnx/encoder_model.onnx'
   await pull(start({ forges: { [path]: bytes(160_000, 9) } }))
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
 test('a file whose hash stays wrong is never installed', async () => {
-  const path = 'onnx/encoder_model_quantized.onnx'
+  const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
   // The list of files has the right hash of this file, but each response has wrong bytes.
@@ -176,7 +199,7 @@ test('a file whose hash stays wrong is never installed', async () => {
 })
 
 test('a file name that leads out of the folder is refused', async () => {
-  const hub = start({}, { ...files, 'onnx/encoder_model_quantized.onnx_data/../../../evil': text('x') })
+  const hub = start({}, { ...files, 'onnx/encoder_model.onnx_data/../../../evil': text('x') })
   await expect(pull(hub)).rejects.toThrow('names a file')
   expect(existsSync(join(dir, '..', 'evil'))).toBe(false)
 })
@@ -207,7 +230,7 @@ const unfit: [string, Record<string, Uint8Array>, RegExp][] = [
   ],
   [
     'lacks its encoder',
-    Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('encoder_model_quantized'))),
+    Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('encoder_model'))),
     /encoder_model\.onnx is missing, in every variant$/,
   ],
 ]

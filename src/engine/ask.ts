@@ -1,0 +1,37 @@
+// One order to a new child process of the engine, for work that needs no loaded speech model.
+
+import { nativeEnvironment } from '../base/carried.ts'
+import { selfCommand } from '../base/self.ts'
+import type { Order, Report } from './protocol.ts'
+
+/** Sends an order to a new child process. Returns its first report, or null when the process ends without a report. */
+export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
+  const { promise, resolve } = Promise.withResolvers<Report | null>()
+  const child = Bun.spawn(selfCommand('engine'), {
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+    env: environment(),
+    signal,
+    killSignal: 'SIGKILL',
+    ipc: (report: Report) => resolve(report),
+    onExit: () => resolve(null),
+  })
+  try {
+    child.send(order)
+    return await promise
+  } finally {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+}
+
+/**
+ * Returns the environment of this process without steno's settings, because the settings contain secrets. The child
+ * process receives the settings that it needs in messages.
+ */
+export function environment(): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
+  // Disables Bun's own crash report: it would connect to the network and delay the exit.
+  return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
+}

@@ -1,0 +1,87 @@
+// Compact copies of Whisper models. A CPU runs the copy instead of the float files of a downloaded or home-made model:
+// the copy needs less time and less memory, and loses no words. A copy is made once, in a child process. It is a model
+// folder of its own in the models folder, because the folder of a home-made model may be read-only.
+
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { log } from '../../base/log.ts'
+import { reasonOf } from '../../base/reason.ts'
+import { Draft } from '../../base/whole-file.ts'
+import type { Config } from '../../config.ts'
+import { limits } from '../../limits.ts'
+import { ask } from '../ask.ts'
+import { compactFile } from '../network/compact.ts'
+import type { FloatVariant } from '../network/source.ts'
+import { findBuiltIn } from './catalogue.ts'
+import { framewiseKind } from './framewise-layout.ts'
+import { compactFolderOf, faultOf, floatVariant, isCompact, jsonFiles, weightFiles } from './layout.ts'
+import { installedLock, lockName, type ModelLock } from './pull.ts'
+import { type InstalledModel, modelsDir } from './store.ts'
+
+export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
+
+/**
+ * Returns the model with the folder of its compact copy, which is made if it is missing or outdated. Returns the model
+ * unchanged if it needs no copy, or if the copy cannot be made: the float files are then used, and the log says why.
+ */
+export async function withCompactCopy<Model extends InstalledModel>(
+  model: Model,
+  settings: CopySettings,
+  onProgress: (message: string) => void,
+): Promise<Model> {
+  const { name, folder } = model
+  const variant = isCompact(folder) || framewiseKind(folder) !== null ? null : floatVariant(folder)
+  if (variant === null || findBuiltIn(name)) return model
+  const copy = compactFolderOf(folder, modelsDir(settings))
+  try {
+    const revision = await revisionOf(folder, variant)
+    if ((await installedLock(copy))?.revision !== revision || faultOf(copy) !== null) {
+      onProgress(`The compact form of ${name} is being made.`)
+      await makeCopy({ folder, variant, dataDir: settings.dataDir }, copy, revision)
+      log.info('compact form made', { model: name, folder: copy })
+    }
+    return { ...model, folder: copy }
+  } catch (error) {
+    log.warn('compact form not made', { model: name, reason: reasonOf(error) })
+    return model
+  }
+}
+
+/** Increased when the compact form changes, so that existing copies are made again. */
+const formVersion = 1
+
+/**
+ * Returns a hash that changes when a file of the model changes. A downloaded model may be copied to another machine with
+ * its compact copy, so its files count by their published hashes, not by their times.
+ */
+async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
+  const lock = await installedLock(folder)
+  const paths = [...jsonFiles.map(name => join(folder, name)), ...weightFiles(folder, variant)]
+  const files = paths.map(path => {
+    const { size, mtimeMs } = statSync(path)
+    return [basename(path), size, lock === null ? mtimeMs : null]
+  })
+  return createHash('sha256')
+    .update(JSON.stringify([formVersion, variant, files, lock?.files]))
+    .digest('hex')
+}
+
+type Origin = { folder: string; variant: FloatVariant; dataDir: string }
+
+async function makeCopy(origin: Origin, copy: string, revision: string): Promise<void> {
+  using draft = new Draft(copy)
+  mkdirSync(draft.path, { recursive: true })
+  const signal = AbortSignal.timeout(limits.compactCopyMs)
+  const report = await ask({ kind: 'compact', parent: process.pid, ...origin, draft: draft.path }, signal)
+  if (report?.kind === 'notCompacted') throw new Error(report.message)
+  if (report?.kind !== 'compacted') throw new Error('the process that makes it ended')
+  for (const name of jsonFiles) copyFileSync(join(origin.folder, name), join(draft.path, name))
+  const { size } = statSync(join(draft.path, compactFile))
+  const files = [{ path: compactFile, size, hash: { kind: 'sha256', value: report.sha256 } as const }]
+  const lock: ModelLock = { id: basename(origin.folder), repository: '', revision, files }
+  await Bun.write(join(draft.path, lockName), `${JSON.stringify(lock, null, 2)}\n`)
+  const fault = faultOf(draft.path)
+  if (fault !== null) throw new Error(fault)
+  draft.replace()
+}

@@ -1,0 +1,134 @@
+// Tests the compact copies of models. The copies are made of small models with random weights.
+
+import { beforeAll, expect, test } from 'bun:test'
+import { cpSync, readdirSync, statSync, truncateSync, utimesSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
+import { openModel } from '../../../src/engine/load.ts'
+import { withCompactCopy } from '../../../src/engine/models/compact-copy.ts'
+import { compactFolderOf } from '../../../src/engine/models/layout.ts'
+import { listModels, removeModel, verifyModel } from '../../../src/engine/models/store.ts'
+import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
+import { openSource } from '../../../src/engine/network/source.ts'
+import { firstOf, pocket, unless } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+const size = { width: 128, heads: 2, layers: 1, vocabulary: 51_865 }
+const template = temporaryFolder()
+
+beforeAll(async () => {
+  if (pocket) await writeRandomModel(template, pocket, size, false)
+})
+
+/** Copies the float model into a new models folder under the name `tiny`. */
+function install() {
+  const dir = temporaryFolder()
+  const folder = join(dir, 'tiny')
+  cpSync(template, folder, { recursive: true })
+  const messages: string[] = []
+  const copy = () =>
+    withCompactCopy({ name: 'tiny', folder }, { modelsDir: dir, dataDir: dir }, text => messages.push(text))
+  return { dir, folder, messages, copy }
+}
+
+const onnxFile = join('onnx', 'encoder_model.onnx')
+const sameBytes = async (one: string, other: string) =>
+  Buffer.from(await Bun.file(one).bytes()).equals(await Bun.file(other).bytes())
+
+test.skipIf(!pocket)(
+  `the copy has the bytes of the compact form, loads as compact, and is made once${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { dir, folder, messages, copy } = install()
+    const made = await copy()
+    expect(made).toEqual({ name: 'tiny', folder: compactFolderOf(folder, dir) })
+    const expected = join(temporaryFolder(), compactFile)
+    await writeCompact(openSource(folder), expected)
+    expect(await sameBytes(join(made.folder, compactFile), expected)).toBe(true)
+    const { inode } = identityOf(made.folder)
+    expect((await copy()).folder).toBe(made.folder)
+    expect(identityOf(made.folder).inode).toBe(inode)
+    expect(messages).toEqual(['The compact form of tiny is being made.'])
+    expect(readdirSync(dir).toSorted()).toEqual(['tiny', basename(made.folder)].toSorted())
+    const { models, facts } = await openModel({
+      ...made,
+      others: [],
+      detector: null,
+      voices: { problem: 'none' },
+      device: 'cpu',
+      threads: 1,
+    })
+    for (const model of models.speech) model.close()
+    expect(facts.variant).toBe('compact')
+  },
+)
+
+function identityOf(folder: string): { inode: number } {
+  return { inode: statSync(join(folder, compactFile)).ino }
+}
+
+test.skipIf(!pocket)(
+  `a copy is made again when the model has changed, and when the copy is damaged${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { folder, messages, copy } = install()
+    const made = await copy()
+    utimesSync(join(folder, onnxFile), new Date(0), new Date(0))
+    await copy()
+    truncateSync(join(made.folder, compactFile), 1000)
+    await copy()
+    expect(messages).toHaveLength(3)
+    await copy()
+    expect(messages).toHaveLength(3)
+  },
+)
+
+test.skipIf(!pocket)(
+  `a model whose copy cannot be made is used as it is${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { dir, folder, copy } = install()
+    await Bun.write(join(folder, onnxFile), new Uint8Array(3000))
+    expect(await copy()).toEqual({ name: 'tiny', folder })
+    expect(readdirSync(dir)).toEqual(['tiny'])
+    const fresh = install()
+    const settings = { modelsDir: join(fresh.folder, 'config.json'), dataDir: fresh.dir }
+    const model = { name: 'mine', folder: fresh.folder }
+    expect(await withCompactCopy(model, settings, () => {})).toEqual(model)
+  },
+)
+
+test.skipIf(!pocket)(
+  `the copy is listed and verified with its model, and removed with it${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { dir, folder, copy } = install()
+    const listed = () => listModels(dir).find(({ id }) => id === 'tiny')
+    await Bun.write(join(folder, 'steno-lock.json'), JSON.stringify({ files: [] }))
+    const before = listed()
+    expect(before?.form).toBe('float')
+    const made = await copy()
+    expect(listed()?.form).toBe('compact')
+    expect(listed()?.bytes).toBeGreaterThan(
+      (before?.bytes ?? 0) + statSync(join(made.folder, compactFile)).size,
+    )
+    expect(await verifyModel(dir, 'tiny')).toEqual([])
+    await Bun.write(join(made.folder, compactFile), 'changed')
+    expect(await verifyModel(dir, 'tiny')).toEqual([compactFile])
+    expect(removeModel(dir, 'tiny')).toBe(true)
+    expect(readdirSync(dir)).toEqual([])
+  },
+)
+
+const published = process.env.STENO_BENCH_PUBLISHED ?? null
+const builtIn = firstOf(`models/whisper-base/${compactFile}`)
+
+test.skipIf(!published || !builtIn)(
+  `the copy of Whisper base is the built-in model${unless(published, 'STENO_BENCH_PUBLISHED with the float files of base')}`,
+  async () => {
+    const dir = temporaryFolder()
+    const { folder } = await withCompactCopy(
+      { name: 'base-float', folder: published ?? '' },
+      { modelsDir: dir, dataDir: dir },
+      () => {},
+    )
+    expect(await sameBytes(join(folder, compactFile), builtIn ?? '')).toBe(true)
+  },
+  120_000,
+)
