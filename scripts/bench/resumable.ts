@@ -82,7 +82,7 @@ class BenchServer implements Disposable {
     mkdirSync(join(this.data.dataDir, 'uploads'), { recursive: true })
     this.#running = await start([...testedProgram, 'serve', '--port', `${this.#port}`], {
       STENO_DATA_DIR: this.data.dataDir,
-      // This folder contains no model.
+      // The data folder contains no model, so the engine loads nothing.
       STENO_MODEL: this.data.dataDir,
       STENO_RATE_LIMITS: 'off',
     })

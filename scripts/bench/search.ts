@@ -150,7 +150,7 @@ async function blockedBy(name: string, work: () => Promise<void>): Promise<strin
   return [`${name}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s in all`, '-', ...shown(gaps)]
 }
 
-/** Creates a job that is being processed. */
+/** Creates a job in the state `processing`. */
 function startJob(db: Db, { id: accountId, keyId }: Owner): Job {
   const id = createJob(db, accountId, plainJob(keyId))
   queueJob(db, id, { durationMs: 36_000_000, channels: 1, pricePerHourCents: 20 })

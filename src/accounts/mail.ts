@@ -17,7 +17,7 @@ export type Mailer = {
    * the password for the mail server.
    */
   send(mail: Mail): Promise<void>
-  /** Aborts sending. */
+  /** Aborts all mails that are being sent. */
   close(): void
 }
 

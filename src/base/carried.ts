@@ -67,8 +67,8 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the child process failed, this process unpacks the files itself, and its error has the reason. Otherwise this
-  // call only returns the folder.
+  // If the child process has failed, the folder is still missing. This process then unpacks the files itself, so that
+  // an error with the reason is thrown.
   return unpack(nativeHome(), files)
 }
 

@@ -23,7 +23,7 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * All bits of the two further restrictions: the TCP bits forbid binding and connecting. The scope bits forbid
+ * All bits of two further restrictions. The bits for TCP forbid binding and connecting. The bits for scopes forbid
  * connections to abstract sockets of other processes, and signals to other processes.
  */
 const all = 0b11n
@@ -72,7 +72,7 @@ function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
   const isFolder = statSync(path).isDirectory()
-  // struct landlock_path_beneath_attr, without padding.
+  // The bytes of the kernel's structure landlock_path_beneath_attr, which has no padding.
   const rule = new DataView(new ArrayBuffer(12))
   rule.setBigUint64(0, BigInt(isFolder ? rights : rights & ofFile), true)
   rule.setInt32(8, file, true)

@@ -102,7 +102,7 @@ export async function transcribe(
   }
 }
 
-/** The maximum number of times of the recording in the warning about missed speech. */
+/** The maximum number of places in the recording that the warning about missed speech lists. */
 const placesShownMax = 5
 
 /** Returns one warning about all speech without text, in a list. The list is empty if all speech has text. */

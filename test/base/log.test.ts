@@ -19,8 +19,8 @@ afterEach(() => {
 })
 
 test('nothing is logged before the server starts', async () => {
-  // Imports an instance of the module of its own, because another test file may have started a server with the shared
-  // one.
+  // Imports the module again under another name. Another test file may have started a server, which changes the state
+  // of the shared module.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )

@@ -143,7 +143,7 @@ async function startProgram(
   // If a test starts a second service on the same folder, the link exists already.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
-    // This folder contains no model.
+    // The data folder contains no model, so the engine loads nothing.
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',

@@ -108,7 +108,7 @@ function shownSettings(): string {
   return shown.replace('/var/lib/nats', join(temporaryFolder(), 'js'))
 }
 
-/** Returns a list to which the subject of each message and subscription is added that NATS refuses. */
+/** Returns a list of refusals. When NATS refuses a message or a subscription, its subject is added to the list. */
 function collectRefusals(nats: NatsConnection): string[] {
   const refused: string[] = []
   const collect = async () => {

@@ -114,7 +114,7 @@ class Weights {
     return name
   }
 
-  /** Returns numbers between -scale and scale. */
+  /** Returns random numbers from -scale to scale. */
   private random(dims: readonly number[], scale: number): Float32Array {
     const values = new Float32Array(dims.reduce((product, each) => product * each, 1))
     let { state } = this

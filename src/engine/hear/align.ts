@@ -29,7 +29,7 @@ export type Segment = {
   to: number
 }
 
-/** The largest error of a time token that is allowed for, in model frames. Errors of this size are rare. */
+/** The maximum error of a time token, in model frames, that the alignment tolerates. Such a large error is rare. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a time token, in model frames. */
 const timeError = 0.1 * framesPerSecond

@@ -48,8 +48,8 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 }
 
 /**
- * The names of the channels that are added to all queries, and of the channels that are added to all keys. `isNeeded`
- * names a condition that is false if each frame stands only for itself.
+ * Names of values in the graph. `query` holds the channels that are added to all queries, and `key` those that are
+ * added to all keys. `isNeeded` is a boolean value: false if each frame stands only for itself.
  */
 type Extra = { query: string; key: string; isNeeded: string }
 

@@ -52,7 +52,7 @@ export class Session {
     }
   }
 
-  /** Creates a binding of inputs and outputs to tensors that stay where they are (see binding.ts). */
+  /** Binds inputs and outputs of the model to tensors, which later runs read and write in place (see binding.ts). */
   bind(): Binding {
     return new Binding(this.runtime, this.pointer)
   }
