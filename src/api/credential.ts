@@ -1,7 +1,8 @@
 // Finds the account of a request by its credential: an API key or an access token in a header, or a session in a
 // cookie.
 
-import { accessTokenStart, type Scope, scopes, useAccessToken } from '../accounts/grant.ts'
+import { accessTokenStart, useAccessToken } from '../accounts/access-token.ts'
+import { type Scope, scopes } from '../accounts/grant.ts'
 import { findKey } from '../accounts/key.ts'
 import { useSession } from '../accounts/session.ts'
 import { ApiError } from '../errors.ts'

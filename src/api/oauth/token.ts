@@ -7,7 +7,7 @@ import {
   revokeToken,
   type TokenError,
   type Tokens,
-} from '../../accounts/grant.ts'
+} from '../../accounts/grant-token.ts'
 import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
 import { oauthError, oauthJson, openToAnyOrigin } from './answers.ts'

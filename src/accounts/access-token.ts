@@ -1,0 +1,40 @@
+// The check of an access token in a request.
+
+import { sha256 } from '../base/hash.ts'
+import { type Db, refusalOf } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { type Scope, scopesIn } from './grant.ts'
+
+export const accessTokenStart = 'sto_'
+
+export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
+
+/**
+ * Finds the grant of an access token, and stores the time of this use. Returns null if the token is unknown or
+ * expired.
+ */
+export function useAccessToken(db: Db, token: string): Access | null {
+  const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
+    `select grant_id as grantId, account_id as accountId, client_id as clientId, grant_tokens.scope,
+       last_used_at as lastUsedAt
+     from grant_tokens join grants on grants.id = grant_id
+     where hash = $hash and kind = 'access' and expires_at > $now`,
+    { hash: sha256(token), now: db.now() },
+  )
+  if (!row) return null
+  if (row.lastUsedAt <= db.now() - limits.sessionUseEveryMs) noteUse(db, row.grantId)
+  const { grantId, accountId, clientId } = row
+  return { grantId, accountId, clientId, scopes: scopesIn(row.scope) }
+}
+
+/**
+ * Stores the time of the last use of a grant. Does nothing if the database is locked or full, because the request is
+ * allowed in any case.
+ */
+function noteUse(db: Db, id: string): void {
+  try {
+    db.run('update grants set last_used_at = $now where id = $id', { id, now: db.now() })
+  } catch (error) {
+    if (!refusalOf(error)) throw error
+  }
+}

@@ -1,0 +1,154 @@
+// The tokens of a grant. A client exchanges the code of the grant for an access token and a refresh token, and later
+// this refresh token for the next pair. A code or a refresh token works only once: a second use means that it was
+// stolen, and ends the grant with all its tokens. The database stores only hashes of tokens.
+
+import { sameText, sha256 } from '../base/hash.ts'
+import { newToken } from '../base/id.ts'
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { accessTokenStart } from './access-token.ts'
+import { endGrant, noteClient, type Scope, scopesIn } from './grant.ts'
+
+export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[] }
+
+/** The reason why a code or a refresh token was refused: an error code of RFC 6749 or RFC 8707. */
+export type TokenError = 'invalid_grant' | 'invalid_scope' | 'invalid_target'
+
+const refreshTokenStart = 'str_'
+
+type Exchange = {
+  code: string
+  clientId: string
+  codeVerifier: string
+  /**
+   * The redirect address of the authorization request. Null if the client did not send it again. The client may leave
+   * it out, because the code verifier already identifies the client.
+   */
+  redirectUri: string | null
+  resources: string[]
+}
+
+type CodeRow = {
+  id: string
+  clientId: string
+  scope: string
+  resources: string
+  challenge: string
+  redirectUri: string
+  expiresAt: number
+  usedAt: number | null
+}
+
+/**
+ * Exchanges a code for tokens. The second use of a code ends the grant. A request that is refused for another reason
+ * changes nothing.
+ */
+export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
+  return db.tx(() => {
+    const row = db.find<CodeRow>(
+      `select id, client_id as clientId, scope, resources, code_challenge as challenge,
+         code_redirect_uri as redirectUri, code_expires_at as expiresAt, code_used_at as usedAt
+       from grants where code_hash = $hash`,
+      { hash: sha256(code) },
+    )
+    if (!row) return 'invalid_grant'
+    if (row.usedAt !== null) {
+      endGrant(db, row.id)
+      return 'invalid_grant'
+    }
+    if (row.clientId !== given.clientId || row.expiresAt <= db.now()) return 'invalid_grant'
+    if (given.redirectUri !== null && given.redirectUri !== row.redirectUri) return 'invalid_grant'
+    if (!sameText(challengeOf(given.codeVerifier), row.challenge)) return 'invalid_grant'
+    if (!areWithin(given.resources, row.resources)) return 'invalid_target'
+    db.run('update grants set code_used_at = $now, last_used_at = $now where id = $id', {
+      id: row.id,
+      now: db.now(),
+    })
+    noteClient(db, row.clientId)
+    return issueTokens(db, row.id, { granted: row.scope, asked: null })
+  })
+}
+
+type Refresh = { refreshToken: string; clientId: string; scopes: string[] | null; resources: string[] }
+
+type RefreshRow = {
+  hash: string
+  grantId: string
+  clientId: string
+  scope: string
+  resources: string
+  expiresAt: number
+  usedAt: number | null
+}
+
+/**
+ * Exchanges a refresh token for the next access token and refresh token. `scopes` may restrict the access token to
+ * some of the granted scopes.
+ */
+export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Tokens | TokenError {
+  return db.tx(() => {
+    const row = db.find<RefreshRow>(
+      `select hash, grant_id as grantId, client_id as clientId, grant_tokens.scope, resources,
+         expires_at as expiresAt, used_at as usedAt
+       from grant_tokens join grants on grants.id = grant_id where hash = $hash and kind = 'refresh'`,
+      { hash: sha256(refreshToken) },
+    )
+    if (!row) return 'invalid_grant'
+    if (row.usedAt !== null) {
+      endGrant(db, row.grantId)
+      return 'invalid_grant'
+    }
+    if (row.clientId !== given.clientId || row.expiresAt <= db.now()) return 'invalid_grant'
+    if (!areWithin(given.resources, row.resources)) return 'invalid_target'
+    if (given.scopes && !areWithin(given.scopes, row.scope)) return 'invalid_scope'
+    db.run('update grant_tokens set used_at = $now where hash = $hash', { hash: row.hash, now: db.now() })
+    noteClient(db, row.clientId)
+    return issueTokens(db, row.grantId, { granted: row.scope, asked: given.scopes })
+  })
+}
+
+/** Issues an access token with the scopes in `asked`, and a refresh token with all granted scopes. */
+function issueTokens(
+  db: Db,
+  grantId: string,
+  { granted, asked }: { granted: string; asked: string[] | null },
+): Tokens {
+  const accessScopes = scopesIn(granted).filter(scope => asked === null || asked.includes(scope))
+  const tokens = { accessToken: accessTokenStart + newToken(), refreshToken: refreshTokenStart + newToken() }
+  const now = db.now()
+  const insert = (token: string, kind: string, scope: string, ttlMs: number) =>
+    db.run(
+      `insert into grant_tokens (hash, grant_id, kind, scope, expires_at)
+       values ($hash, $grantId, $kind, $scope, $expiresAt)`,
+      { hash: sha256(token), grantId, kind, scope, expiresAt: now + ttlMs },
+    )
+  insert(tokens.accessToken, 'access', accessScopes.join(' '), limits.accessTokenTtlMs)
+  insert(tokens.refreshToken, 'refresh', granted, limits.refreshTokenTtlMs)
+  return { ...tokens, scopes: accessScopes }
+}
+
+/**
+ * Revokes a token of this client. The end of a refresh token ends the whole grant. The end of an access token does
+ * not. A token that is unknown or belongs to another client is ignored.
+ */
+export function revokeToken(db: Db, token: string, { clientId }: { clientId: string }): void {
+  db.tx(() => {
+    const hash = sha256(token)
+    const row = db.find<{ kind: 'access' | 'refresh'; grantId: string }>(
+      `select kind, grant_id as grantId from grant_tokens join grants on grants.id = grant_id
+       where hash = $hash and client_id = $clientId`,
+      { hash, clientId },
+    )
+    if (row?.kind === 'refresh') endGrant(db, row.grantId)
+    if (row?.kind === 'access') db.run('delete from grant_tokens where hash = $hash', { hash })
+  })
+}
+
+/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636. */
+function challengeOf(codeVerifier: string): string {
+  return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
+}
+
+function areWithin(asked: string[], granted: string): boolean {
+  return asked.every(each => granted.split(' ').includes(each))
+}
