@@ -10,6 +10,7 @@ import { limits } from '../limits.ts'
 import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
 import { openDecoder, Undecodable } from './content-encoding.ts'
 import { type Answer, type BodyEnd, type ConnectOptions, type FetchFailure, fetchGuarded } from './fetch.ts'
+import { encodingOf, lengthOf, rangeOf, versionOf } from './file-headers.ts'
 import { openPageFilter, passEverything } from './page.ts'
 import { directAddress, isSignIn } from './share-links.ts'
 
@@ -264,30 +265,4 @@ function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
 
 function tooLarge(bytesMax: number): JobFailure {
   return new JobFailure('FILE_TOO_LARGE', `The file is larger than the limit of ${formatSize(bytesMax)}.`)
-}
-
-function encodingOf(answer: Answer): string {
-  const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? ''
-  return encoding === 'identity' ? '' : encoding
-}
-
-function lengthOf(answer: Answer): number | null {
-  const length = answer.headers['content-length']
-  return length === undefined ? null : Number(length)
-}
-
-function rangeOf(answer: Answer): { start: number; total: number | null } | null {
-  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers['content-range'] ?? '') ?? []
-  if (start === undefined) return null
-  return { start: Number(start), total: total === '*' ? null : Number(total) }
-}
-
-/**
- * Returns the value for the header If-Range: a strong ETag, or Last-Modified if there is no ETag. Returns
- * null if there is neither.
- */
-function versionOf(answer: Answer): string | null {
-  const { etag } = answer.headers
-  if (etag !== undefined) return etag.startsWith('"') ? etag : null
-  return answer.headers['last-modified'] ?? null
 }
