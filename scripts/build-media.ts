@@ -8,7 +8,7 @@
 // The build needs make, nasm and python3. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a machine
 // that cannot download it. --work sets the folder of all intermediate files.
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +47,7 @@ const work = resolve(values.work)
  */
 const programs = {
   'steno-media':
-    'boxes confine decode edits input inspect links main mix origin output packets read-at resample show source tables timeline'.split(
+    'avi boxes confine decode edits fragments input inspect links main mix origin output packets read-at resample show source tables timeline'.split(
       ' ',
     ),
   checks: 'boxes checks confine edits escape mix read-at timeline'.split(' '),
@@ -84,6 +84,8 @@ console.log(record)
 
 function keep(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true })
+  // A program that is running cannot be overwritten.
+  rmSync(to, { force: true })
   copyFileSync(from, to)
   chmodSync(to, 0o755)
 }

@@ -12,17 +12,31 @@ uint64_t number(const uint8_t *bytes, int length)
     return value;
 }
 
-// Reads the box at `*at`, and moves `*at` to the end of this box. Returns false at `to`, or if there is no valid box.
-static bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
+// Returns `length` bytes of the file at the offset `at`, at most 4096. They are valid until the next call.
+// Returns null if the file ends before.
+const uint8_t *peek(int64_t at, int length)
 {
-    uint8_t head[16];
+    static uint8_t block[4096];
+    static int64_t block_from;
+    static int block_length;
+    if (at < block_from || at + length > block_from + block_length) {
+        block_from = at;
+        block_length = input_read_at(at, block, sizeof block);
+    }
+    return length <= block_length ? block + (at - block_from) : NULL;
+}
+
+// Reads the box at `*at`, and moves `*at` to the end of this box. Returns false at `to`, or if there is no valid box.
+bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
+{
     if (*at > to - 8 || walk->boxes_left <= 0)
         return false;
-    int length = input_read_at(*at, head, sizeof head);
-    if (length < 8)
+    const uint8_t *wide_head = peek(*at, 16);
+    const uint8_t *head = wide_head ? wide_head : peek(*at, 8);
+    if (!head)
         return false;
     const uint64_t narrow = number(head, 4);
-    const bool is_wide = narrow == 1 && length == 16;
+    const bool is_wide = narrow == 1 && wide_head;
     const uint64_t size = is_wide ? number(head + 8, 8) : narrow;
     // Size 0 means that the box reaches to the end of the file. The box with the media data may have size 0. No box
     // follows, so the walk ends. Other sizes that are smaller than the header of a box are invalid.
@@ -32,12 +46,13 @@ static bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
     memcpy(box->type, head + 4, 4);
     box->from = *at + (is_wide ? 16 : 8);
     box->to = end < to ? end : to;
+    walk->is_cut = walk->is_cut || end > to;
     *at = end;
     walk->boxes_left -= 1;
     return true;
 }
 
-static bool has_type(const Box *box, const char *type)
+bool has_type(const Box *box, const char *type)
 {
     return memcmp(box->type, type, 4) == 0;
 }

@@ -1,5 +1,5 @@
-// The boxes of an MP4 file (boxes.c), and the tables that list the packets of a track (tables.c). The standard calls a
-// packet a packet.
+// The boxes of an MP4 file (boxes.c), and the packets of a track, which are listed in tables (tables.c) or in fragments
+// (fragments.c). The standard calls a packet a sample.
 
 #ifndef STENO_BOXES_H
 #define STENO_BOXES_H
@@ -17,6 +17,8 @@ typedef struct Box {
 // read. The number is limited, because a hostile file may contain any number of boxes.
 typedef struct Walk {
     int boxes_left;
+    // True if a box was longer than the box around it.
+    bool is_cut;
 } Walk;
 enum { BOXES_MAX = 10000 };
 
@@ -40,6 +42,9 @@ typedef struct Edit {
 } Edit;
 
 uint64_t number(const uint8_t *bytes, int length);
+const uint8_t *peek(int64_t at, int length);
+bool has_type(const Box *box, const char *type);
+bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box);
 bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock);
 bool next_track(Walk *walk, int64_t *at, Box movie, Track *track);
 bool find_box(Walk *walk, int64_t from, int64_t to, const char *type, Box *box);
@@ -89,10 +94,51 @@ void cursor_open(Cursor *cursor, const Tables *tables);
 bool cursor_next(Cursor *cursor);
 bool cursor_is_complete(const Cursor *cursor);
 
+// A track whose packets are listed in fragments (fragments.c).
+typedef struct FragmentTrack {
+    int64_t id;
+    bool is_audio;
+    // The defaults of the box `trex`: the description of the codec, and the length and the size of a packet.
+    int64_t description, length, size;
+    // The end and the start of the last packet in ticks, and the last fragment with packets of this track.
+    int64_t end, last, fragment;
+    int64_t packets;
+} FragmentTrack;
+enum { TRACKS_MAX = 16 };
+// Reads the packets of all tracks of a fragmented file, in the order of the file.
+typedef struct Fragments {
+    FragmentTrack tracks[TRACKS_MAX];
+    int track_count;
+    Walk walk;
+    int64_t file_bytes;
+    bool has_movie, has_index;
+    // The offset of the next box in the file, in the fragment (`moof`), and in the part of one track (`traf`).
+    int64_t at, fragment_at, part_at;
+    int64_t fragment_from, fragment_to, part_to;
+    // The offset of the next packet, and the end of the data of this fragment so far.
+    int64_t data_at, data_to;
+    // The values of the part. `base` is the offset from which its data is counted; `time` is the start of its next
+    // packet, or -1.
+    FragmentTrack *track;
+    int64_t base, description, length, size, time;
+    bool has_runs;
+    // The run (`trun`), which is a table of packets. `before` is the start of the packet before the run.
+    int64_t run_flags, run_at, run_left, before;
+    // The packet that was read last, its track, and if it overlaps the packets before it.
+    Packet packet;
+    bool is_overlap;
+    // True if the whole file was read, and every box was regular.
+    bool is_complete;
+} Fragments;
+bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie);
+bool fragments_next(Fragments *fragments);
+
 // The packets of one audio track. All times are ticks of the track.
 typedef struct Audio {
     int64_t id;
+    // The tables of the track, if the file is not fragmented.
     Tables tables;
+    bool is_fragmented;
     bool has_list;
     // The difference between the time that a player shows and the time in the tables.
     int64_t shift;
@@ -101,5 +147,6 @@ typedef struct Audio {
     int64_t duration;
 } Audio;
 const Audio *audio_track(int64_t id);
+const Fragments *fragments_at_start(void);
 
 #endif

@@ -32,7 +32,7 @@ bool edits_are_plain(const Track *track, Clock movie)
 // Returns true if the index has at least `index_bytes_min` bytes, and every edit list only shifts or trims its track.
 bool edits_shift_only(int64_t index_bytes_min)
 {
-    Walk walk = {BOXES_MAX};
+    Walk walk = {.boxes_left = BOXES_MAX};
     Box movie;
     Clock clock;
     if (!find_movie(&walk, index_bytes_min, &movie, &clock))

@@ -3,8 +3,6 @@
 
 #include "media.h"
 #include <libavutil/intreadwrite.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
 // The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
@@ -18,6 +16,8 @@ static struct {
     uint8_t bytes[4];
 } replaced[REPLACED_MAX];
 static int replaced_count = 0;
+// The offset at which the file ends for FFmpeg.
+static int64_t end = INT64_MAX;
 
 // Replaces the number of four bytes at the offset `at` by `value` when FFmpeg reads the file.
 void input_replace(int64_t at, uint32_t value)
@@ -29,9 +29,16 @@ void input_replace(int64_t at, uint32_t value)
     replaced_count += 1;
 }
 
+// Ends the file at the offset `at` when FFmpeg reads it.
+void input_end_at(int64_t at)
+{
+    end = at;
+}
+
 void input_restore(void)
 {
     replaced_count = 0;
+    end = INT64_MAX;
 }
 
 static void replace_bytes(int64_t position, uint8_t *bytes, int count)
@@ -47,7 +54,8 @@ static void replace_bytes(int64_t position, uint8_t *bytes, int count)
 static int read_next(void *user, uint8_t *bytes, int length)
 {
     int64_t *position = user;
-    int count = input_read_at(*position, bytes, length);
+    const int64_t left = *position < end ? end - *position : 0;
+    int count = input_read_at(*position, bytes, left < length ? (int)left : length);
     replace_bytes(*position, bytes, count);
     *position += count;
     return count > 0 ? count : AVERROR_EOF;
@@ -55,11 +63,11 @@ static int read_next(void *user, uint8_t *bytes, int length)
 
 static int64_t seek_to(void *user, int64_t offset, int whence)
 {
-    static int64_t size = -1;
+    static int64_t bytes = -1;
     int64_t *position = user;
-    struct stat about;
-    if (size < 0)
-        size = fstat(STDIN_FILENO, &about) == 0 ? about.st_size : 0;
+    if (bytes < 0)
+        bytes = input_size();
+    const int64_t size = bytes < end ? bytes : end;
     if ((whence & ~AVSEEK_FORCE) == AVSEEK_SIZE)
         return size;
     int64_t from = (whence & ~AVSEEK_FORCE) == SEEK_SET ? 0 : (whence & ~AVSEEK_FORCE) == SEEK_CUR ? *position : size;

@@ -9,8 +9,8 @@
 // The number of samples that are decoded at the beginning. Shorter audio is decoded completely.
 static const double head_samples = 30 * SAMPLE_RATE;
 enum { TAIL_PACKETS = 32 };
-// The rounding tolerance, in samples. The tolerance is larger than the rounding error of the additions over ten hours,
-// and smaller than one sample at any sample rate.
+// The rounding tolerance, in samples. The tolerance is larger than the rounding error of a sum, and smaller than one
+// sample at any sample rate.
 static const double fraction_error = 0.001;
 
 // Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.

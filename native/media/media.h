@@ -53,7 +53,9 @@ AVIOContext *input_open(void);
 void input_close(AVIOContext *io);
 void input_replace(int64_t at, uint32_t value);
 void input_restore(void);
+void input_end_at(int64_t at);
 int input_read_at(int64_t at, uint8_t *bytes, int length);
+int64_t input_size(void);
 
 // edits.c and links.c: facts that FFmpeg does not report.
 // The minimum size of an MP4 index for which the full edit list is not applied. For a smaller index, FFmpeg applies the
@@ -63,11 +65,12 @@ bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from);
 
 // show.c and packets.c: the packets of a long MP4 file.
-// The minimum size of an MP4 index that FFmpeg does not read into memory. A smaller one takes up to 20 MB there.
-enum { LONG_INDEX_BYTES_MIN = 1024 * 1024 };
-bool packets_find(int64_t index_bytes_min);
+bool packets_find(void);
 bool packets_select(const AVFormatContext *format, int stream_index);
 int packets_read(const AVStream *stream, AVPacket *packet);
+
+// avi.c: the index of a long AVI file.
+bool avi_hide_index(void);
 
 // A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
 // player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
@@ -89,6 +92,8 @@ typedef struct Source {
     // True if packets.c reads the packets, otherwise FFmpeg.
     bool has_tables;
     bool is_chain;
+    // True if FFmpeg adds each packet to an index that only seeking needs. For ten hours, the index would take 40 MB.
+    bool drops_index;
     // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and
     // chained streams.
     bool clock_restarts;
@@ -118,6 +123,8 @@ Span source_frame_span(const Source *source, const AVFrame *frame);
 typedef struct Timeline {
     // The end of the sound that is placed so far, in samples.
     double position;
+    // The rounding error of `position`.
+    double rounding;
     double offset;
     double slipped;
     bool has_begun;

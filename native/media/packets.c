@@ -1,5 +1,5 @@
-// Reads the packets of a long MP4 file from its tables (tables.c), with the timestamps and the trims that FFmpeg would
-// give them. FFmpeg has opened the file, but got only the beginning of its tables (show.c).
+// Reads the packets of a long MP4 file from its tables (tables.c) or its fragments (fragments.c), with the timestamps and
+// the trims that FFmpeg would give them. FFmpeg has opened the file, but got only the beginning of it (show.c).
 
 #include "boxes.h"
 #include "media.h"
@@ -13,6 +13,7 @@ enum { BLOCK_BYTES = 32 * 1024 };
 static struct {
     const Audio *track;
     Cursor cursor;
+    Fragments fragments;
     bool more;
     // The number of samples to drop at the beginning of the first packet.
     int64_t skip;
@@ -43,12 +44,28 @@ static void read_padding(const AVFormatContext *format, const AVStream *stream)
     }
 }
 
+// Moves to the next packet of the track. Returns false at the end.
+static bool next_packet(void)
+{
+    if (!state.track->is_fragmented)
+        return cursor_next(&state.cursor);
+    while (fragments_next(&state.fragments))
+        if (state.fragments.track->id == state.track->id)
+            return true;
+    return false;
+}
+
+static const Packet *this_packet(void)
+{
+    return state.track->is_fragmented ? &state.fragments.packet : &state.cursor.packet;
+}
+
 // Begins to read the packets of a stream. Returns false if FFmpeg must read them, because it would divide or change
 // the packets of this codec.
 bool packets_select(const AVFormatContext *format, int stream_index)
 {
-    static const enum AVCodecID codecs[] = {AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_AMR_NB,
-                                            AV_CODEC_ID_AMR_WB};
+    static const enum AVCodecID codecs[] = {AV_CODEC_ID_AAC,  AV_CODEC_ID_ALAC,   AV_CODEC_ID_OPUS,
+                                            AV_CODEC_ID_FLAC, AV_CODEC_ID_AMR_NB, AV_CODEC_ID_AMR_WB};
     const AVStream *stream = format->streams[stream_index];
     const AVCodecParameters *codec = stream->codecpar;
     bool is_listed = false;
@@ -57,10 +74,15 @@ bool packets_select(const AVFormatContext *format, int stream_index)
     state.track = audio_track(stream->id);
     if (!is_listed || !state.track || codec->sample_rate <= 0)
         return false;
-    state.skip = state.track->has_list || codec->codec_id == AV_CODEC_ID_AAC ? codec->initial_padding : 0;
+    const bool is_fragmented = state.track->is_fragmented;
+    const bool has_trims = codec->codec_id == AV_CODEC_ID_AAC || (state.track->has_list && !is_fragmented);
+    state.skip = has_trims ? codec->initial_padding : 0;
+    if (is_fragmented && av_dict_get(format->metadata, "iTunSMPB", NULL, 0))
+        return false;
     read_padding(format, stream);
     cursor_open(&state.cursor, &state.track->tables);
-    state.more = cursor_next(&state.cursor);
+    state.fragments = *fragments_at_start();
+    state.more = next_packet();
     return true;
 }
 
@@ -85,7 +107,7 @@ static int64_t padding_of(const AVStream *stream, const AVPacket *packet)
     const int64_t start = to_samples(stream, packet->pts);
     const int64_t length = to_samples(stream, packet->duration);
     const int64_t samples = length > stream->codecpar->frame_size ? length : stream->codecpar->frame_size;
-    if (!state.more && state.padding_to == 0) {
+    if (!state.more && state.padding_to == 0 && !state.track->is_fragmented) {
         const int64_t rest = state.track->duration - packet->pts;
         const int64_t heard = rest < 0 ? 0 : rest < packet->duration ? rest : packet->duration;
         state.padding_from = start + to_samples(stream, heard);
@@ -115,7 +137,8 @@ static int add_trims(const AVStream *stream, AVPacket *packet)
 // Reads the next packet, as av_read_frame does. Returns AVERROR_EOF at the end.
 int packets_read(const AVStream *stream, AVPacket *packet)
 {
-    const Packet entry = state.cursor.packet;
+    const Packet entry = *this_packet();
+    const bool is_overlap = state.track->is_fragmented && state.fragments.is_overlap;
     if (!state.more)
         return AVERROR_EOF;
     if (av_new_packet(packet, entry.size) < 0)
@@ -133,7 +156,7 @@ int packets_read(const AVStream *stream, AVPacket *packet)
     packet->pos = entry.offset;
     packet->pts = packet->dts = entry.start + state.track->shift;
     packet->duration = entry.length;
-    packet->flags |= AV_PKT_FLAG_KEY;
-    state.more = entry.start + entry.length < state.track->end && cursor_next(&state.cursor);
+    packet->flags |= AV_PKT_FLAG_KEY | (is_overlap ? AV_PKT_FLAG_DISCARD : 0);
+    state.more = entry.start + entry.length < state.track->end && next_packet();
     return add_trims(stream, packet);
 }

@@ -1,5 +1,6 @@
 #include "media.h"
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Reads up to `length` bytes of the file on stdin from the offset `at`. Returns the number of bytes, or 0 at the end of
@@ -16,4 +17,11 @@ int input_read_at(int64_t at, uint8_t *bytes, int length)
         if (filled == length)
             return filled;
     }
+}
+
+// Returns the size of the file.
+int64_t input_size(void)
+{
+    struct stat about;
+    return fstat(STDIN_FILENO, &about) == 0 ? about.st_size : 0;
 }

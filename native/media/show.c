@@ -10,12 +10,15 @@
 enum { PACKETS_SHOWN = 8192 };
 // Ten hours of Opus with the shortest packets, 2.5 ms.
 enum { AUDIO_PACKETS_MAX = 14400000 };
-enum { TRACKS_MAX = 16 };
+// A file with more packets, or with a larger description, is long. FFmpeg reads shorter files itself: their index takes
+// up to 5 MB there.
+enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
 static const int64_t ticks_max = INT64_MAX / 4;
 
 static int audio_count;
 static Audio audio_tracks[TRACKS_MAX];
 static Cursor cursor;
+static Fragments fragments;
 
 // Returns the audio track with this number. Returns null if there is none.
 const Audio *audio_track(int64_t id)
@@ -30,7 +33,7 @@ static bool has_handler(const Track *track, const char *type)
 {
     uint8_t bytes[12];
     const bool is_read = input_read_at(track->boxes[HDLR].from, bytes, sizeof bytes) == (int)sizeof bytes;
-    return track->count[HDLR] == 1 && is_read && number(bytes + 8, 4) == number((const uint8_t *)type, 4);
+    return track->count[HDLR] > 0 && is_read && number(bytes + 8, 4) == number((const uint8_t *)type, 4);
 }
 
 static int64_t track_id(Box header)
@@ -56,7 +59,8 @@ static bool is_timescale(int64_t value)
 static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t length)
 {
     const Clock media = read_clock(track->boxes[MDHD]);
-    if (!is_timescale(media.timescale) || !is_timescale(movie.timescale) || media.duration <= 0)
+    if (!is_timescale(media.timescale) || !is_timescale(movie.timescale) ||
+        (media.duration <= 0 && !audio->is_fragmented))
         return false;
     audio->duration = media.duration < length ? media.duration : length;
     audio->end = INT64_MAX;
@@ -70,12 +74,15 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
     const int64_t silence = last > 0 ? av_rescale(edits[0].duration, media.timescale, movie.timescale) : 0;
     const int64_t heard = av_rescale(edits[last].duration, media.timescale, movie.timescale);
     const int64_t start = edits[last].start;
-    if (start < 0 || start > media.timescale || heard <= 0 || heard > ticks_max || silence < 0 || silence > ticks_max)
+    if (start < 0 || start > media.timescale || heard < 0 || heard > ticks_max || silence < 0 || silence > ticks_max)
         return false;
     audio->shift = silence - start;
+    // FFmpeg ignores the length of the edit in a fragmented file.
+    if (audio->is_fragmented)
+        return true;
     audio->end = start + heard;
     audio->duration = audio->duration < silence + heard ? audio->duration : silence + heard;
-    return true;
+    return heard > 0;
 }
 
 // Ends a table for FFmpeg after `count` entries. The number of entries precedes the entries of each table.
@@ -157,40 +164,95 @@ static bool add_audio(const Track *track, const Tables *tables, Clock movie)
            set_times(audio, track, movie, length);
 }
 
-static bool add_track(const Track *track, Clock movie)
+static bool add_track(const Track *track, Clock movie, int64_t *packets)
 {
     Tables tables;
     int64_t ignored;
     if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 || !find_tables(track, &tables))
         return false;
+    *packets += tables.packets;
     return has_handler(track, "soun") ? add_audio(track, &tables, movie) : show_track(&tables, false, &ignored);
 }
 
-static bool find_tracks(int64_t index_bytes_min)
+// Returns true if the codec is described once and the packets are not encrypted.
+static bool is_readable(Box descriptions)
 {
-    Walk walk = {BOXES_MAX};
+    const uint8_t *bytes = peek(descriptions.from + 12, 3);
+    return bytes && number(bytes, 3) != number((const uint8_t *)"enc", 3) && has_one_description(descriptions);
+}
+
+// Adds a track of a fragmented file. Its tables must be empty.
+static bool add_fragmented(const Track *track, Clock movie, FragmentTrack *fragmented)
+{
+    Tables tables;
+    if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 ||
+        !is_readable(track->boxes[STSD]) || !find_tables(track, &tables) || tables.packets > 0 ||
+        tables.times.count > 0 || tables.runs.count > 0 || tables.chunks.count > 0)
+        return false;
+    *fragmented = (FragmentTrack){.id = track_id(track->boxes[TKHD]), .is_audio = has_handler(track, "soun")};
+    if (!fragmented->is_audio)
+        return true;
+    Audio *audio = &audio_tracks[audio_count++];
+    *audio = (Audio){.id = fragmented->id, .is_fragmented = true};
+    return set_times(audio, track, movie, 0);
+}
+
+// Returns the position before the first packet of a fragmented file.
+const Fragments *fragments_at_start(void)
+{
+    return &fragments;
+}
+
+// Shows FFmpeg the first fragments, and checks all of them. Returns false if they are not regular. `packets` becomes the
+// number of packets of all tracks.
+static bool show_fragments(int64_t *packets)
+{
+    Fragments position = fragments;
+    int64_t heard = 0, full = -1;
+    bool is_shown = false;
+    for (; fragments_next(&position); *packets += 1) {
+        heard += position.track->is_audio;
+        if (full < 0 && heard > (int64_t)PACKETS_SHOWN * audio_count)
+            full = position.fragment_from;
+        if (full >= 0 && !is_shown && position.fragment_from > full) {
+            input_end_at(position.fragment_from);
+            is_shown = true;
+        }
+    }
+    return position.is_complete;
+}
+
+// Finds the tracks of a long file, and shows FFmpeg their beginning. Returns false for any other file.
+static bool find_tracks(void)
+{
+    Walk walk = {.boxes_left = BOXES_MAX};
     Box movie, box;
     Clock clock;
     Track track;
     int tracks = 0;
-    if (!find_movie(&walk, index_bytes_min, &movie, &clock))
+    int64_t packets = 0;
+    FragmentTrack fragmented[TRACKS_MAX];
+    if (!find_movie(&walk, 0, &movie, &clock))
         return false;
-    // The packets of a fragmented file are listed in many boxes outside of the movie.
-    if (find_box(&walk, movie.from, movie.to, "mvex", &box))
-        return false;
+    const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++)
-        if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) || !add_track(&track, clock))
+        if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
+            !(is_fragmented ? add_fragmented(&track, clock, &fragmented[tracks]) : add_track(&track, clock, &packets)))
             return false;
-    return walk.boxes_left > 0 && audio_count > 0;
+    if (walk.boxes_left <= 0 || walk.is_cut || audio_count == 0)
+        return false;
+    if (is_fragmented && !(fragments_open(&fragments, fragmented, tracks, movie) && show_fragments(&packets)))
+        return false;
+    return packets > SHORT_PACKETS_MAX || movie.to - movie.from > SHORT_MOVIE_BYTES_MAX;
 }
 
-// Returns true if the packets of this file can be read from its tables. FFmpeg then gets only the beginning of each
-// table.
-bool packets_find(int64_t index_bytes_min)
+// Returns true if the packets of this file can be read from its tables or fragments. FFmpeg then gets only the
+// beginning of them.
+bool packets_find(void)
 {
-    if (find_tracks(index_bytes_min))
+    audio_count = 0;
+    if (find_tracks())
         return true;
     input_restore();
     return false;
 }
-

@@ -2,6 +2,8 @@
 // has only the listed containers and codecs (scripts/build-media.ts).
 
 #include "media.h"
+// A private header of FFmpeg. Only it gives access to the index of a stream.
+#include <libavformat/internal.h>
 #include <libavutil/opt.h>
 #include <string.h>
 
@@ -154,18 +156,21 @@ static const char *try_to_open(Source *source, const Order *order, int64_t from,
 // Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
 const char *source_open(Source *source, const Order *order, int64_t from)
 {
-    const bool has_tables = from == 0 && packets_find(LONG_INDEX_BYTES_MIN);
+    const bool has_tables = from == 0 && packets_find();
+    const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();
     if (has_tables && (refusal || !packets_select(source->format, source->stream_index))) {
         source_close(source);
         refusal = try_to_open(source, order, from, false);
     }
-    if (refusal)
+    if (refusal) {
         source_close(source);
-    else
-        describe(source);
-    return refusal;
+        return refusal;
+    }
+    describe(source);
+    source->drops_index = has_hidden_index || is_listed(" flv live_flv kux ", source->format->iformat->name);
+    return NULL;
 }
 
 static void note_damage(Source *source, int result)
@@ -178,8 +183,11 @@ static void note_damage(Source *source, int result)
 
 static int read_packet(const Source *source, AVPacket *packet)
 {
+    AVStream *stream = source->format->streams[source->stream_index];
     if (source->has_tables)
-        return packets_read(source->format->streams[source->stream_index], packet);
+        return packets_read(stream, packet);
+    if (source->drops_index)
+        ffstream(stream)->nb_index_entries = 0;
     return av_read_frame(source->format, packet);
 }
 

@@ -19,7 +19,8 @@ static bool find_table(Box box, int count_at, int width, Table *table)
     return table->count <= (box.to - from) / width;
 }
 
-// Finds the tables of a track. Returns false if one of them is missing, occurs twice or is too short.
+// Finds the tables of a track. Returns false if one of them is missing or too short, or if a box occurs twice. Only the
+// handler (`hdlr`) may occur twice: QuickTime adds a second one, for the data.
 bool find_tables(const Track *track, Tables *tables)
 {
     const bool is_wide = track->count[CO64] > 0;
@@ -27,7 +28,7 @@ bool find_tables(const Track *track, Tables *tables)
     uint8_t bytes[12];
     *tables = (Tables){0};
     for (int kind = 0; kind < KINDS; kind++)
-        if (track->count[kind] > 1)
+        if (track->count[kind] > 1 && kind != HDLR)
             return false;
     if (!track->count[STTS] || !track->count[STSC] || !track->count[STSZ] ||
         track->count[STCO] + track->count[CO64] != 1)

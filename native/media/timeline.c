@@ -16,12 +16,21 @@ static const double leap = 1.0 * SAMPLE_RATE;
 // The maximum gap in a container whose clock may restart. A larger jump forward is a restart of the clock.
 static const double restart = 10.0 * SAMPLE_RATE;
 
+// Moves the end of the sound. Kahan's summation keeps the rounding error of a million additions below that of one.
+static void advance(Timeline *timeline, double samples)
+{
+    const double corrected = samples - timeline->rounding;
+    const double sum = timeline->position + corrected;
+    timeline->rounding = (sum - timeline->position) - corrected;
+    timeline->position = sum;
+}
+
 static Placement append(Timeline *timeline, double length, double silence)
 {
     timeline->has_begun = true;
     if (silence > 0)
         timeline->slipped = 0;
-    timeline->position += silence + length;
+    advance(timeline, silence + length);
     return (Placement){silence, 0};
 }
 
@@ -31,7 +40,7 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     if (skip < length)
         timeline->has_begun = true;
     timeline->slipped = 0;
-    timeline->position += length - skip;
+    advance(timeline, length - skip);
     return (Placement){0, skip};
 }
 

@@ -4,7 +4,7 @@ type Change = (content: Buffer) => Buffer
 
 const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl']
 
-function box(type: string, content: Buffer): Buffer {
+export function box(type: string, content: Buffer): Buffer {
   const head = Buffer.alloc(8)
   head.writeUInt32BE(8 + content.length)
   head.write(type, 4, 'latin1')
@@ -14,7 +14,7 @@ function box(type: string, content: Buffer): Buffer {
 const padding = box('free', Buffer.alloc(1024 ** 2))
 
 /** Applies the change of its type to each box, at any depth. */
-function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
+export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at + 8 <= boxes.length; at += boxes.readUInt32BE(at)) {
     const type = boxes.toString('latin1', at + 4, at + 8)
@@ -63,7 +63,7 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
   return { bytes, durationMs }
 }
 
-function numbers(...values: number[]): Buffer {
+export function numbers(...values: number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length)
   values.forEach((value, at) => void bytes.writeUInt32BE(value, 4 * at))
   return bytes

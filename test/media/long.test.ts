@@ -1,5 +1,6 @@
-// Tests MP4 files with a long index. FFmpeg would read such an index into memory, so the media program reads the packets
-// from the tables of the file. The results must be the same.
+// Tests long MP4 and AVI files, whose packets are listed in tables, in fragments or in an index. FFmpeg would read these
+// lists into memory, so the media program reads MP4 packets itself, and hides the index of AVI. The results must be the
+// same.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,12 +11,17 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'
+import { repeatedAvi } from './avi.ts'
 import { repeated, withLongIndex, withShortIndex } from './boxes.ts'
 import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from './files.ts'
+import { fragmented, type Layout, packetsOf } from './fragments.ts'
+import { childrenOf } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
 const MB = 1e6
+const { durationMsMin, durationMsMax } = defaults
+const small = openMedia({ durationMsMin, durationMsMax, bounds: { ...bounds, memoryBytes: 20 * MB } })
 const names = [
   'aac.m4a',
   'alac.m4a',
@@ -46,12 +52,67 @@ test.each(names)('%s gives the same samples with a long index', async name => {
 test('a recording of ten hours takes as little memory as a short one', async () => {
   const { bytes, durationMs } = repeated(readFileSync(fixture('aac.m4a')), 17_600)
   expect(durationMs).toBeGreaterThan(35_900_000)
-  const { durationMsMin, durationMsMax } = defaults
-  const small = openMedia({ durationMsMin, durationMsMax, bounds: { ...bounds, memoryBytes: 20 * MB } })
   expect(await small.inspect(fixture('aac.m4a'), { signal: forever })).toMatchObject({ durationMs: 2000 })
-  const inspected = await small.inspect(write(bytes), { signal: forever })
-  // A million additions round the sum down, below the full millisecond.
-  expect(durationMs - inspected.durationMs).toBeWithin(0, 2)
+  expect(await small.inspect(write(bytes), { signal: forever })).toMatchObject({ durationMs })
+})
+
+const layouts: [string, Layout][] = [
+  ['offsets from the fragment', {}],
+  ['offsets from the start of the file', { base: 'file' }],
+  ['no base of the offsets', { base: 'none' }],
+  ['no times', { isTimed: false }],
+  ['three tables in a fragment', { runs: 3 }],
+  ['defaults in the part', { defaults: 'part' }],
+  ['defaults of the track', { defaults: 'track' }],
+  ['an index of the fragments', { hasIndex: true }],
+  ['a gap of a second', { gap: 44_100 }],
+  ['an overlap of half a second', { gap: -22_050 }],
+]
+
+test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const packets = packetsOf(file)
+  // With defaults, all packets have the same size.
+  const heard = layout.defaults ? packets.fill(packets[20]!) : packets
+  const short = write(fragmented(file, heard, 10, layout))
+  const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))
+  expect(await inspect(long)).toEqual(await inspect(short))
+  expect(await decodeAll(long)).toEqual(await decodeAll(short))
+  if (layout.defaults || layout.gap) return
+  // A fragmented file does not say how many samples at its end are padding.
+  const whole = await decodeAll(fixture('aac.m4a'))
+  expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
+})
+
+test('a fragmented recording of ten hours takes as little memory as a short one', async () => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const packets = packetsOf(file)
+  const smallest = packets.reduce((least, packet) => (packet.length < least.length ? packet : least))
+  const count = 1_550_000
+  const bytes = fragmented(file, Array<Buffer>(count).fill(smallest), 200, { defaults: 'track' })
+  const durationMs = Math.floor((((count - 1) * 1024) / 44_100) * 1000)
+  expect(durationMs).toBeWithin(35_900_000, defaults.durationMsMax)
+  expect(await small.inspect(write(bytes), { signal: forever })).toMatchObject({ durationMs })
+})
+
+test('a damaged fragment gives the same result in a long file', async () => {
+  const random = seeded(2)
+  const file = readFileSync(fixture('aac.m4a'))
+  const packets = packetsOf(file)
+  for (let damaged = 0; damaged < 12; damaged++) {
+    const layout: Layout = { base: random.pick(['fragment', 'file', 'none']), hasIndex: random.next() < 0.3 }
+    const type = random.pick(['moof', 'traf', 'tfhd', 'tfdt', 'trun', 'mdat', 'trex'])
+    const byte = random.below(30) - 4
+    const bit = 1 << random.below(8)
+    const damage = (padding: number) => {
+      // A box of padding of at least 8 bytes keeps both files alike.
+      const bytes = fragmented(file, packets, 10, { ...layout, padding })
+      const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
+      bytes[at] = bytes[at]! ^ bit
+      return write(bytes)
+    }
+    expect(await outcome(damage(1024 ** 2))).toEqual(await outcome(damage(0)))
+  }
 })
 
 test('the sound of each packet of a long index is heard', async () => {
@@ -87,4 +148,31 @@ async function outcome(path: string): Promise<unknown[]> {
     return samples
   }
   return [inspected, await count().catch(codeOf)]
+}
+
+test('the index of a long AVI file is not read into memory', async () => {
+  const file = readFileSync(fixture('mpeg4-mp3.avi'))
+  const sorted = write(repeatedAvi(file, 300, 50))
+  const unsorted = write(repeatedAvi(file, 300, 50, false))
+  expect(await peakAfterOpening(sorted)).toBeLessThan(12 * MB)
+  // FFmpeg needs an index that is not sorted.
+  expect(await peakAfterOpening(unsorted)).toBeGreaterThan(25 * MB)
+  expect(await inspect(sorted)).toEqual(await inspect(unsorted))
+})
+
+test('an AVI file with a hidden index gives the same samples', async () => {
+  const file = readFileSync(fixture('mpeg4-mp3.avi'))
+  const sorted = await decodeAll(write(repeatedAvi(file, 30, 40)))
+  expect(sorted).toEqual(await decodeAll(write(repeatedAvi(file, 30, 40, false))))
+  expect(sorted.length).toBeGreaterThan(30 * 32_000)
+})
+
+/** Returns the highest memory of the media child up to its first samples. The child then waits for its reader. */
+async function peakAfterOpening(path: string): Promise<number> {
+  const samples = decode(path, { signal: forever, durationMsMax, bounds })
+  await samples.next()
+  const [child] = childrenOf(process.pid)
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, 'utf8')) ?? []
+  await samples.return(undefined)
+  return Number(kilobytes) * 1024
 }

@@ -1,0 +1,270 @@
+// Reads the packets of a fragmented MP4 file, as recorders and streaming programs write it. Each fragment is a box
+// `moof`, which lists some packets of each track, and a box `mdat` with their bytes. The lists stay in the file, so a
+// file of any length takes the same memory. FFmpeg keeps 40 bytes for each packet.
+//
+// Only regular files are read here. For example, the data of a fragment must lie between this fragment and the next
+// one. FFmpeg reads all other files, and every encrypted file.
+
+#include "boxes.h"
+#include "media.h"
+
+// The flags of `tfhd`.
+enum { HAS_BASE = 0x1, HAS_DESCRIPTION = 0x2, HAS_LENGTH = 0x8, HAS_SIZE = 0x10, BASE_IS_FRAGMENT = 0x20000 };
+// The flags of `trun`. The last four are fields of each packet.
+enum { HAS_OFFSET = 0x1, HAS_FIRST_FLAGS = 0x4, EACH_LENGTH = 0x100, EACH_SIZE = 0x200, EACH_FLAGS = 0x400 };
+enum { EACH_SHIFT = 0x800 };
+// Larger numbers are damage. A file of ten hours has 300,000 boxes if each fragment lasts one second.
+enum { FRAGMENT_BOXES_MAX = 10000000, FRAGMENT_PACKETS_MAX = 30000000 };
+static const int64_t offset_max = INT64_MAX / 4;
+
+// Reads a number at `*at`, and moves `*at` to its end. Returns 0 if the file ends before.
+static int64_t take(int64_t *at, int length)
+{
+    const uint8_t *bytes = peek(*at, length);
+    *at += length;
+    return bytes ? (int64_t)number(bytes, length) : 0;
+}
+
+static FragmentTrack *find_track(Fragments *fragments, int64_t id)
+{
+    for (int i = 0; i < fragments->track_count; i++)
+        if (fragments->tracks[i].id == id)
+            return &fragments->tracks[i];
+    return NULL;
+}
+
+// Reads the defaults of the tracks from the box `mvex`. Returns false if a track has none.
+static bool read_defaults(Fragments *fragments, Box movie)
+{
+    Box extension, box;
+    if (!find_box(&fragments->walk, movie.from, movie.to, "mvex", &extension))
+        return false;
+    for (int64_t at = extension.from; next_box(&fragments->walk, &at, extension.to, &box);) {
+        int64_t field = box.from + 4;
+        FragmentTrack *track = has_type(&box, "trex") ? find_track(fragments, take(&field, 4)) : NULL;
+        if (!track || track->description != 0)
+            continue;
+        track->description = take(&field, 4);
+        track->length = take(&field, 4);
+        track->size = take(&field, 4);
+    }
+    for (int i = 0; i < fragments->track_count; i++)
+        if (fragments->tracks[i].description == 0)
+            return false;
+    return true;
+}
+
+// Begins to read a file with these tracks. Returns false if the movie is not regular.
+bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie)
+{
+    *fragments = (Fragments){.walk.boxes_left = FRAGMENT_BOXES_MAX, .file_bytes = input_size(), .track_count = count};
+    for (int i = 0; i < count; i++) {
+        if (find_track(fragments, tracks[i].id))
+            return false;
+        fragments->tracks[i] = (FragmentTrack){.id = tracks[i].id, .is_audio = tracks[i].is_audio};
+        fragments->tracks[i].last = fragments->tracks[i].fragment = -1;
+    }
+    return read_defaults(fragments, movie);
+}
+
+// Returns false if FFmpeg would refuse a file with this box `sidx`.
+static bool check_index(Box box)
+{
+    int64_t at = box.from;
+    const bool is_wide = take(&at, 4) >> 24 == 1;
+    const int width = is_wide ? 8 : 4;
+    take(&at, 4);
+    const int64_t timescale = take(&at, 4);
+    const int64_t start = take(&at, width);
+    const int64_t offset = take(&at, width);
+    take(&at, 2);
+    const int64_t count = take(&at, 2);
+    if (timescale <= 0 || timescale > INT32_MAX || start < 0 || start > offset_max || offset < 0 ||
+        offset > offset_max || count == 0 || at + count * 12 > box.to)
+        return false;
+    for (int64_t i = 0; i < count; i++, at += 8)
+        if (take(&at, 4) >> 31 != 0)
+            return false;
+    return true;
+}
+
+static bool begin_fragment(Fragments *fragments, int64_t from, Box box)
+{
+    const bool is_after_data = fragments->data_to <= from;
+    fragments->fragment_from = fragments->data_at = fragments->data_to = from;
+    fragments->fragment_at = box.from;
+    fragments->fragment_to = box.to;
+    return fragments->has_movie && is_after_data;
+}
+
+// Reads the next box of the file. Returns false at the end, or if the box is not regular.
+static bool read_file_box(Fragments *fragments)
+{
+    const int64_t from = fragments->at;
+    Box box;
+    if (from > fragments->file_bytes - 8) {
+        fragments->is_complete = fragments->has_movie;
+        return false;
+    }
+    if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
+        return false;
+    // The last data may be cut off. With an index, FFmpeg reads such a file in another way.
+    if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
+        return false;
+    if (has_type(&box, "mdat"))
+        return fragments->has_movie;
+    if (has_type(&box, "moof"))
+        return begin_fragment(fragments, from, box);
+    if (has_type(&box, "ftyp"))
+        return !fragments->has_movie;
+    if (has_type(&box, "moov")) {
+        const bool is_first = !fragments->has_movie;
+        fragments->has_movie = true;
+        return is_first;
+    }
+    if (has_type(&box, "sidx")) {
+        fragments->has_index = true;
+        return fragments->has_movie && check_index(box);
+    }
+    return fragments->has_movie && (has_type(&box, "styp") || has_type(&box, "free") || has_type(&box, "skip") ||
+                                    has_type(&box, "mfra") || has_type(&box, "emsg") || has_type(&box, "prft"));
+}
+
+static bool read_fragment_box(Fragments *fragments)
+{
+    Box box;
+    if (!next_box(&fragments->walk, &fragments->fragment_at, fragments->fragment_to, &box) ||
+        fragments->fragment_at > fragments->fragment_to)
+        return false;
+    if (has_type(&box, "traf")) {
+        fragments->part_at = box.from;
+        fragments->part_to = box.to;
+        fragments->track = NULL;
+        return true;
+    }
+    return has_type(&box, "mfhd") || has_type(&box, "free") || has_type(&box, "skip");
+}
+
+// Reads the box `tfhd`, which begins the part of a track.
+static bool begin_part(Fragments *fragments, Box box)
+{
+    int64_t at = box.from;
+    const int64_t flags = take(&at, 4) & 0xffffff;
+    FragmentTrack *track = find_track(fragments, take(&at, 4));
+    if (!track || fragments->track || track->fragment == fragments->fragment_from)
+        return false;
+    // Without a base, the data follows the data of the part before.
+    int64_t base = flags & BASE_IS_FRAGMENT ? fragments->fragment_from : fragments->data_at;
+    if (flags & HAS_BASE)
+        base = take(&at, 8);
+    track->fragment = fragments->fragment_from;
+    fragments->track = track;
+    fragments->base = base;
+    fragments->description = flags & HAS_DESCRIPTION ? take(&at, 4) : track->description;
+    fragments->length = flags & HAS_LENGTH ? take(&at, 4) : track->length;
+    fragments->size = flags & HAS_SIZE ? take(&at, 4) : track->size;
+    fragments->time = -1;
+    fragments->has_runs = false;
+    return at <= box.to && base >= 0 && base <= offset_max && fragments->description == 1;
+}
+
+// Reads the time at which the part begins. Only the runs after it use this time.
+static bool read_time(Fragments *fragments, Box box)
+{
+    int64_t at = box.from;
+    const bool is_wide = take(&at, 4) >> 24 != 0;
+    if (!fragments->track || fragments->time >= 0 || fragments->has_runs)
+        return false;
+    fragments->time = take(&at, is_wide ? 8 : 4);
+    return at <= box.to && fragments->time >= 0 && fragments->time <= offset_max;
+}
+
+// Begins to read a table of packets. Returns false if the table is not regular.
+static bool begin_run(Fragments *fragments, Box box)
+{
+    FragmentTrack *track = fragments->track;
+    int64_t at = box.from;
+    const int64_t flags = take(&at, 4) & 0xffffff;
+    const int64_t count = take(&at, 4);
+    const int64_t offset = flags & HAS_OFFSET ? (int32_t)take(&at, 4) : 0;
+    if (flags & HAS_FIRST_FLAGS)
+        take(&at, 4);
+    const int width = 4 * (!!(flags & EACH_LENGTH) + !!(flags & EACH_SIZE) + !!(flags & EACH_FLAGS) +
+                           !!(flags & EACH_SHIFT));
+    if (!track || at > box.to || count * width > box.to - at)
+        return false;
+    if (count == 0)
+        return true;
+    // Without a time, the part continues where the part before ended.
+    if (fragments->time < 0 && fragments->has_index)
+        return false;
+    if (fragments->time < 0)
+        fragments->time = track->end;
+    fragments->has_runs = true;
+    fragments->run_flags = flags;
+    fragments->run_at = at;
+    fragments->run_left = count;
+    fragments->before = track->last;
+    fragments->data_at = fragments->base + offset;
+    return fragments->data_at >= fragments->fragment_from;
+}
+
+// Reads the next box of a part. Boxes that concern only the encryption are not regular.
+static bool read_part_box(Fragments *fragments)
+{
+    Box box;
+    if (!next_box(&fragments->walk, &fragments->part_at, fragments->part_to, &box) ||
+        fragments->part_at > fragments->part_to)
+        return false;
+    if (has_type(&box, "tfhd"))
+        return begin_part(fragments, box);
+    if (has_type(&box, "tfdt"))
+        return read_time(fragments, box);
+    if (has_type(&box, "trun"))
+        return begin_run(fragments, box);
+    if (has_type(&box, "sgpd") || has_type(&box, "sbgp")) {
+        int64_t at = box.from + 4;
+        return take(&at, 4) == (int64_t)number((const uint8_t *)"roll", 4);
+    }
+    return has_type(&box, "sdtp") || has_type(&box, "free") || has_type(&box, "skip");
+}
+
+// Reads the next packet of a run. Returns false if the packet is not regular.
+static bool read_packet(Fragments *fragments)
+{
+    FragmentTrack *track = fragments->track;
+    const int64_t flags = fragments->run_flags;
+    int64_t *at = &fragments->run_at;
+    const int64_t length = flags & EACH_LENGTH ? take(at, 4) : fragments->length;
+    const int64_t size = flags & EACH_SIZE ? take(at, 4) : fragments->size;
+    if (flags & EACH_FLAGS)
+        take(at, 4);
+    const int64_t shift = flags & EACH_SHIFT ? take(at, 4) : 0;
+    if (size <= 0 || size > INT32_MAX || fragments->time > offset_max || track->packets >= FRAGMENT_PACKETS_MAX ||
+        (track->is_audio && (length == 0 || length > INT32_MAX || shift != 0)))
+        return false;
+    fragments->packet = (Packet){fragments->data_at, fragments->time, length, (int)size};
+    fragments->is_overlap = fragments->before >= fragments->time;
+    fragments->run_left -= 1;
+    fragments->time += length;
+    fragments->data_at += size;
+    if (fragments->data_at > fragments->data_to)
+        fragments->data_to = fragments->data_at;
+    track->packets += 1;
+    track->last = fragments->packet.start;
+    track->end = fragments->time;
+    return true;
+}
+
+// Moves to the next packet of any track. Returns false at the end, or if a box is not regular.
+bool fragments_next(Fragments *fragments)
+{
+    while (fragments->run_left == 0) {
+        const bool is_read = fragments->part_at < fragments->part_to           ? read_part_box(fragments)
+                             : fragments->fragment_at < fragments->fragment_to ? read_fragment_box(fragments)
+                                                                               : read_file_box(fragments);
+        if (!is_read)
+            return false;
+    }
+    return read_packet(fragments);
+}

@@ -1,0 +1,122 @@
+// Writes fragmented MP4 files with the sound of aac.m4a.
+
+import { box, numbers, rewrite } from './boxes.ts'
+
+export type Layout = {
+  /** The offset from which the data is counted: that of the fragment, of the file, or of the part before. */
+  base?: 'fragment' | 'file' | 'none'
+  /** If false, the parts have no time (`tfdt`): each one continues where the part before ended. */
+  isTimed?: boolean
+  /** The number of tables (`trun`) in each part. */
+  runs?: number
+  /** Where the fields of a packet are: in each packet, in the part, or in the description of the track. */
+  defaults?: 'packet' | 'part' | 'track'
+  /** If true, a box `sidx` lists the fragments. */
+  hasIndex?: boolean
+  /** The time by which the second half of the file is later, in samples. */
+  gap?: number
+  /** The size of padding in the description of the file. */
+  padding?: number
+}
+
+const packetSamples = 1024
+const track = 1
+
+/** Returns the packets of aac.m4a. They are all in one chunk. */
+export function packetsOf(file: Buffer): Buffer[] {
+  const sizes = file.indexOf('stsz', 0, 'latin1') + 12
+  let at = file.readUInt32BE(file.indexOf('stco', 0, 'latin1') + 12)
+  return Array.from({ length: file.readUInt32BE(sizes) }, (_, packet) => {
+    const size = file.readUInt32BE(sizes + 4 + 4 * packet)
+    at += size
+    return file.subarray(at - size, at)
+  })
+}
+
+/** Returns a fragmented file with these packets. Each fragment contains `perFragment` packets. */
+export function fragmented(
+  file: Buffer,
+  packets: Buffer[],
+  perFragment: number,
+  layout: Layout = {},
+): Buffer {
+  const groups: Buffer[][] = []
+  for (let at = 0; at < packets.length; at += perFragment) groups.push(packets.slice(at, at + perFragment))
+  const head = Buffer.concat([typeOf(file), movieOf(file, packets[0]!.length, layout)])
+  let time = 0
+  let offset = head.length + (layout.hasIndex ? 32 + 12 * groups.length : 0)
+  const fragments = groups.map((group, number) => {
+    if (number === groups.length >> 1) time += layout.gap ?? 0
+    const fragment = fragmentOf(group, time, offset, layout)
+    time += group.length * packetSamples
+    offset += fragment.length
+    return fragment
+  })
+  const index = layout.hasIndex ? [indexOf(fragments, perFragment)] : []
+  return Buffer.concat([head, ...index, ...fragments])
+}
+
+function typeOf(file: Buffer): Buffer {
+  return file.subarray(0, file.readUInt32BE(0))
+}
+
+/** The description of the file, with empty tables. */
+function movieOf(file: Buffer, size: number, { defaults, padding = 0 }: Layout): Buffer {
+  const at = file.indexOf('moov', 0, 'latin1') - 4
+  const empty = () => numbers(0, 0)
+  const movie = rewrite(file.subarray(at + 8, at + file.readUInt32BE(at)), {
+    stts: empty,
+    stsc: empty,
+    stsz: () => numbers(0, 0, 0),
+    stco: empty,
+  })
+  const fields = defaults === 'track' ? [packetSamples, size] : [0, 0]
+  const extension = box('mvex', box('trex', numbers(0, track, 1, ...fields, 0)))
+  return box('moov', Buffer.concat([movie, extension, box('free', Buffer.alloc(padding))]))
+}
+
+/** A fragment and its data. `time` is its start in samples, `offset` its place in the file. */
+function fragmentOf(packets: Buffer[], time: number, offset: number, layout: Layout): Buffer {
+  const { runs = 1, base = 'fragment', isTimed = true, defaults = 'packet' } = layout
+  const data = Buffer.concat(packets)
+  const sizeOf = (from: number) => partOf(packets, time, from, { runs, base, isTimed, defaults }).length
+  // The offsets in a part do not change its length.
+  const from = 8 + 16 + sizeOf(0) + 8
+  const part = partOf(packets, time, base === 'file' ? offset + from : from, {
+    runs,
+    base,
+    isTimed,
+    defaults,
+  })
+  return Buffer.concat([box('moof', Buffer.concat([box('mfhd', numbers(0, 1)), part])), box('mdat', data)])
+}
+
+function partOf(
+  packets: Buffer[],
+  time: number,
+  from: number,
+  layout: Required<Pick<Layout, 'runs' | 'base' | 'isTimed' | 'defaults'>>,
+): Buffer {
+  const { runs, base, isTimed, defaults } = layout
+  const isInPart = defaults === 'part'
+  const flags = (base === 'file' ? 1 : 0) + (base === 'fragment' ? 0x20000 : 0) + (isInPart ? 0x18 : 0)
+  const fields = isInPart ? [packetSamples, packets[0]!.length] : []
+  const header = numbers(flags, track, ...(base === 'file' ? [0, from] : []), ...fields)
+  const perRun = Math.ceil(packets.length / runs)
+  let offset = base === 'file' ? 0 : from
+  const tables = Array.from({ length: runs }, (_, run) => {
+    const listed = packets.slice(run * perRun, (run + 1) * perRun)
+    const entries = defaults === 'packet' ? listed.flatMap(({ length }) => [packetSamples, length]) : []
+    const table = numbers(defaults === 'packet' ? 0x301 : 1, listed.length, offset, ...entries)
+    offset += Buffer.concat(listed).length
+    return box('trun', table)
+  })
+  const times = isTimed ? [box('tfdt', numbers(0, time))] : []
+  return box('traf', Buffer.concat([box('tfhd', header), ...times, ...tables]))
+}
+
+/** The list of all fragments. */
+function indexOf(fragments: Buffer[], perFragment: number): Buffer {
+  const entries = fragments.flatMap(({ length }) => [length, perFragment * packetSamples, 0])
+  return box('sidx', numbers(0, track, 44100, 0, 0, fragments.length, ...entries))
+}
