@@ -155,6 +155,9 @@ steered('a deleted job has no transcript and no media, and can be deleted again'
   const deleted = await ana.delete(`/v1/transcribe/${id}`)
   expect([deleted.status, deleted.text]).toEqual([204, ''])
   expect(existsSync(file)).toBe(false)
+  // The indexer removes the text from the search index in the background, after a pause since the last removal.
+  service.later(60_000)
+  await service.indexed()
   service.later(0)
   expect(await filesContaining(service.dataDir, 'unmistakable')).toEqual([])
   expect((await ana.get(`/v1/transcribe/${id}`)).body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')

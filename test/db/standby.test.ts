@@ -167,7 +167,7 @@ test('a server that has lost its lease writes nothing more', async () => {
 test('a frozen server is replaced, and ends when it wakes up', async () => {
   const folder = sharedFolder()
   const data = prepareData()
-  const settings = { STENO_STANDBY: folder, STENO_STANDBY_AFTER: '4s' }
+  const settings = { STENO_STANDBY: folder, STENO_STANDBY_AFTER: '8s' }
   const servers: Ready[] = []
   closing.push(async () => {
     for (const server of servers) await server.stop()

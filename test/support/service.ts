@@ -45,6 +45,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   later(ms: number): void
   /** Changes only the wall clock, as when an operator sets the clock. Then runs the sweeps. */
   stepClock(ms: number): void
+  /** Waits until the search index agrees with the transcripts. */
+  indexed(): Promise<void>
   close(): Promise<void>
 }
 
@@ -124,6 +126,7 @@ async function startInside(
       clockStepMs += ms
       running.sweeper.run()
     },
+    indexed: () => running.service.indexer.settled(),
     close: () => running.close(),
   }
 }
@@ -162,6 +165,7 @@ async function startProgram(
     live: new LiveJobs(db),
     later: outOfReach,
     stepClock: outOfReach,
+    indexed: outOfReach,
     async close() {
       db.close()
       await server.stop()
