@@ -22,6 +22,7 @@ const line: string[][] = [
   ['base', 'web'],
   ['limits', 'errors', 'languages'],
   ['net'],
+  ['setting-values'],
   ['config', 'db'],
   ['accounts', 'media', 'transcripts', 'webhooks'],
   ['uploads'],

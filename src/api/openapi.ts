@@ -5,11 +5,10 @@ import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
 import type { Scope } from '../accounts/grant.ts'
 import { keyStart } from '../accounts/key.ts'
-import { requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Components, type JsonSchema, openComponents, version } from './components.ts'
-import { openAiFactsOf } from './openai/errors.ts'
-import { openAiError } from './openai/shapes.ts'
+import { headerComponents } from './openapi-headers.ts'
+import { errorResponses, json, otherResponses, successResponse } from './openapi-responses.ts'
 import { webhooks } from './openapi-webhooks.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
 import { errorBody, segment } from './shapes/answers.ts'
@@ -38,12 +37,7 @@ export function describe(app: AnyElysia, baseUrl: string): object {
     webhooks: webhooks(components),
     components: {
       schemas: components.schemas,
-      headers: Object.fromEntries(
-        Object.entries(headerTable).map(([name, { type = 'string', description }]) => [
-          componentOf(name),
-          { description, schema: { type } },
-        ]),
-      ),
+      headers: headerComponents(),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -142,120 +136,6 @@ function requestBody({ hooks: { body, detail } }: Route, { reference }: Componen
   if (!detail.requestBytes) return {}
   const content = { [detail.requestBytes]: { schema: { type: 'string', format: 'binary' } } }
   return { requestBody: { required: true, content } }
-}
-
-function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
-  const { status, description, headers } = detail.success ?? { status: 200, description: 'Success' }
-  const shape = detail.answer ?? response?.[status]
-  const others = Object.entries(detail.otherBodies ?? {}).map(([type, description]) => [
-    type,
-    { schema: { type: 'string', description } },
-  ])
-  const content = { ...(shape ? json(reference(shape)) : {}), ...Object.fromEntries(others) }
-  return {
-    [status]: {
-      description,
-      headers: headersOf([...answerHeaders(detail), ...(headers ?? [])]),
-      ...(Object.keys(content).length > 0 ? { content } : {}),
-    },
-  }
-}
-
-/** Returns the responses that are neither a success nor an error with an error code. */
-function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
-  return Object.fromEntries(
-    Object.entries(detail.also ?? {}).map(([status, description]) => {
-      const shape = response?.[Number(status)]
-      const content = shape ? { content: json(reference(shape)) } : {}
-      return [status, { description, headers: headersOf(['Link']), ...content }]
-    }),
-  )
-}
-
-/**
- * Returns the error responses of a route. Errors of the same status are one response, whose description lists their
- * codes.
- */
-function errorResponses(detail: RouteDetail, { reference }: Components): object {
-  const shape = detail.dialect === 'openai' ? openAiError : errorBody
-  const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
-    const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
-    const name = 'reason' in facts ? facts.reason : code
-    return { status: facts.status, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
-  })
-  return Object.fromEntries(
-    [...Map.groupBy(errors, ({ status }) => status)].map(([status, same]) => [
-      status,
-      {
-        description: [...new Set(same.map(({ text }) => text))].join(' '),
-        headers: headersOf([...answerHeaders(detail), ...(errorHeaders[status] ?? [])]),
-        content: json(reference(shape)),
-      },
-    ]),
-  )
-}
-
-function json(schema: object): object {
-  return { 'application/json': { schema } }
-}
-
-const headerTable: Record<string, { type?: 'integer'; description: string }> = {
-  Link: { description: 'This document, as rel service-desc' },
-  'RateLimit-Policy': { description: 'The quotas: endpoint and ip, each with q requests in w seconds' },
-  RateLimit: {
-    description: 'What is left of the endpoint quota: r requests, all of them back in t seconds',
-  },
-  'X-RateLimit-Limit': { type: 'integer', description: 'Requests a minute on this endpoint' },
-  'X-RateLimit-Remaining': { type: 'integer', description: 'Requests left in the window' },
-  'X-RateLimit-Reset': { type: 'integer', description: 'Unix time at which the window is empty again' },
-  'Retry-After': { type: 'integer', description: 'Seconds to wait' },
-  'WWW-Authenticate': { description: 'A Bearer challenge' },
-  Allow: { description: 'The methods this address takes' },
-  'Accept-Post': { description: 'The media type a body must have' },
-  'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
-  'Tus-Resumable': { description: 'The version of the tus protocol' },
-  'Tus-Version': { description: 'The versions of the tus protocol that are served' },
-  'Tus-Extension': { description: 'The extensions of the tus protocol that are served' },
-  'Tus-Max-Size': { type: 'integer', description: 'The largest file in bytes' },
-  'Upload-Id': { description: 'The upload_id of POST /v1/transcribe' },
-  'Upload-Offset': { type: 'integer', description: 'How many bytes have arrived' },
-  'Upload-Length': { type: 'integer', description: 'The size of the file in bytes' },
-  'Upload-Expires': { description: 'When the upload expires, if no more bytes arrive' },
-  Location: { description: 'The address of what was created' },
-  'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
-  'Content-Range': { description: 'Which bytes these are, or the size of the file' },
-  ETag: { description: 'Changes when the content changes' },
-  'Access-Control-Allow-Origin': { description: '*: a page of any origin may read this answer' },
-  'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
-}
-
-const errorHeaders: Record<number, string[]> = {
-  401: ['WWW-Authenticate'],
-  405: ['Allow'],
-  409: ['Retry-After'],
-  412: ['Tus-Version'],
-  415: ['Accept-Post'],
-  416: ['Content-Range'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
-}
-
-function answerHeaders({ rate, keyed, idempotent }: RouteDetail): string[] {
-  return [
-    'Link',
-    'RateLimit-Policy',
-    ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
-    ...(keyed && rate ? ['RateLimit'] : []),
-    ...(idempotent ? ['Idempotent-Replay'] : []),
-  ]
-}
-
-function headersOf(names: string[]): object {
-  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${componentOf(name)}` }]))
-}
-
-function componentOf(header: string): string {
-  return header.replaceAll('-', '')
 }
 
 const idempotencyParameter = {

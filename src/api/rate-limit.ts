@@ -1,10 +1,10 @@
 // Rate limits. Each limit counts the requests of each caller in a sliding window of one minute. This file also makes
 // the response headers about the limits.
 
-import type { RateLimits } from '../config.ts'
 import type { Clock } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits, type RateName } from '../limits.ts'
+import type { RateLimits } from '../setting-values.ts'
 
 export type Quota = {
   allowed: boolean

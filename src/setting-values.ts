@@ -1,0 +1,138 @@
+// The parsers for the values of settings. A parser throws an InvalidValue for a value that it does not accept.
+
+import { resolve } from 'node:path'
+import { parseDuration, parseSize } from './base/units.ts'
+import { type RateName, rates } from './limits.ts'
+import { parseNets } from './net/nets.ts'
+
+/** The error of a parser for an invalid value. Its message says what a valid value looks like. */
+export class InvalidValue extends Error {}
+
+export type RateLimits = Record<RateName, number> | 'off'
+
+export function optional<T>(parse: (text: string) => T): (text: string) => T | null {
+  return given => (given === '' ? null : parse(given))
+}
+
+export function text(given: string): string {
+  return given
+}
+
+/** Removes the brackets of an IPv6 address: `[::1]` becomes `::1`. */
+export function bareHost(given: string): string {
+  return given.replace(/^\[(.*)\]$/, '$1')
+}
+
+export function path(given: string): string {
+  return resolve(given)
+}
+
+export function flag(given: string): boolean {
+  if (given !== '0' && given !== '1') throw new InvalidValue('0 or 1 is needed')
+  return given === '1'
+}
+
+export function onOrOff(given: string): boolean {
+  if (given !== 'on' && given !== 'off') throw new InvalidValue('on or off is needed')
+  return given === 'on'
+}
+
+export function whole(min: number, max: number): (text: string) => number {
+  return given => {
+    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (!(number >= min && number <= max))
+      throw new InvalidValue(`a whole number from ${min} to ${max} is needed`)
+    return number
+  }
+}
+
+export function oneOf<const Choice extends string>(...choices: Choice[]): (text: string) => Choice {
+  return given => {
+    const choice = choices.find(known => known === given)
+    if (!choice) throw new InvalidValue(`one of ${choices.join(', ')} is needed`)
+    return choice
+  }
+}
+
+export function duration(given: string): number {
+  const ms = parseDuration(given)
+  if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
+  return ms
+}
+
+export function durationOrZero(given: string): number {
+  return given === '0' || parseDuration(given) === 0 ? 0 : duration(given)
+}
+
+/** Parses a duration. Returns null for `forever`. */
+export function durationOrForever(given: string): number | null {
+  return given === 'forever' ? null : duration(given)
+}
+
+/** Parses an idle timeout, rounded up to whole seconds, because Bun stores it as a number of seconds in one byte. */
+export function idleTime(given: string): number {
+  const ms = parseDuration(given) ?? 0
+  if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')
+  return Math.ceil(ms / 1000) * 1000
+}
+
+export function size(given: string): number {
+  const bytes = parseSize(given)
+  if (!bytes) throw new InvalidValue('a size such as 100KB or 5GB is needed')
+  return bytes
+}
+
+export function nets(given: string) {
+  const parsed = parseNets(given)
+  if (!parsed) throw new InvalidValue('addresses or CIDRs, separated by commas, are needed')
+  return parsed
+}
+
+export function baseUrl(given: string): string {
+  const url = URL.parse(given)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
+    throw new InvalidValue('an http or https address without query is needed')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+export function smtpUrl(given: string): string {
+  if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? ''))
+    throw new InvalidValue('smtp://… or smtps://… is needed')
+  return given
+}
+
+export function natsAddress(given: string): string {
+  const fits = given.split(',').every(one => {
+    const url = URL.parse(one)
+    return url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== ''
+  })
+  if (!fits) throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
+  return given
+}
+
+export function clusterName(given: string): string {
+  if (!/^[\w-]{1,32}$/.test(given)) throw new InvalidValue('1 to 32 letters, digits, _ or - are needed')
+  return given
+}
+
+export function lease(given: string): number {
+  const ms = duration(given)
+  if (ms < 1000 || ms > 3_600_000) throw new InvalidValue('a duration from 1s to 1h is needed')
+  return ms
+}
+
+export function rateLimits(given: string): RateLimits {
+  if (given === 'off') return 'off'
+  if (given === 'on') return rates
+  const rows = given.split(',').map(row => {
+    const [, name = '', count = ''] = /^\s*([a-z.]+)\s*=\s*(\d+)\s*$/.exec(row) ?? []
+    if (!Object.hasOwn(rates, name) || Number(count) < 1) {
+      throw new InvalidValue(
+        `on, off, or NAME=COUNT with a name of ${Object.keys(rates).join(', ')} is needed`,
+      )
+    }
+    return [name, Number(count)]
+  })
+  return { ...rates, ...Object.fromEntries(rows) }
+}
