@@ -48,8 +48,8 @@ export const transcribe = command({
 
 /**
  * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that they need. The flag
- * --max-duration is left out: in these commands it is the maximum duration of a subtitle, but the setting of the same
- * name is that of a recording.
+ * --max-duration is left out: in these commands, it limits the duration of a subtitle, but the setting of the same
+ * name limits the duration of a recording.
  */
 export function configOf({ model, device, threads, ...values }: TaskValues): Config {
   const unknown = model === undefined ? null : whyUnknown(model)

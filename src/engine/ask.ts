@@ -1,4 +1,5 @@
-// One order to a new child process of the engine, for work that needs no loaded speech model.
+// Sends one order to a child process of the engine that is started for this order, for work that needs no loaded
+// speech model.
 
 import { nativeEnvironment } from '../base/carried.ts'
 import { selfCommand } from '../base/self.ts'

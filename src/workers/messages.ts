@@ -12,7 +12,10 @@ import { result, utterance } from '../transcripts/transcript.ts'
 /** The version of this protocol. The server refuses a worker with another version. */
 export const protocol = 1
 
-/** The two queues of each pool. `again` is for jobs that were already started once. Workers take these first. */
+/**
+ * The two queues of each pool. `again` is for jobs that were already started once. Workers take the jobs of `again`
+ * first.
+ */
 export const priorities = ['again', 'first'] as const
 export type Priority = (typeof priorities)[number]
 

@@ -13,7 +13,7 @@ export type Layout = {
   defaults?: 'packet' | 'part' | 'track'
   /** If true, a box `sidx` lists the fragments. */
   hasIndex?: boolean
-  /** The time by which the second half of the file is later, in samples. */
+  /** The length of a gap before the second half of the file, in samples. */
   gap?: number
   /** The size of padding in the description of the file. */
   padding?: number

@@ -96,8 +96,8 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // The present clusters result from every threshold between the distance of the last merge and the distance of the
-    // next merge. `factor` is the smallest factor that moves the given threshold into this range.
+    // All thresholds between the distance of the last merge and the distance of the next merge give the present
+    // clusters. `factor` is the smallest factor that moves the given threshold into this range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -17,8 +17,8 @@ type Recipe = {
   filters: Float32Array
   bands: number
   /**
-   * If this value is given, the result is the logarithm of the power, and a power below this value counts as this
-   * value.
+   * If this value is given, the result is the logarithm of the power. A power below this value is first raised to it,
+   * because the logarithm of 0 is not finite.
    */
   logarithmOfAtLeast?: number
 }
