@@ -49,8 +49,8 @@ export type Metrics = {
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
   /**
-   * Removes all values of a metric. Must be called before the values are set again if a set of labels may have
-   * disappeared.
+   * Removes all values of a metric, before they are set again. Without this call, the value of a set of labels that
+   * has disappeared would stay.
    */
   clear(name: Name): void
   /**

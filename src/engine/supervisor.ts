@@ -11,7 +11,10 @@ import { type ChosenModel, prepareModel } from './models/choose.ts'
 import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
-/** The options of the supervisor. Only tests set them, except `onCrash`, which the service sets. */
+/**
+ * The options of the supervisor. Each one replaces a default. Most of them are for tests; the service sets `onCrash`,
+ * and `steno worker` sets `prepare`.
+ */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   retryMs?: number

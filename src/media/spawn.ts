@@ -1,5 +1,4 @@
-// Starts the child process that reads one media file, and reads the messages of the child. The child is always ended
-// at the end.
+// Starts the child process that reads one media file, reads its messages, and makes sure that it ends.
 
 import { closeSync, openSync } from 'node:fs'
 import { errorFields, log } from '../base/log.ts'

@@ -19,9 +19,9 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * CPU times in milliseconds. `encodeMs` is the encoder for one window. `decodeMs` is the decoder for all tokens of
- * all rows. `bareMs` is the part of `decodeMs` inside ONNX Runtime. It is 0 for the npm package, with which it cannot
- * be measured.
+ * CPU times in milliseconds. `encodeMs` is the time of the encoder for one window. `decodeMs` is the time of the
+ * decoder for all tokens of all rows. `bareMs` is the part of `decodeMs` inside ONNX Runtime. It is 0 for the npm
+ * package, for which it is not measured.
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 
