@@ -1,24 +1,15 @@
-// Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
-// in blocks, and then the clusters of all blocks are clustered. A recording of ten hours therefore needs no distance
-// matrix of all pairs of embeddings.
-//
-// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So the
-// centroid and the size describe a cluster completely, and clustering in blocks loses no information.
-//
-// pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings of one
-// voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
-// scripts/bench/diarize.ts).
+// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (linkage.ts). A
+// cluster of enough weight is a voice, and voices that are too similar become one voice.
 
+import {
+  agglomerate,
+  agglomerateInBlocks,
+  type Cluster,
+  clusterBlocks,
+  largestFirst,
+  type Weighted,
+} from './linkage.ts'
 import { dot, unit } from './unit.ts'
-
-/** The embedding of a piece, a unit vector. `weight` is the length of the piece in seconds. */
-export type Weighted = { vector: Float32Array; weight: number }
-
-/**
- * A cluster of embeddings that are treated as one voice. `sum` is the weighted sum of their vectors, and
- * `weight` is the sum of their weights.
- */
-export type Cluster = { sum: Float32Array; weight: number }
 
 export type ClusterOptions = {
   /** Two clusters whose mean cosine distance is `threshold` or more are different voices. */
@@ -37,8 +28,6 @@ export type ClusterOptions = {
   expected: number | null
 }
 
-/** The number of embeddings in one block. The distance matrix of a block has blockSize² entries. */
-const blockSize = 1200
 /**
  * The factors by which the threshold may change if the caller expects a number of voices. Otherwise the threshold
  * does not change.
@@ -108,148 +97,4 @@ function findClusters(
   }
   agglomerate(blocks, threshold * thresholdRange.high, { onStep })
   return best
-}
-
-/**
- * Clusters the embeddings block by block, until at most `blockSize` clusters remain. Clusters at a distance of
- * `limit` or more are not merged.
- */
-function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
-  let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
-    sum: vector.map(value => value * weight),
-    weight,
-  }))
-  while (clusters.length > blockSize) {
-    const merged: Cluster[] = []
-    for (let at = 0; at < clusters.length; at += blockSize)
-      merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If few clusters were merged, most of them are outliers, and a further round would merge few clusters again. So
-    // only the largest clusters are kept. A small cluster is never a voice.
-    if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
-    clusters = merged
-  }
-  return agglomerate(clusters, limit)
-}
-
-/**
- * Merges the closest clusters within each block, and then the closest of the remaining clusters, until all distances
- * are at least `limit`.
- */
-export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
-  return agglomerate(clusterBlocks(embeddings, limit), limit)
-}
-
-function largestFirst(clusters: readonly Cluster[]): Cluster[] {
-  return clusters.toSorted((one, other) => other.weight - one.weight)
-}
-
-/**
- * `onStep` is called before the first merge and after each merge. It receives the clusters and the distance of the
- * next merge.
- */
-type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
-
-/** Repeatedly merges the two closest clusters, until all distances are at least `limit`. */
-export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
-  const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
-  const linkage = new Linkage(clusters)
-  for (let merges = 0; ; merges++) {
-    const { first, second, distance } = linkage.closest()
-    onStep?.(() => linkage.clusters(), distance)
-    if (distance >= limit || merges >= mergesMax) return linkage.clusters()
-    linkage.merge(first, second)
-  }
-}
-
-/** The distances between all pairs of clusters, and a bound for the nearest neighbour of each cluster. */
-class Linkage {
-  /** The clusters. A slot becomes null when its cluster is merged into another cluster. */
-  private readonly slots: (Cluster | null)[]
-  private readonly distances: Float32Array
-  private readonly nearest: Int32Array
-  /**
-   * For each cluster, a lower bound of the distance to its nearest neighbour. The true distance is higher if a merge
-   * has removed this neighbour. A bound is recomputed only when it is the lowest of all bounds.
-   */
-  private readonly bounds: Float32Array
-
-  constructor(clusters: readonly Cluster[]) {
-    const size = clusters.length
-    this.slots = [...clusters]
-    this.distances = new Float32Array(size * size)
-    this.nearest = new Int32Array(size)
-    this.bounds = new Float32Array(size)
-    const centroids = clusters.map(centroidOf)
-    for (const [row, one] of centroids.entries())
-      for (const [column, other] of centroids.slice(0, row).entries())
-        this.setDistance(row, column, 1 - dot(one, other))
-    for (let row = 0; row < size; row++) this.findNearest(row)
-  }
-
-  clusters(): Cluster[] {
-    return this.slots.filter(cluster => cluster !== null)
-  }
-
-  /**
-   * Returns the slots of the two closest clusters, and their distance. If only one cluster remains, the
-   * distance is infinite.
-   */
-  closest(): { first: number; second: number; distance: number } {
-    let first = 0
-    for (;;) {
-      for (let row = 0; row < this.slots.length; row++)
-        if (this.slots[row] && (!this.slots[first] || this.bounds[row]! < this.bounds[first]!)) first = row
-      const distance = this.bounds[first] ?? Number.POSITIVE_INFINITY
-      const second = this.nearest[first] ?? 0
-      if (distance === Number.POSITIVE_INFINITY) return { first, second, distance }
-      if (this.slots[second] && this.distance(first, second) === distance) return { first, second, distance }
-      this.findNearest(first)
-    }
-  }
-
-  /** Merges the cluster in slot `second` into slot `first`. */
-  merge(first: number, second: number): void {
-    const one = this.slots[first]
-    const other = this.slots[second]
-    if (!one || !other) throw new RangeError('only two clusters can be merged')
-    const merged = {
-      sum: one.sum.map((value, at) => value + other.sum[at]!),
-      weight: one.weight + other.weight,
-    }
-    this.slots[first] = merged
-    this.slots[second] = null
-    const share = one.weight / merged.weight
-    const otherShare = other.weight / merged.weight
-    for (let row = 0; row < this.slots.length; row++) {
-      if (!this.slots[row] || row === first) continue
-      const mean = share * this.distance(row, first) + otherShare * this.distance(row, second)
-      this.setDistance(first, row, mean)
-      if (this.distance(row, first) >= this.bounds[row]!) continue
-      this.bounds[row] = mean
-      this.nearest[row] = first
-    }
-    this.findNearest(first)
-  }
-
-  private findNearest(row: number): void {
-    this.bounds[row] = Number.POSITIVE_INFINITY
-    for (let other = 0; other < this.slots.length; other++) {
-      if (other === row || !this.slots[other] || this.distance(row, other) >= this.bounds[row]!) continue
-      this.bounds[row] = this.distance(row, other)
-      this.nearest[row] = other
-    }
-  }
-
-  private distance(row: number, column: number): number {
-    return this.distances[row * this.slots.length + column]!
-  }
-
-  private setDistance(row: number, column: number, distance: number): void {
-    this.distances[row * this.slots.length + column] = distance
-    this.distances[column * this.slots.length + row] = distance
-  }
-}
-
-function centroidOf({ sum, weight }: Cluster): Float32Array {
-  return sum.map(value => value / weight)
 }

@@ -2,7 +2,7 @@
 // PLDA model. A superfluous speaker loses its embeddings to the others, round by round. So VBx starts with too many
 // clusters, and ends with the number of speakers. The parameters are those of pyannote's community-1 pipeline.
 
-import { agglomerateInBlocks, type Weighted } from './cluster.ts'
+import { agglomerateInBlocks, type Weighted } from './linkage.ts'
 import type { Plda } from './plda.ts'
 import { dot, unit } from './unit.ts'
 
