@@ -1,4 +1,4 @@
-// The check of an access token in a request.
+// Checks the OAuth access token of a request.
 
 import { sha256 } from '../base/hash.ts'
 import { type Db, refusalOf } from '../db/db.ts'

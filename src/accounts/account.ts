@@ -69,7 +69,10 @@ export function forgetAccount(db: Db, id: string): void {
   )
 }
 
-/** Moves the account to the end of the queue: pending jobs are started in turn, one account after the other. */
+/**
+ * Moves an account to the end of the queue of accounts. The service starts pending jobs of the accounts in turn, so
+ * that each account gets its share.
+ */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {
     id,

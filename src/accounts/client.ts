@@ -38,16 +38,22 @@ export function purgeClients(db: Db): void {
   )
 }
 
-/** The custom schemes without a period in redirect addresses of known desktop programs. */
+/**
+ * The URI schemes of known desktop programs that are allowed in redirect addresses. Any other custom scheme must
+ * contain a period.
+ */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/
-/** Matches a URI without a fragment, so the character # is not in the list. */
+/**
+ * Matches a URI of allowed characters. The character # is not allowed, because a redirect address must not have a
+ * fragment.
+ */
 const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Returns true if the address is allowed as a redirect address. Three kinds are allowed: https addresses, http
- * addresses on a loopback host, and addresses with a custom scheme. By RFC 8252, a custom scheme must be a reversed
- * domain name.
+ * Returns true if the text is allowed as a redirect address. Three kinds are allowed: https addresses, http addresses
+ * on a loopback host, and addresses with a custom scheme. RFC 8252 requires a reversed domain name as a custom scheme,
+ * such as `com.example.app`.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null

@@ -1,6 +1,7 @@
-// The tokens of a grant. A client exchanges the code of the grant for an access token and a refresh token, and later
-// this refresh token for the next pair. A code or a refresh token works only once: a second use means that it was
-// stolen, and ends the grant with all its tokens. The database stores only hashes of tokens.
+// The tokens of a grant. A client exchanges the authorization code of the grant for an access token and a refresh
+// token. Later, the client exchanges the refresh token for the next pair. A code or a refresh token works only once. A
+// second use means that it was stolen, so it ends the grant with all its tokens. The database stores only hashes of
+// tokens.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -11,7 +12,7 @@ import { endGrant, noteClient, type Scope, scopesIn } from './grant.ts'
 
 export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[] }
 
-/** The reason why a code or a refresh token was refused: an error code of RFC 6749 or RFC 8707. */
+/** The reason why an authorization code or a refresh token was refused: an error code of RFC 6749 or RFC 8707. */
 export type TokenError = 'invalid_grant' | 'invalid_scope' | 'invalid_target'
 
 const refreshTokenStart = 'str_'
@@ -21,8 +22,8 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address of the authorization request. Null if the client did not send it again. The client may leave
-   * it out, because the code verifier already identifies the client.
+   * The redirect address of the authorization request. Null if the token request does not contain it. The client may
+   * leave it out, because the code verifier already identifies the client.
    */
   redirectUri: string | null
   resources: string[]
@@ -40,8 +41,8 @@ type CodeRow = {
 }
 
 /**
- * Exchanges a code for tokens. The second use of a code ends the grant. A request that is refused for another reason
- * changes nothing.
+ * Exchanges an authorization code for tokens. The second use of a code ends the grant. A request that is refused for
+ * another reason changes nothing.
  */
 export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
   return db.tx(() => {
@@ -107,7 +108,10 @@ export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Toke
   })
 }
 
-/** Issues an access token with the scopes in `asked`, and a refresh token with all granted scopes. */
+/**
+ * Issues an access token with the scopes in `asked`, or with all granted scopes if `asked` is null. Also issues a
+ * refresh token with all granted scopes.
+ */
 function issueTokens(
   db: Db,
   grantId: string,
@@ -128,8 +132,8 @@ function issueTokens(
 }
 
 /**
- * Revokes a token of this client. The end of a refresh token ends the whole grant. The end of an access token does
- * not. A token that is unknown or belongs to another client is ignored.
+ * Revokes a token of this client. Revoking a refresh token ends the whole grant. Revoking an access token ends only
+ * this access token. A token that is unknown or belongs to another client is ignored.
  */
 export function revokeToken(db: Db, token: string, { clientId }: { clientId: string }): void {
   db.tx(() => {
@@ -144,7 +148,7 @@ export function revokeToken(db: Db, token: string, { clientId }: { clientId: str
   })
 }
 
-/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636. */
+/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636 (PKCE). */
 function challengeOf(codeVerifier: string): string {
   return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
 }

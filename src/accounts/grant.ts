@@ -1,5 +1,5 @@
-// Grants: the access that an account allowed to a client. A grant begins with a code, which the client exchanges for
-// tokens (grant-token.ts). The database stores only the hash of the code.
+// Grants: the access that an account allowed to a client. A grant begins with an authorization code, which the client
+// exchanges for tokens (grant-token.ts). The database stores only the hash of the code.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -29,8 +29,8 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its code. An account can have `grantsMax` grants. If there are more, those that were
- * not used for the longest time are deleted.
+ * Creates a grant and returns its authorization code. An account can have `grantsMax` grants. If the account has more,
+ * the grants that were unused for the longest time are deleted.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
@@ -62,12 +62,15 @@ export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): str
   return code
 }
 
-/** Stores the time of the last use of a client, so that `purgeClients` keeps the client. */
+/** Stores the current time as the last use of a client, because `purgeClients` removes clients that are not used. */
 export function noteClient(db: Db, id: string): void {
   db.run('update clients set used_at = $now where id = $id', { id, now: db.now() })
 }
 
-/** Lists the grants of an account, newest first. A grant whose code was never exchanged is left out. */
+/**
+ * Lists the grants of an account, newest first. A grant is left out if its authorization code was never exchanged for
+ * tokens.
+ */
 export function listGrants(db: Db, accountId: string): Grant[] {
   return db
     .list<Omit<Grant, 'scopes'> & { scope: string }>(
@@ -89,7 +92,7 @@ export function endGrant(db: Db, id: string): void {
   db.run('delete from grants where id = $id', { id })
 }
 
-/** Removes expired tokens, grants whose code was never exchanged, and grants without a token. */
+/** Removes expired tokens, grants whose authorization code was not exchanged in time, and grants without a token. */
 export function purgeGrants(db: Db): void {
   db.tx(() => {
     const now = db.now()

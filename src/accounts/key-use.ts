@@ -1,5 +1,5 @@
-// Records when each key was last used. The times are first kept in memory, and a sweep writes them to the database. A
-// GET request therefore never waits for the write lock of the database.
+// Records when each API key was last used. The times are first kept in memory, and a sweep writes them to the database.
+// A GET request therefore never waits for the write lock of the database.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -7,7 +7,8 @@ import { limits } from '../limits.ts'
 export type KeyUses = {
   note(keyId: string): void
   /**
-   * Writes the times to the database. A time that is less than `keyUseEveryMs` after the stored one is not written.
+   * Writes the times of last use of the API keys to the database. A time that is less than `keyUseEveryMs` after the
+   * stored time is not written.
    */
   write(): void
 }

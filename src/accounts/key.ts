@@ -1,6 +1,5 @@
-// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text, and
-// the signing secret of the key in encrypted form. The file secret.key in the data folder has the secret for this
-// encryption.
+// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text. It
+// also stores the signing secret of the key, encrypted with the secret in the file secret.key of the data folder.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -25,8 +24,8 @@ export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
 /**
- * Creates a key. Returns its id and its text, which is not stored. Returns null if the account already has
- * `activeKeysMax` active keys.
+ * Creates an API key. Returns the id and the text of the key. The text is not stored. Returns null if the account
+ * already has `activeKeysMax` active keys.
  */
 export function createKey(
   db: Db,
@@ -79,7 +78,10 @@ export function revokeKey(db: Db, id: string): boolean {
   })
 }
 
-/** Returns the secret that signs the webhooks of a key's jobs. A revoked key still has this secret. */
+/**
+ * Returns the secret that signs the webhooks of the jobs that were submitted with this API key. The secret also exists
+ * for a revoked key.
+ */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -89,7 +91,8 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
 }
 
 /**
- * Returns false if the signing secrets in the database were encrypted with another secret.key than the present one.
+ * Returns true if the present file secret.key can decrypt the signing secrets in the database. Returns false if they
+ * were encrypted with another secret.key.
  */
 export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
@@ -102,7 +105,7 @@ export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
 }
 
 /**
- * Derives the signing secret from the text of a key. The receiver of a webhook derives the secret in the same way.
+ * Derives the signing secret from the text of an API key. The receiver of a webhook derives the secret in the same way.
  */
 export function signingSecretOf(key: string): string {
   return sha256(key)

@@ -1,5 +1,5 @@
-// The ledger: deposits, and for each job a reserve that is later settled or released. With each entry, SQL triggers
-// in 001_init.sql update the balance of the account.
+// The ledger: deposits, and for each job a reserve that is later settled (charged) or released. When an entry is added,
+// SQL triggers in 001_init.sql update the balance of the account.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -7,14 +7,17 @@ import { limits } from '../limits.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
-/** The error for an entry that the ledger does not allow, such as a second settlement of one job. */
+/** The error for a ledger entry that is not allowed, such as a second settlement of one job. */
 export class LedgerError extends Error {}
 
 export function deposit(db: Db, accountId: string, cents: number): void {
   add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
 }
 
-/** Reserves the price of a job. If the available balance is too small, returns false and changes nothing. */
+/**
+ * Reserves the price of a job from the account's balance. If the available balance is too small, returns false and
+ * changes nothing.
+ */
 export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
   return db.tx(() => {
     if (findMoney(db, accountId).availableUnits < units) return false
@@ -32,8 +35,8 @@ export function settle(db: Db, accountId: string, jobId: string, units: number):
 }
 
 /**
- * Releases the reserve of a job, and returns its amount. Returns 0 if the job has no reserve, or if the reserve was
- * already released.
+ * Releases the reserve of a job, and returns the released amount. Returns 0 if the job has no reserve, or if the
+ * reserve was already settled or released.
  */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
@@ -49,8 +52,8 @@ export function release(db: Db, accountId: string, jobId: string): number {
 }
 
 /**
- * Returns the amount of the reserve that was released at the end of a job. Returns 0 if the job had no reserve or was
- * charged.
+ * Returns the amount of the reserve that was released at the end of a job. Returns 0 if the job had no reserve, or if
+ * the reserve was charged.
  */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(

@@ -76,7 +76,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // nodemailer reads an object as one address. It could read a string as a list of addresses.
+          // In an object, nodemailer reads `address` as one address. It could read a string as a list of addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,

@@ -8,14 +8,17 @@ const cost = {
   timeCost: limits.passwordHashPasses,
 } as const
 
-/** A hash that matches no password. Checking it takes as long as checking the hash of an account. */
+/**
+ * A hash that no password matches. `isPassword` checks a password against it if the account does not exist. This check
+ * takes as long as the check of an existing account.
+ */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Calls `work` when all earlier calls have ended. Hashes are computed one after the other, because each one needs
- * `passwordHashBytes` of memory.
+ * Calls `work` after the work of all earlier calls has ended. Hashes are computed one after the other, because each one
+ * needs `passwordHashBytes` of memory.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const result = turn.then(work)
@@ -28,8 +31,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Compares a password with a stored hash. `hash` is null if there is no account. The result is then false, after the
- * same time.
+ * Returns true if a password matches a stored hash. If there is no account, `hash` is null. The function then returns
+ * false, after the same time as for a wrong password.
  */
 export function isPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(() => Bun.password.verify(password, hash ?? unmatchedHash))

@@ -1,9 +1,9 @@
-// Prices, and conversions of amounts of money. The unit of money is 1/3600 cent, so a price of N cents an hour is N
-// units a second.
+// Prices, and conversions of amounts of money. A unit of money is 1/3600 cent, so a price of N cents an hour is N units
+// a second.
 
 import { limits } from '../limits.ts'
 
-/** Returns the price of audio in units. A started second is not counted. */
+/** Returns the price of audio in units (1/3600 cent). Only whole seconds of the audio are charged. */
 export function priceOf(durationMs: number, pricePerHourCents: number): number {
   return wholeSeconds(durationMs) * pricePerHourCents
 }

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 
 export type Session = {
   accountId: string
-  /** The API key of the sign-in. Null if the person signed in with a password. */
+  /** The id of the API key with which the person signed in. Null if the person signed in with a password. */
   keyId: string | null
   createdAt: number
   lastUsedAt: number
@@ -19,8 +19,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
   expires_at as expiresAt`
 
 /**
- * Creates a session and returns its token. An account can have `sessionsMax` sessions. If there are more, those that
- * were not used for the longest time are deleted.
+ * Creates a session and returns its token. An account can have `sessionsMax` sessions. If the account has more, the
+ * sessions that were unused for the longest time are deleted.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()
@@ -42,8 +42,8 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
 }
 
 /**
- * Finds the session of a token, and stores the time of this use. Returns null if the token is unknown or expired, or
- * if the API key of the sign-in was revoked.
+ * Finds the session of a token, and stores the current time as its last use. Returns null if the token is unknown or
+ * expired, or if the session began with an API key that was revoked.
  */
 export function useSession(db: Db, token: string): Session | null {
   const tokenHash = sha256(token)

@@ -1,5 +1,5 @@
-// The settings of an account that its owner can change: the password and the webhook address. Also the operator flag,
-// which the owner cannot change.
+// The settings of an account that its owner can change: the password and the webhook address. The operator flag is here
+// too, although the owner cannot change it.
 
 import type { Db } from '../db/db.ts'
 

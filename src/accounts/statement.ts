@@ -1,4 +1,5 @@
-// The statement of an account: its deposits and charges, newest first. Each entry has the balance after it.
+// The statement of an account: its deposits and charges, newest first. Each entry contains the balance after the
+// deposit or charge.
 
 import type { Db } from '../db/db.ts'
 
@@ -13,8 +14,8 @@ export type StatementEntry = {
 }
 
 /**
- * Lists the entries of an account's ledger that change the balance. Reserves and releases are left out, because they
- * do not change it.
+ * Lists the entries of an account's ledger that change the balance. Reserves and releases are left out, because they do
+ * not change the balance.
  */
 export function listStatement(
   db: Db,

@@ -8,9 +8,9 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
 /**
- * Creates an unverified account, and returns the token for its link. For an existing unverified account, only makes
- * another token. Returns null if no mail may be sent, because the account is already verified, or because its last
- * mail is younger than `verificationMailEveryMs`.
+ * Creates an unverified account, and returns the token for the link in its verification mail. For an existing
+ * unverified account, only creates another token. Returns null if no mail may be sent: the account is already verified,
+ * or its last mail is younger than `verificationMailEveryMs`.
  */
 export function createVerification(
   db: Db,
@@ -46,8 +46,8 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account of a link. `token` is the secret part of the link. Returns false if the link is unknown, used
- * or expired, or if the account is already verified.
+ * Verifies the account to which a mailed link belongs. `token` is the secret part of the link. Returns false if the
+ * link is unknown, used or expired, or if the account is already verified.
  */
 export function useVerification(db: Db, token: string): boolean {
   return db.tx(() => {
@@ -64,7 +64,10 @@ export function useVerification(db: Db, token: string): boolean {
   })
 }
 
-/** Deletes expired links. Then deletes old accounts that were never verified, and that have no link and no money. */
+/**
+ * Deletes expired verification links. Then deletes accounts that were never verified within `verificationTtlMs`, and
+ * that have neither a link nor a ledger entry.
+ */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {
     const now = db.now()

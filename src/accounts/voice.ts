@@ -24,7 +24,7 @@ export function listVoices(db: Db, accountId: string): Voice[] {
   return db.list(`select ${columns} from voices where account_id = $accountId order by name`, { accountId })
 }
 
-/** Throws an ApiError if the account cannot enrol a voice under this name. */
+/** Throws an ApiError if the account already has a voice of this name, or already has `voicesMax` voices. */
 export function requireNewName(db: Db, accountId: string, name: string): void {
   const voices = listVoices(db, accountId)
   if (voices.some(voice => voice.name === name))
@@ -57,7 +57,7 @@ export function deleteVoice(db: Db, accountId: string, id: string): boolean {
   return db.run('delete from voices where id = $id and account_id = $accountId', { id, accountId }) > 0
 }
 
-/** Returns the voice prints of the account, decrypted. */
+/** Returns the voice prints of an account in decrypted form. */
 export function findPrints(
   db: Db,
   secrets: Secrets,
@@ -71,7 +71,10 @@ export function findPrints(
     .map(({ name, model, sealed }) => ({ name, model, print: JSON.parse(secrets.open(sealed)) }))
 }
 
-/** Stores that these voices were used: that speakers were named by them. */
+/**
+ * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets its
+ * name.
+ */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)
     db.run('update voices set used_at = $now where account_id = $accountId and name = $name', {
@@ -81,7 +84,7 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices that were enrolled more than `keptMs` ago and were not used since then. */
+/** Deletes the voices whose last use was more than `keptMs` ago. The enrolment of a voice counts as its first use. */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
 }

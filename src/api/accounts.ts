@@ -56,8 +56,8 @@ export const accounts = (service: Service) =>
     )
 
 /**
- * Returns the hint in the response about how to get the first API key: in the web app, or from the operator if the
- * web app is off.
+ * Returns the hint about how to get the first API key. The page after the verification of an email address shows this
+ * hint. The key comes from the web app, or from the operator if the web app is off.
  */
 function nextStep({ config }: Service): string {
   return config.dashboard

@@ -46,7 +46,8 @@ export function openApp(service: Service): AnyElysia {
   const requestLog = openRequestLog()
 
   const app: AnyElysia = new Elysia({
-    // By default, Elysia removes unknown fields from a request. Here they stay, so that the validation refuses them.
+    // By default, Elysia removes unknown fields from a request. With this option, unknown fields stay, so that the
+    // validation refuses them.
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
@@ -80,7 +81,7 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Without this check, Elysia would pass a HEAD request to the GET handler.
+      // Without this check, Elysia would call the GET handler for a HEAD request.
       if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
         throw unrouted(app, request)
     })
@@ -164,7 +165,10 @@ export function openApp(service: Service): AnyElysia {
   return app
 }
 
-/** Returns the response for an error. The paths of OpenAI and OAuth have another error format than the API. */
+/**
+ * Returns the response for an error. The error format depends on the path: OpenAI's format, OAuth's format, or the
+ * format of this API.
+ */
 function shaped(path: string, error: ApiError, baseUrl: string) {
   if (isOpenAiPath(path)) return openAiAnswer(error)
   if (isOAuthPath(path)) return oauthAnswer(path, error)
@@ -183,14 +187,13 @@ function dashboard(service: Service, requestLog: RequestLog) {
 }
 
 /**
- * Returns the error for a request without a route: NOT_FOUND for an unknown path, or an error about the method for a
- * known path.
+ * Returns the error for a request that matches no route: NOT_FOUND for an unknown path, METHOD_NOT_ALLOWED for a known
+ * path with another method.
  */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
   // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. The router uses the path without this
-  // normalisation and finds no route, although the normalised path has one with this method. The answer is then
-  // NOT_FOUND.
+  // normalisation and finds no route. If the normalised path has a route with this method, the error is NOT_FOUND too.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
@@ -208,7 +211,7 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/** Returns a function that makes request ids. An id is the start time of the process and a counter. */
+/** Returns a function that makes request ids. An id consists of the start time of the process and a counter. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0

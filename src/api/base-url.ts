@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
 /**
- * Returns the base URL. If a `request` is given, its Host header may determine the host in the URL. For a URL in a
- * mail, no request must be given: otherwise a caller could choose the host in the mail.
+ * Returns the base URL of the service. If a `request` is given, its Host header may determine the host in the URL. For
+ * a URL in a mail, no request must be given: otherwise a caller could choose the host in the mail.
  */
 export type BaseUrl = (request?: Request) => string
 
@@ -22,8 +22,9 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // On one machine, requests may use the name 127.0.0.1 or localhost. The base URL contains the name from the
-      // Host header, because an OAuth client accepts only the name that it used itself.
+      // If the server listens on a loopback address, callers on the same machine may use the name 127.0.0.1 or
+      // localhost. The base URL then has the name from the Host header, because an OAuth client accepts only the name
+      // that this client used.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

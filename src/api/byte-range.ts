@@ -1,4 +1,4 @@
-// Parses the header Range of a request (RFC 9110, section 14).
+// Parses the request header Range (RFC 9110, section 14).
 
 /** A part of a file: from the byte `start` to before the byte `end`. */
 export type ByteRange = { start: number; end: number }

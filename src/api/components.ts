@@ -17,7 +17,8 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema)
     if (!schemas[name]) {
-      // Adds an empty object first, so that the schema comes before the schemas of its fields.
+      // The empty object reserves the place of this schema, so that the schema comes before the schemas of its fields
+      // in the document.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema), ...(example ? { examples: [example] } : {}) }

@@ -1,5 +1,5 @@
-// Finds the account of a request by its credential: an API key or an access token in a header, or a session in a
-// cookie.
+// Finds the account of a request by its credential. The credential is an API key or an access token in a header, or a
+// session in a cookie.
 
 import { accessTokenStart, useAccessToken } from '../accounts/access-token.ts'
 import { type Scope, scopes } from '../accounts/grant.ts'
@@ -12,7 +12,10 @@ import { readSessionToken } from './session-cookie.ts'
 
 export type Caller = {
   accountId: string
-  /** The id of the API key in the request, or of the key with which the session was opened. Null if there is none. */
+  /**
+   * The id of the API key in the request, or of the API key with which the session was opened. Null if the caller has
+   * neither of these.
+   */
   keyId: string | null
   /** The scopes of the request. A key or a session has all scopes. An access token may have only some. */
   scopes: readonly Scope[]
@@ -55,9 +58,8 @@ export function requireScope(service: Service, request: Request, caller: Caller,
 }
 
 /**
- * Returns the caller of the MCP endpoint, which accepts keys and access tokens, but no cookies. If a request is
- * refused, the header WWW-Authenticate lists all scopes, because an MCP client then requests the scopes that it finds
- * there.
+ * Returns the caller of the MCP endpoint. The endpoint accepts API keys and access tokens, but no cookies. If a request
+ * is refused, the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in this header.
  */
 export function authenticateAssistant(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
@@ -75,7 +77,10 @@ export function authenticateSession(service: Service, request: Request): Caller 
   return callerOfSession(service, request, session)
 }
 
-/** The header WWW-Authenticate of a refused request: for a wrong key, and for a wrong access token. */
+/**
+ * The header WWW-Authenticate of a refused request. `key` is the header for a wrong API key, and `token` is the header
+ * for a wrong access token.
+ */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
 function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
@@ -102,8 +107,8 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
 }
 
 /**
- * Returns the header WWW-Authenticate. It contains the address of the metadata, in which a client reads how to get a
- * token.
+ * Returns the header WWW-Authenticate. It contains the address of the OAuth metadata document, which tells a client how
+ * to get a token.
  */
 function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }

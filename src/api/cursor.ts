@@ -1,5 +1,5 @@
-// The cursor of a list's next page. It contains the position of the page as two whole numbers, and a signature, by
-// which it is valid only for this list.
+// The cursor that names the next page of a list. It contains the position of the page as two whole numbers, and a
+// signature. Because of the signature, the cursor is valid only for this list.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'
@@ -15,7 +15,7 @@ export function writeCursor(secrets: Secrets, list: ListKey, place: [number, num
   return Buffer.from(`${text}.${signature(secrets, list, text)}`).toString('base64url')
 }
 
-/** Returns the position in a cursor. Throws an ApiError if the cursor was not made for this list. */
+/** Returns the position that a cursor contains. Throws an ApiError if the cursor was not made for this list. */
 export function readCursor(secrets: Secrets, list: ListKey, cursor: string): [number, number] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const [, place = '', first, second, signed] = /^((\d+)\.(\d+))\.([0-9a-f]+)$/.exec(text) ?? []

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
 
 /**
- * The fields that have an error code of their own. For all other fields, the code of an invalid value is
+ * The request fields that have an error code of their own. For an invalid value in any other field, the code is
  * INVALID_REQUEST.
  */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
@@ -40,8 +40,8 @@ export function statusOf(code: RequestErrorCode): number {
 type Problem = { path: string; message: string; schema: { description?: string } }
 
 /**
- * Converts a validation error. Its message names the invalid field. If there are several errors, an unknown field is
- * reported first.
+ * Converts a validation error to an ApiError. The message names the invalid field. If there are several errors, an
+ * unknown field is reported first.
  */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {

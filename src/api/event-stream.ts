@@ -1,6 +1,6 @@
-// The server-sent events of one job. The stream writes an event only when the client has read the previous ones, so a
-// slow client needs no memory. When this client reads again, it gets the utterances that it lacks and the latest
-// state of the job.
+// The server-sent events of one job. The stream writes an event only after the client has read the previous events, so
+// events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it lacks
+// and the latest state of the job.
 
 import type { Job } from '../jobs/job.ts'
 import type { Following, LiveJobs } from '../jobs/live.ts'
@@ -49,8 +49,8 @@ export function openEventStream(
   }
   signal.addEventListener('abort', end)
   /**
-   * Writes the events that the client lacks. If it lacks none, waits for the next event. Writes a comment when
-   * `aliveEveryMs` have passed.
+   * Writes the events that the client lacks. If the client lacks none, waits for the next event. After `aliveEveryMs`
+   * without an event, writes a comment that keeps the connection open.
    */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const aliveAt = performance.now() + aliveEveryMs
@@ -85,7 +85,7 @@ class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the final state of the job was sent, which comes after all utterances. */
+  /** True if the final state of the job was sent. It is sent after all utterances. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
@@ -106,7 +106,7 @@ const encode = (text: string) => encoder.encode(text)
 const retryHint = encode(`retry: ${limits.streamRetryMs}\n\n`)
 const aliveComment = encode(': alive\n\n')
 
-/** The encoded form of each event, which is the same for all clients of a job. */
+/** The encoded form of each event. An event is encoded once and used for all clients of a job. */
 const encoded = new WeakMap<Job | Utterance, Uint8Array>()
 
 function jobEvent(job: Job): Uint8Array {
@@ -130,7 +130,7 @@ function once(key: Job | Utterance, write: () => string): Uint8Array {
   return known
 }
 
-/** Waits for `ms` milliseconds, or until the function is called that `onWake` receives. */
+/** Calls `onWake` with a function `wake`. Then waits for `ms` milliseconds, or until `wake` is called. */
 function sleep(ms: number, onWake: (wake: () => void) => void): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(resolve, ms)

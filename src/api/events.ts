@@ -27,7 +27,7 @@ export const events = (service: Service) => {
         onEnd()
         throw unknown
       }
-      // Switches off Bun's timeout, because the stream may be silent for a long time.
+      // Switches off Bun's idle timeout, because the event stream may be silent for a long time.
       server?.timeout(request, 0)
       return new Response(stream, {
         headers: {
@@ -56,8 +56,8 @@ export const events = (service: Service) => {
 }
 
 /**
- * Counts the open streams of each caller. `take` counts one more stream, and returns a function that ends the
- * counting of this stream.
+ * Counts the open event streams of each caller. `take` counts one more stream. It returns a function that must be
+ * called when this stream ends.
  */
 function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {
   const open = new Map<string, number>()

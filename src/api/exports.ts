@@ -21,7 +21,7 @@ const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes the parameters that do not apply to the requested format, so that they are not validated. */
+/** Removes the query parameters that do not apply to the requested format, so that they are not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]

@@ -32,8 +32,8 @@ export type RequestState = {
 }
 
 /**
- * The part of Elysia's context that the hooks use. Each hook destructures its parameter: Elysia reads which fields a
- * hook uses, and would otherwise also parse cookies and headers.
+ * The part of Elysia's context that the hooks use. Elysia reads from the parameters of a hook which fields the hook
+ * uses. Each hook therefore destructures its parameter, because Elysia would otherwise also parse cookies and headers.
  */
 type GateContext = {
   request: Request
@@ -53,7 +53,7 @@ export const emptyState: RequestState = {
   form: new URLSearchParams(),
 }
 
-/** Thrown to skip the handler of a repeated request. app.ts then answers with the stored reply. */
+/** An exception that skips the handler of a repeated request. app.ts catches it and answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -82,8 +82,8 @@ export const gate = (service: Service) => {
   }
 
   /**
-   * Checks the quotas, and checks the credential by a call of `authenticated`. Throws if the request is refused. A
-   * request above a quota is not counted. `authenticated` is null for a route without a credential.
+   * Checks the quotas, and calls `authenticated` to check the credential. Throws if the request is refused. A request
+   * above a quota is not counted. `authenticated` is null for a route without a credential.
    */
   function admit(
     { request, set, requestState }: GateContext,
@@ -136,7 +136,10 @@ export const gate = (service: Service) => {
     return parseBody(requestState.rawBody)
   }
 
-  /** Calls `work`, and stores its result as the reply for the Idempotency-Key. Both are in the same transaction. */
+  /**
+   * Calls `work`, and stores its result as the reply for the Idempotency-Key. The changes of `work` and the reply are
+   * stored in the same transaction.
+   */
   function once<Made extends object>(state: RequestState, work: () => Made): { made: Made; reply: Response } {
     const { claim, rawBody } = state
     const { made, json } = service.db.tx(() => {
@@ -151,7 +154,10 @@ export const gate = (service: Service) => {
   }
 
   return new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
-    /** For a route without a credential. Only the quota of the IP address applies. */
+    /**
+     * The checks of a route without a credential and without a quota of its own. Only the quota of the IP address
+     * applies.
+     */
     visitor: (_: true) => ({
       detail: about({ errors: commonErrors }),
       transform: ({ set, requestState }: GateContext) => {
@@ -159,13 +165,18 @@ export const gate = (service: Service) => {
         admitAddress(requestState)
       },
     }),
-    /** For a route without a credential. The quota `rate` is counted per IP address. */
+    /**
+     * The checks of a route without a credential. Requests are counted per IP address, in the quota that `rate` names.
+     */
     open: (rate: RateName) => ({
       detail: about({ rate, errors: commonErrors }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, null),
     }),
-    /** For a route without a credential and with a JSON body. The quota `rate` is counted per IP address. */
+    /**
+     * The checks of a route without a credential and with a JSON body. Requests are counted per IP address, in the
+     * quota that `rate` names.
+     */
     openBody: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -173,7 +184,10 @@ export const gate = (service: Service) => {
         return takeBody(request, requestState)
       },
     }),
-    /** For a route without a credential and with an HTML form. The quota is counted per IP address. */
+    /**
+     * The checks of a route without a credential and with an HTML form. Requests are counted per IP address, in the
+     * quota that `rate` names.
+     */
     openForm: (rate: RateName) => ({
       detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
       parse: async ({ request, set, requestState }: GateContext) => {
@@ -185,14 +199,19 @@ export const gate = (service: Service) => {
       },
       resolve: ({ requestState }: GateContext) => ({ form: requestState.form }),
     }),
-    /** For a route that needs a credential. The quota `rate` is counted per caller. */
+    /**
+     * The checks of a route that needs a credential. Requests are counted per caller, in the quota that `rate` names.
+     */
     account: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors] }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, authenticate),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For a route that needs a credential and has a JSON body. The quota `rate` is counted per caller. */
+    /**
+     * The checks of a route that needs a credential and has a JSON body. Requests are counted per caller, in the quota
+     * that `rate` names.
+     */
     edit: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
       parse: ({ request, set, requestState }: GateContext) => {
@@ -202,8 +221,9 @@ export const gate = (service: Service) => {
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /**
-     * For a route that needs a credential. It has no quota, because the upload of a large file needs many requests. A
-     * request without a valid credential counts in the quota of its IP address.
+     * The checks of a route that transfers a file and needs a credential. Its requests count in no quota, because the
+     * upload of a large file needs many requests. Only a request without a valid credential counts, in the quota of its
+     * IP address.
      */
     transfer: (_: true) => ({
       detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),
@@ -218,14 +238,20 @@ export const gate = (service: Service) => {
       },
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For a route that needs the cookie of a sign-in session. The quota `rate` is counted per account. */
+    /**
+     * The checks of a route that needs the cookie of a sign-in session. Requests are counted per account, in the quota
+     * that `rate` names.
+     */
     session: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, 'SESSION_ENDED'], hide: true }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, authenticateSession),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For a route that needs the cookie of a sign-in session and a JSON body. */
+    /**
+     * The checks of a route that needs the cookie of a sign-in session and has a JSON body. Requests are counted per
+     * account, in the quota that `rate` names.
+     */
     sessionBody: (rate: RateName) => ({
       detail: about({
         rate,
@@ -239,14 +265,20 @@ export const gate = (service: Service) => {
       },
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For the MCP endpoint, which reads its body itself. The quota `rate` is counted per caller. */
+    /**
+     * The checks of the MCP endpoint, which reads its body itself. Requests are counted per caller, in the quota that
+     * `rate` names.
+     */
     assistant: (rate: RateName) => ({
       detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
       transform: ({ request, set, requestState }: GateContext) =>
         admit({ request, set, requestState }, rate, authenticateAssistant),
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
-    /** For a route that needs a credential and a JSON body. The request may have an Idempotency-Key. */
+    /**
+     * The checks of a route that needs a credential and a JSON body, and whose requests may have an Idempotency-Key.
+     * Requests are counted per caller, in the quota that `rate` names.
+     */
     submit: (rate: RateName) => ({
       detail: about({
         rate,

@@ -1,4 +1,4 @@
-// The routes that list and revoke the grants of an account, for the web app.
+// The routes with which the web app lists and revokes the OAuth grants of an account.
 
 import { Elysia } from 'elysia'
 import { listGrants, revokeGrant } from '../accounts/grant.ts'

@@ -23,7 +23,7 @@ export function readIdempotencyKey(header: string | null): string | null {
   return header
 }
 
-/** Locks an Idempotency-Key. Throws if another running request has locked it. */
+/** Locks an Idempotency-Key for the current request. Throws if another running request has locked the key. */
 export function claimKey(claim: Claim): void {
   const name = nameOf(claim)
   if (running.has(name)) {
@@ -38,7 +38,8 @@ export function freeKey(claim: Claim): void {
 }
 
 /**
- * Returns the stored reply, or null if none is stored. Throws if the reply is stored for a request with another body.
+ * Returns the stored reply for an Idempotency-Key, or null if none is stored. Throws if the stored reply belongs to a
+ * request with another body.
  */
 export function findReply(
   db: Db,

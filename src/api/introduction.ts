@@ -14,8 +14,8 @@ import * as answers from './shapes/answers.ts'
 import { apiVersion, policy } from './version.ts'
 
 /**
- * Creates the routes. `whole` returns the complete app. It may be called only during a request, because the app is
- * not complete while routes are being added.
+ * Creates the routes. `whole` returns the complete app, whose routes the OpenAPI document describes. Only a request may
+ * call `whole`, because the app is not complete while its routes are being added.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null

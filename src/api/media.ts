@@ -74,7 +74,8 @@ export async function sendSource({ db, config }: Service, job: Job, request: Req
     'Content-Type': contentTypeOf(db, job),
     ETag: `"${job.id}"`,
     'Cache-Control': 'private, no-cache',
-    // The content of the file comes from a caller. These headers prevent a browser from showing it as an HTML page.
+    // A caller determines the content of the media file. These headers prevent a browser from showing the file as an
+    // HTML page.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   })

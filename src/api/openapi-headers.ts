@@ -1,4 +1,4 @@
-// The response headers in the OpenAPI document: their descriptions, and which responses have which of them.
+// The response headers in the OpenAPI document: their descriptions, and the headers of each response.
 
 import type { RouteDetail } from './route.ts'
 

@@ -1,4 +1,5 @@
-// The responses of an operation in the OpenAPI document: its success, its errors, and others.
+// The responses of an operation in the OpenAPI document: the success response, the error responses, and other
+// responses.
 
 import { requestErrors } from '../errors.ts'
 import type { Components } from './components.ts'
@@ -25,7 +26,7 @@ export function successResponse({ hooks: { response, detail } }: Route, { refere
   }
 }
 
-/** Returns the responses that are neither a success nor an error with an error code. */
+/** Returns the responses of a route that are neither its success response nor an error with an error code. */
 export function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
@@ -37,8 +38,8 @@ export function otherResponses({ hooks: { response, detail } }: Route, { referen
 }
 
 /**
- * Returns the error responses of a route. Errors of the same status are one response, whose description lists their
- * codes.
+ * Returns the error responses of a route. All errors with the same status are described in one response. Its
+ * description lists the codes of these errors.
  */
 export function errorResponses(detail: RouteDetail, { reference }: Components): object {
   const shape = detail.dialect === 'openai' ? openAiError : errorBody

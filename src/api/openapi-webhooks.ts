@@ -12,7 +12,7 @@ const eventSummaries: Record<JobEvent, string> = {
   'transcription.failed': 'The job ended without a transcript',
 }
 
-/** Returns the webhooks of the document: one operation for each event of a job. */
+/** Returns the webhooks of the OpenAPI document: one operation for each event of a job. */
 export function webhooks({ reference }: Components): object {
   const parameters = ['X-Service-Signature', 'X-Service-Timestamp'].map(name => ({
     name,

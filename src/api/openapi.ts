@@ -105,10 +105,7 @@ const scopeMeanings: Record<Scope, string> = {
   write: 'Start, change, cancel and delete transcriptions',
 }
 
-/**
- * Returns the parameters of a route. If the route has a `shownQuery`, the parameters in the query are those of
- * `shownQuery`.
- */
+/** Returns the parameters of a route. If the route has a `shownQuery`, its fields replace the query parameters. */
 function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
   if (!shownQuery) return parameters
   const required = new Set(shownQuery.required)
@@ -121,7 +118,7 @@ function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operatio
   return [...parameters.filter(parameter => parameter.in !== 'query'), ...shown]
 }
 
-/** Moves the description from the schema of a parameter to the parameter. */
+/** Moves the description of a parameter from the schema of the parameter to the parameter itself. */
 function withDescription({ schema, ...parameter }: Parameter, { reference }: Components): object {
   const { description, ...plain } = reference(schema)
   return { ...parameter, description, schema: plain }

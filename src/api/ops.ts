@@ -12,7 +12,7 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as answers from './shapes/answers.ts'
 
-/** The endpoints for operators, such as health checks and metrics. No rate limit applies to them. */
+/** The endpoints for operators, such as health checks and metrics. The rate limits do not apply to these endpoints. */
 export const ops = (service: Service) => {
   const isWritable = writability(service)
   return new Elysia({ tags: ['Operations'] })
@@ -66,8 +66,8 @@ function mayMeasure({ config }: Service, ip: string): boolean {
 }
 
 /**
- * Returns a function that tests whether the database can be written. The result is reused for some time, because
- * anyone may send any number of requests to /v1/ready.
+ * Returns a function that tests whether the database can be written. The function reuses its last result for
+ * `readyEveryMs`, because anyone may send any number of requests to /v1/ready.
  */
 function writability(service: Service): () => boolean {
   let isWritable = false

@@ -1,4 +1,4 @@
-// The routes of the signed-in account, for the web app: settings, statement, password and webhook.
+// The routes with which the web app reads and changes the signed-in account: settings, statement, password and webhook.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -120,7 +120,7 @@ function statementOf(
   }
 }
 
-/** Rewrites a message of the API about `webhook_url` for a person, who sees a form instead of field names. */
+/** Rewrites an error message about `webhook_url`. In the web app, a person sees a form and no field names. */
 function forPerson(message: string): string {
   const text = message.replace('webhook_url', 'the address')
   return text.charAt(0).toUpperCase() + text.slice(1)

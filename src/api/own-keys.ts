@@ -1,4 +1,4 @@
-// The routes that list, create and revoke the keys of an account, for the web app.
+// The routes with which the web app lists, creates and revokes the API keys of an account.
 
 import { Elysia } from 'elysia'
 import { createKey, listKeys, revokeKey } from '../accounts/key.ts'

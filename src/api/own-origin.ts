@@ -1,4 +1,4 @@
-// Protects requests with a cookie against cross-site request forgery.
+// Protects requests that contain a cookie against cross-site request forgery.
 
 import { ApiError } from '../errors.ts'
 import type { Service } from './service.ts'
@@ -9,9 +9,9 @@ export function isSafe({ method }: Request): boolean {
 }
 
 /**
- * Throws unless a page of this service sent the request. A browser tells the sender in the header Sec-Fetch-Site, or,
- * if it is older, in the header Origin. A request without both headers is refused. A request whose method changes
- * nothing is always accepted.
+ * Throws unless a page of this service sent the request. A browser names the sender in the header Sec-Fetch-Site. An
+ * older browser names it in the header Origin. A request without both headers is refused. A request whose method
+ * changes nothing is always accepted.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return

@@ -1,17 +1,18 @@
-// Bundles the web app in src/web. A build does this once. In a checkout, the server does it while it runs.
+// Bundles the web app in src/web. A build of the program does this once. When the server runs from the source code, it
+// bundles the app itself.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
 
-/** One file of the web app. Its content is in two compressed forms, each in base64. */
+/** One file of the web app. `br` and `gzip` are its content in two compressed forms, each in base64. */
 export type PageFile = { name: string; type: string; etag: string; br: string; gzip: string }
 
 /** The name of the HTML file in the bundle. */
 export const pageName = 'index.html'
 
 /**
- * Bundles the app that starts with the HTML file at `entry`. The name of every other file contains a hash of its
- * content.
+ * Bundles the web app that starts with the HTML file at `entry`. The name of every other file contains a hash of the
+ * content of that file.
  */
 export async function bundlePage(entry: string): Promise<PageFile[]> {
   const { outputs } = await Bun.build({

@@ -1,5 +1,5 @@
-// The bundled web app, inside the program. In a checkout, the value is null. The build (scripts/build.ts) replaces
-// this file by one with the bundle.
+// The files of the bundled web app. In the source code, the value is null. The build (scripts/build.ts) replaces this
+// module by one that contains the bundle.
 
 import type { PageFile } from './page-bundle.ts'
 

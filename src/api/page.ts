@@ -8,7 +8,10 @@ import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 
-/** The addresses of the pages. The same HTML file is served at all of them, and shows the page for its address. */
+/**
+ * The addresses of the pages of the web app. At all of them, the server sends the same HTML file, and its script shows
+ * the page for the address.
+ */
 export const pagePaths = [
   '/register',
   '/jobs',
@@ -22,7 +25,10 @@ export const pagePaths = [
   '/operator',
 ] as const
 
-/** The Content-Security-Policy. The page loads no files from other sites, and no script can insert HTML as text. */
+/**
+ * The Content-Security-Policy of the web app. The web app loads no files from other sites, and no script can insert
+ * HTML as text.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -50,7 +56,8 @@ export const page = (service: Service) => {
   const hidden = { visitor: true, detail: about({ hide: true }) } as const
   const { dashboard } = service.config
 
-  // A browser gets the web app. A client that does not accept HTML is redirected to the API reference.
+  // At `/`, a browser gets the web app. If the web app is off, or if the client does not accept HTML, the client is
+  // redirected to the API reference.
   app.get(
     '/',
     ({ request }) =>
@@ -79,8 +86,9 @@ export const page = (service: Service) => {
 }
 
 /**
- * Returns the web app with the status 404 if a browser requests an address that does not exist. Returns null for an
- * address of the API and for any other client, which get an error in JSON.
+ * If a browser requests an address that does not exist, returns the web app with the status 404. Returns null if the
+ * web app is off, if the address belongs to the API, or if the client is not a browser. The caller then answers with an
+ * error in JSON.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null
@@ -96,8 +104,8 @@ async function pageAnswer(request: Request, status = 200): Promise<Response> {
 }
 
 /**
- * Answers with a file, in the encoding that the header Accept-Encoding allows: Brotli, gzip or none. Answers with the
- * status 304 if the client already has the file.
+ * Returns the response with a file of the web app. The header Accept-Encoding determines the encoding: Brotli, gzip or
+ * none. The status is 304 if the client already has the file.
  */
 function answer(file: PageFile, request: Request, headers: Record<string, string>, status = 200): Response {
   const accepted = request.headers.get('accept-encoding') ?? ''
@@ -129,7 +137,9 @@ function wantsHtml(request: Request): boolean {
 
 let bundled: Promise<Map<string, PageFile>> | null = null
 
-/** Returns the files of the app by name. In a checkout, the first call bundles the app. */
+/**
+ * Returns the files of the web app by name. When the server runs from the source code, the first call bundles the app.
+ */
 function filesOfPage(): Promise<Map<string, PageFile>> {
   bundled ??= loadFiles()
   return bundled

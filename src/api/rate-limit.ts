@@ -10,9 +10,15 @@ export type Quota = {
   allowed: boolean
   limit: number
   remaining: number
-  /** The time until the last request leaves the window, in milliseconds. The full quota is then available. */
+  /**
+   * The time, in milliseconds, until all counted requests are older than the sliding window. The full quota is then
+   * available.
+   */
   resetInMs: number
-  /** The time until the oldest request leaves the window, in milliseconds. At least one request is then allowed. */
+  /**
+   * The time, in milliseconds, until the oldest counted request is older than the sliding window. At least one request
+   * is then allowed.
+   */
   retryInMs: number
 }
 
@@ -21,24 +27,28 @@ export type RateLimiter = {
   limitOf(name: RateName): number | null
   /**
    * Counts a request of the caller `who`, if the quota allows it, and returns the state of the quota. Returns null if
-   * rate limits are off. `who` is an IP address, a network or the id of a key.
+   * rate limits are off. `who` is the name under which a caller is counted, such as an IP address or the id of a key.
    */
   take(name: RateName, who: string): Quota | null
-  /** Uncounts the last request of the caller `who`, because another quota has refused this request. */
+  /** Removes the last request of the caller `who` from the count, because another quota has refused this request. */
   giveBack(name: RateName, who: string): void
-  /** Forgets the callers that have no request in the current window. */
+  /** Forgets the callers that have no request in the last minute. */
   sweep(): void
 }
 
-/** The times of one caller's counted requests, oldest first. Times before the index `head` are outside the window. */
+/**
+ * The times of one caller's counted requests, oldest first. The times before the index `head` are older than the
+ * sliding window.
+ */
 type Window = { times: number[]; head: number }
 
 /**
- * Makes a rate limiter. The clock must be monotonic: a step of the wall clock would block callers or reset their
- * quotas.
+ * Makes a rate limiter. The clock must be monotonic, because a change of the wall clock would block callers or reset
+ * their quotas.
  */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
-  // Whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s would be shown as 61 s.
+  // The clock is rounded down to whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s
+  // would be shown as 61 s.
   const clock = () => Math.floor(monotonic())
   const windows = new Map<string, Window>()
 
@@ -85,8 +95,8 @@ function count(window: Window): number {
 }
 
 /**
- * Removes the times that have left the window. The array is shortened only now and then, so the amortised cost is
- * constant.
+ * Removes the times that are older than the sliding window. The array is shortened only when more than half of it is
+ * old, so the amortised cost is constant.
  */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1
@@ -99,9 +109,9 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the headers about the quotas. `rate` is null for a route without a quota of its own. `counted` is missing
- * before the request is counted: the headers then do not show how much of the quota is left. The header `RateLimit`
- * is sent only for a request with a credential.
+ * Returns the response headers about the quotas. `rate` is null for a route without a quota of its own. `counted` is
+ * missing before the request is counted. The headers then do not show how much of the quota is left. The header
+ * `RateLimit` is sent only for a request with a credential.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

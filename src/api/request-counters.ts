@@ -1,4 +1,5 @@
-// Metrics of requests: their number and their duration. The counters of each route are looked up once and kept.
+// Metrics of requests: their number and their duration. The counters for a route, a method and a status are created
+// once and then reused.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
@@ -7,8 +8,8 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Returns the method, or `OTHER` for an unknown method. Otherwise a caller could create any number of time series in
- * the metrics.
+ * Returns the HTTP method, or `OTHER` for an unknown method. Without this, a caller could create any number of time
+ * series in the metrics.
  */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'

@@ -1,4 +1,4 @@
-// The latest requests, for the operator's page. They are only in memory.
+// The latest requests, for the operator's page in the web app. They are kept only in memory.
 
 import { limits } from '../limits.ts'
 
@@ -8,7 +8,7 @@ export type LoggedRequest = {
   route: string
   status: number
   ms: number
-  /** The account of the request, or null when the request had no credential. */
+  /** The id of the account that sent the request, or null when the request had no credential. */
   accountId: string | null
 }
 

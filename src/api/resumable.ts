@@ -45,14 +45,14 @@ const appendErrors: RequestErrorCode[] = [
 export const resumable = (service: Service) => {
   const { config } = service
   /**
-   * Returns the upload store. It is read only during a request, because the command `steno openapi` builds the routes
-   * without a store.
+   * Returns the upload store. `service.uploads` must be read only during a request, because the command `steno openapi`
+   * builds the routes without a store.
    */
   const store = () => service.uploads.resumable
 
   /**
-   * Appends the body of a request to an upload. Switches off Bun's timeout, because `Transfer` has its own: it aborts
-   * a request when no more bytes arrive.
+   * Appends the body of a request to an upload. Switches off Bun's idle timeout, because `Transfer` has its own
+   * timeout: it aborts a request when no more bytes arrive.
    */
   async function receive(
     { request, server, caller }: Context,
@@ -84,8 +84,8 @@ export const resumable = (service: Service) => {
     return new Response(null, {
       status: 201,
       headers: {
-        // Without STENO_BASE_URL, the address is relative, because behind a proxy the service does not know whether
-        // its own address has http or https.
+        // Without STENO_BASE_URL, the address is relative. Behind a proxy, the service does not know whether callers
+        // use http or https.
         Location: `${config.baseUrl ?? ''}${path}/${upload.id}`,
         'Upload-Id': upload.id,
         'Upload-Offset': `${offset}`,
@@ -217,8 +217,8 @@ export const resumable = (service: Service) => {
         }),
       })
 
-      // For clients behind a proxy that refuses PATCH and DELETE. The client sends a POST request, with the intended
-      // method in a header.
+      // This route is for clients behind a proxy that refuses PATCH and DELETE. Such a client sends a POST request, and
+      // names the intended method in a header.
       .post(
         `${path}/:id`,
         context => {

@@ -1,4 +1,4 @@
-// The details of a route for the OpenAPI document that its schemas do not contain, and the list of documented routes.
+// The details of a route that its schemas do not contain, for the OpenAPI document. Also the list of documented routes.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -9,15 +9,15 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The name of the route's rate limit. gate.ts sets `rate`, `keyed`, `idempotent` and `errors`. */
+  /** The name of the route's rate limit. gate.ts sets the fields `rate`, `keyed`, `idempotent` and `errors`. */
   rate?: RateName
   /** True if the route needs a credential. */
   keyed?: boolean
   /** True if the route accepts an Idempotency-Key. */
   idempotent?: boolean
-  /** The error codes of the route's checks in gate.ts. */
+  /** The codes of the errors that the checks of gate.ts can return for the route. */
   errors?: RequestErrorCode[]
-  /** The error codes of the route's handler. */
+  /** The codes of the errors that the handler of the route can return. */
   fails?: RequestErrorCode[]
   /**
    * The schema of a JSON response that Elysia does not validate, because the handler returns it as a Response object.
@@ -27,15 +27,21 @@ export type RouteDetail = {
   otherBodies?: Record<string, string>
   /** The content type of the request body, if the body is a file. */
   requestBytes?: string
-  /** The query in the document. If it is missing, the document has the query that the route accepts. */
+  /**
+   * The query parameters that the OpenAPI document shows. If `shownQuery` is missing, the document shows the query that
+   * the route accepts.
+   */
   shownQuery?: TObject
   /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
-  /** The error format of the route. If `dialect` is missing, errors have the envelope of the API. */
+  /** The error format of the route. If `dialect` is missing, errors have the error format of the API. */
   dialect?: 'openai'
-  /** The success response. By default, it has the status 200 and no special headers. */
+  /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */
   success?: { status: number; description: string; headers?: string[] }
-  /** Descriptions of further responses, by status. Errors with an error code are in `errors` and `fails`. */
+  /**
+   * Descriptions of further responses, by status. Responses with an error code are not here, but in `errors` and
+   * `fails`.
+   */
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
@@ -51,12 +57,14 @@ export type Route = {
   }
 }
 
-/** Converts the details of a route to Elysia's type for them. Elysia keeps fields that this type does not have. */
+/**
+ * Converts the details of a route to Elysia's type for route details. Elysia keeps fields that its type does not have.
+ */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration
 }
 
-/** Returns the routes for the OpenAPI document. */
+/** Returns the routes that the OpenAPI document describes. Hidden routes are left out. */
 export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
 }

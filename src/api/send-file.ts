@@ -9,8 +9,8 @@ export function sendFile(
 ): Response {
   const { size } = file
   const headers = { ...others, ETag, 'Accept-Ranges': 'bytes' }
-  // If-Range contains the ETag of the part that the client already has. If the file has another ETag, the whole file
-  // is sent.
+  // If-Range contains the ETag of the part that the client already has. If the ETag of the file is different, the whole
+  // file is sent.
   const isSame = [null, ETag].includes(request.headers.get('if-range'))
   const range = isSame ? readRange(request.headers.get('range'), size) : 'whole'
   if (range === 'whole') return new Response(file, { headers })

@@ -1,4 +1,4 @@
-// The type of a running service: the object with all its parts, which routes and sweeps receive.
+// The type of a running service: an object with all parts of the service. Routes and sweeps receive this object.
 
 import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'
@@ -25,7 +25,7 @@ export type Service = {
   keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
-  /** The workers on other machines. Null if STENO_NATS is not set. */
+  /** The workers on other machines, as one engine. Null if STENO_NATS is not set. */
   fleet: Fleet | null
   live: LiveJobs
   runner: Runner

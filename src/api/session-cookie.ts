@@ -35,8 +35,8 @@ function setCookie(
 }
 
 /**
- * Returns the name of the cookie. Browsers accept a name that begins with __Host- only from an https address, for
- * this host alone.
+ * Returns the name of the session cookie. A browser accepts a cookie whose name begins with __Host- only from an https
+ * address. It sends such a cookie only to the same host.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

@@ -1,4 +1,4 @@
-// The routes that start and end a session, for the web app. A session is a credential for the whole API.
+// The routes with which the web app starts and ends a session. A session is a credential for the whole API.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -36,7 +36,7 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // This request also sets the cookie again, so that the cookie expires a fixed time after its last use.
+    // This request also renews the session cookie, so that the cookie expires a fixed time after its last use.
     .get(
       '/session',
       ({ request, set }) =>
@@ -76,7 +76,7 @@ async function signIn(
 
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
-/** Returns the answer about the session of a token, and sets the session cookie. */
+/** Returns the response about the session of a token, and sets the session cookie. */
 function answerWith(service: Service, { request, set, token }: Answered): Static<typeof answers.session> {
   const session = useSession(service.db, token)
   const account = session && findAccount(service.db, session.accountId)

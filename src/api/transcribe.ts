@@ -178,14 +178,14 @@ type Awaited = {
   query: { wait?: number }
 }
 
-/** Returns a job of the caller: when it has ended, or after `seconds` at the latest. */
+/** Returns a job of the caller as soon as the job has ended, or after `seconds` if the job is still unfinished. */
 async function findAwaited(
   service: Service,
   { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
   if (seconds && find()) {
-    // Switches off Bun's timeout, because the response is silent while it waits.
+    // Switches off Bun's idle timeout, because no bytes are sent while the request waits.
     server?.timeout(request, 0)
     await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     server?.timeout(request, service.config.requestIdleMs / 1000)

@@ -45,7 +45,7 @@ export function pageOf(
   const list = [accountId, state, fromMs, toMs, order]
   const [createdAt, seq] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
   const after = createdAt === undefined || seq === undefined ? null : { createdAt, seq }
-  // One job more than the page holds is read. If it exists, there is a next page.
+  // The query reads one job more than the page contains. If this job exists, there is a next page.
   const jobs = listJobs(db, accountId, filter, { after, limit: limit + 1 })
   const items = jobs.slice(0, limit)
   const last = jobs.length > limit ? items.at(-1) : undefined
@@ -59,7 +59,7 @@ function instant(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const ms = parseInstant(text)
   if (ms !== null) return ms
-  // In a query, a plus sign stands for a space. So the time zone +01:00 arrives as a space and 01:00.
+  // In a query, a plus sign means a space. So the time zone +01:00 arrives as a space and 01:00.
   const hint = / \d{2}:?\d{2}$/.test(text) ? ' Write the plus sign of a time zone as %2B.' : ''
   throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.${hint}`)
 }

@@ -41,8 +41,8 @@ export const uploads = (service: Service) =>
           contentType: request.headers.get('content-type') ?? '',
         })
         requireWholeFile(request.headers)
-        // Switches off Bun's timeout, because it would abort an upload slower than 16 KB/s. `UploadStore`
-        // aborts an upload when no more bytes arrive.
+        // Switches off Bun's idle timeout, because it would abort an upload slower than 16 KB/s. `UploadStore` aborts
+        // an upload when no more bytes arrive.
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
@@ -80,7 +80,7 @@ function requireSignedUrl({ db, secrets }: Service, presented: Parameters<typeof
   if (refused !== null) throw new ApiError('FORBIDDEN', refused)
 }
 
-/** Refuses a request with only a part of the file, or with a compressed file. */
+/** Throws if the request contains only a part of the file, or a compressed file. */
 function requireWholeFile(headers: Headers): void {
   if (headers.has('content-range'))
     throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')

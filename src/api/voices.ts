@@ -1,4 +1,4 @@
-// The routes of the voices that an account enrols under names: enrol, list and delete.
+// The routes with which an account enrols, lists and deletes voices. Each voice has a name.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -28,7 +28,7 @@ export const voices = (service: Service) =>
       '/voices',
       async ({ request, server, caller: { accountId }, body }) => {
         requireNewName(service.db, accountId, body.name)
-        // Switches off Bun's timeout, because making a print may wait for other prints.
+        // Switches off Bun's idle timeout, because making a voice print may wait until other voice prints are made.
         server?.timeout(request, 0)
         const print = await printFor(service, accountId, body, request.signal)
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))
@@ -80,8 +80,8 @@ export const voices = (service: Service) =>
     )
 
 /**
- * Makes the print for an enrolment. If the speech is an upload, the upload is deleted afterwards, even without a
- * print.
+ * Makes the voice print for an enrolment. If the speech is an upload, the upload is deleted afterwards, even if no
+ * voice print was made.
  */
 async function printFor(
   service: Service,
@@ -106,7 +106,7 @@ async function printFor(
   return await print(await findSpeech(service, accountId, { jobId: transcription_id, speaker }))
 }
 
-/** Returns the media of a completed job, and the spans in which the speaker talks. */
+/** Returns the media file of a completed job, and the spans in which the speaker talks. */
 async function findSpeech(
   { db, config }: Service,
   accountId: string,

@@ -1,5 +1,6 @@
-// The routes at which a worker downloads models from the store of the server. They look like the hub's API, so that
-// the worker can use its client of the hub. The worker sends a token that the server gave it over NATS.
+// The routes at which a worker downloads models from the server's model store. These routes have the same form as the
+// hub's API, so that the worker can use its client for the hub. The worker sends a token that it received from the
+// server over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -13,7 +14,10 @@ import type { Service } from './service.ts'
 type Fleet = NonNullable<Service['fleet']>
 
 export const workerModels = ({ config }: Service, fleet: Fleet) => {
-  /** Returns a downloaded model of the store. A model that was copied by hand has no hashes, so it is not served. */
+  /**
+   * Returns a downloaded model of the server's model store. A model that was copied there by hand has no hashes, so it
+   * is not served.
+   */
   async function find(request: Request, { owner, name }: { owner: string; name: string }) {
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
     if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
@@ -26,7 +30,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) => {
     new Elysia({ prefix: '/v1/workers/models' })
       .decorate('requestState', emptyState)
 
-      // The request has the revision in the worker's catalogue, and the answer has the revision in the store.
+      // The request names the revision in the worker's catalogue. The response names the revision in the server's model
+      // store, which may differ.
       .get(
         '/api/models/:owner/:name/revision/:revision',
         async ({ request, params }) => ({ sha: (await find(request, params)).lock.revision }),

@@ -1,5 +1,6 @@
-// The routes for workers on other machines: the media of a job that the worker holds, and the place for a large
-// result. These addresses are signed, so their requests need no key. No rate limit applies to them.
+// The routes for workers on other machines. At one address, the worker downloads the media of its job. At the other
+// address, it uploads a large result. The addresses are signed, so the requests need no API key. No rate limit applies
+// to them.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -37,7 +38,7 @@ export const workers = (service: Service, fleet: Fleet) => {
       '/:id/result',
       async ({ request, server, params: { id }, query }) => {
         requireSigned('result', id, query)
-        // Switches off Bun's timeout until the result is stored in the database.
+        // Switches off Bun's idle timeout until the result is stored in the database.
         server?.timeout(request, 0)
         return await fleet.deliver(await readAll(request))
       },

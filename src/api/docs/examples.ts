@@ -4,7 +4,7 @@
 import type { Document, Endpoint } from './document.ts'
 import { sampleOf } from './sample.ts'
 
-/** The request bodies in examples. For any other endpoint, the body is generated from its schema. */
+/** The request bodies in the examples. If an endpoint is not in this table, its body is generated from its schema. */
 const bodies: Record<string, object> = {
   'POST /v1/upload': { filename: 'talk.mp3' },
   'POST /v1/transcribe': { upload_id: 'UPLOAD_ID', diarize: true },
@@ -12,7 +12,10 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/** The query in each example: the required parameters, and optional ones that are often useful. */
+/**
+ * The query string in the example of each endpoint: the required parameters, and optional parameters that are often
+ * useful.
+ */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
@@ -20,7 +23,7 @@ const queries: Record<string, string> = {
   'GET /v1/search': '?q=monday',
 }
 
-/** Headers in an example that the API does not require. */
+/** Request headers that an example shows although the API does not require them. */
 const extraHeaders: Record<string, Record<string, string>> = {
   'POST /v1/upload/resumable/{id}': { 'X-HTTP-Method-Override': 'DELETE' },
 }

@@ -12,7 +12,7 @@ import { type Example, examplesOf } from './examples.ts'
 import { fieldTable, objectTable, table } from './fields.ts'
 import { sampleOf } from './sample.ts'
 
-/** The order of the groups of endpoints on the page. Other groups follow, by their names. */
+/** The order of the groups of endpoints on the page. All other groups follow in the order of their names. */
 const order = ['Uploads', 'Transcriptions', 'OpenAI', 'Account', 'Service', 'Operations']
 
 export function docsPage(description: object): Response {
@@ -130,7 +130,7 @@ function examplesHtml(examples: Example[]): string {
     .join('')
 }
 
-/** Returns the HTML of an endpoint's success response, and of the links to its error codes. */
+/** Returns the HTML of the success response of an endpoint, and of the links to the endpoint's error codes. */
 function answerHtml(document: Document, { operation }: Endpoint): string {
   const responses = Object.entries(operation.responses)
   const good = responses.filter(([status]) => status.startsWith('2'))

@@ -1,8 +1,11 @@
-// Makes an example value for a schema. The docs page shows it as an example of a request or an answer.
+// Makes an example value for a schema. The docs page shows this value as an example of a request or a response.
 
 import { type Document, resolve, type Schema } from './document.ts'
 
-/** Example values for fields of these names, whose types alone would give examples without meaning. */
+/**
+ * Example values for fields with these names. Values that are made from the types of these fields would have no
+ * meaning.
+ */
 const known: Record<string, unknown> = {
   id: 'ID',
   account_id: 'ACCOUNT_ID',

@@ -1,12 +1,12 @@
-// Checks the arguments of a tool call.
+// Checks the arguments with which an assistant calls a tool.
 
 import type { TObject } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Returns the validated arguments of a tool call. A number or a boolean may also be a text. An argument that is null
- * counts as missing. Throws an ApiError that names the invalid argument and its valid values.
+ * Returns the validated arguments of a tool call. A text such as "20" or "true" is accepted for a number or a boolean.
+ * An argument that is null counts as missing. Throws an ApiError that names the invalid argument and its valid values.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

@@ -29,7 +29,7 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // Switches off Bun's timeout, because a tool may wait for a job.
+        // Switches off Bun's idle timeout, because a tool may wait for a job.
         server?.timeout(request, 0)
         // This header switches off the buffering of a proxy such as nginx, which would delay the messages.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
@@ -74,8 +74,8 @@ function changesSomething(message: unknown): boolean {
 type Asked = { request: Request; caller: Caller; message: unknown }
 
 /**
- * Answers a message. Imports the MCP library only at the first message, so that a server without assistants does not
- * load it.
+ * Answers a message from an assistant. The MCP library is imported at the first message, so that a server without
+ * assistants does not load the library.
  */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')

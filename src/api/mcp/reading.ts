@@ -1,4 +1,4 @@
-// Waits for a job, and writes the job's transcript for an assistant in pages.
+// Waits for a job, and writes the job's transcript in pages for an assistant.
 
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../../errors.ts'
@@ -20,8 +20,8 @@ type Reading = Pick<ToolContext, 'report' | 'signal'> & {
 }
 
 /**
- * Waits until a job has ended, for at most `toolWaitMs`, and reports the progress of the job meanwhile. The wait also
- * ends when the assistant disconnects, but the job continues.
+ * Waits until a job has ended, for at most `toolWaitMs`, and reports the progress of the job during this time. The wait
+ * also ends when the assistant disconnects, but the job continues.
  */
 export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
@@ -69,8 +69,8 @@ export function readTranscript(
 }
 
 /**
- * Divides a text into pages of at most `toolPageCharacters`. A page ends at the end of a line, or, in a long line, at
- * a space.
+ * Divides a text into pages of at most `toolPageCharacters`. A page ends at the end of a line. If one line is longer
+ * than a page, the page ends at a space. If there is no space, the page ends after `toolPageCharacters`.
  */
 export function cutPages(text: string): string[] {
   const pages: string[] = []

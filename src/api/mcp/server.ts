@@ -23,8 +23,8 @@ const instructions =
   'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
 
 /**
- * Options of the SDK's server. The validator is never called: it is for tools that ask a person for data, and there
- * are none.
+ * Options of the SDK's server. The SDK uses the validator only for tools that ask a person for data. There are no such
+ * tools here, so the validator is never called.
  */
 const options = {
   capabilities: { tools: {} },
@@ -38,7 +38,10 @@ const options = {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/** Answers a message. Creates a server and a transport for each request, because the endpoint is stateless. */
+/**
+ * Answers a message from an assistant. Creates a server and a transport for each request, because the endpoint keeps no
+ * sessions.
+ */
 export async function answer(service: Service, { request, caller, message }: Asked): Promise<Response> {
   const server = new Server({ name: 'steno', title: 'steno', version: apiVersion }, options)
   server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -64,7 +67,9 @@ export async function answer(service: Service, { request, caller, message }: Ask
   return transport.handleRequest(request, { parsedBody: message })
 }
 
-/** Calls a tool. An error becomes a result with its message, so that the assistant can correct the call. */
+/**
+ * Calls a tool. If the call fails, the result contains the error message, so that the assistant can correct the call.
+ */
 async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
   try {
     const tool = Object.entries(tools).find(([known]) => known === name)?.[1]
@@ -78,7 +83,9 @@ async function callTool(context: ToolContext, name: string, given: unknown): Pro
   }
 }
 
-/** Counts a call in the quota of the endpoint that does the same as the tool. Throws if the quota is used up. */
+/**
+ * Counts a tool call in the quota of the HTTP endpoint that does the same as the tool. Throws if the quota is used up.
+ */
 function takeQuota(
   { service, caller }: ToolContext,
   rate: Parameters<Service['rateLimiter']['take']>[0],

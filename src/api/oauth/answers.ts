@@ -1,10 +1,11 @@
-// The answers of the OAuth endpoints. Errors have the format of RFC 6749, which differs from the API's.
+// The responses of the OAuth endpoints. Their errors have the format of RFC 6749, which differs from the error format
+// of the API.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 
-/** CORS headers that let a page of any origin read the answer, because such a page may be an OAuth client. */
+/** CORS headers that let a page of any origin read the response, because such a page may be an OAuth client. */
 export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
 
 const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -37,7 +38,7 @@ export function preflightAnswer(methods: string): Response {
   })
 }
 
-/** Returns an error page for a person. The browser stays on this page and is not redirected to the client. */
+/** Returns an error page for a person. The browser shows this page, and is not redirected to the OAuth client. */
 export function errorPage(message: string, status: number): Response {
   return htmlPage('Access was not given', `<p>${escapeHtml(message)}</p>`, { status, cached: false })
 }
@@ -53,7 +54,7 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
   SERVICE_UNAVAILABLE: 'temporarily_unavailable',
   FORBIDDEN: 'access_denied',
 }
-/** The error codes whose status is 400 in OAuth and differs in the API. */
+/** The error codes whose HTTP status is 400 in OAuth, but another status in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
 /** Converts an error of a request to an OAuth endpoint to a response in the format of OAuth. */

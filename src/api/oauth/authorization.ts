@@ -17,12 +17,16 @@ export type Authorization = {
 }
 
 /**
- * The reason why a request is refused, and the address to which the browser is redirected with this error. If
- * `redirectTo` is null, the browser must not be redirected, because the client has not registered the address.
+ * The reason why an authorization request is refused, and the address to which the browser is redirected with this
+ * error. If `redirectTo` is null, the browser must not be redirected, because the client has not registered the
+ * redirect address.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 
-/** The parameters of an authorization request. The forms of the consent page send them again. */
+/**
+ * The parameters of an authorization request. The forms of the consent page contain the same parameters as hidden
+ * fields.
+ */
 export const parameters = [
   'response_type',
   'client_id',
@@ -53,7 +57,10 @@ export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: stri
   return { client, redirectUri, state, ...read }
 }
 
-/** Returns the client's redirect address, with the answer in its query. A value that is null is left out. */
+/**
+ * Returns the redirect address of an OAuth client, with the values of `answer` in its query. A value that is null is
+ * left out.
+ */
 export function redirectTo(
   redirectUri: string,
   answer: Record<string, string | null>,
@@ -102,13 +109,16 @@ function readRest(
   return { scopes: asked, resources, codeChallenge }
 }
 
-/** Returns the values of the parameter `resource`, or null if one of them is not a resource of this service. */
+/** Returns the values of the parameter `resource`, or null if one of the values is not a resource of this service. */
 export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
   const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
   return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
 }
 
-/** Returns the requested scopes, or null if one of them is unknown. A request without scopes gets all scopes. */
+/**
+ * Returns the requested scopes, or null if one of the requested scopes is unknown. If the request names no scopes,
+ * returns all scopes.
+ */
 function readScopes(text: string | null): Scope[] | null {
   const names = (text ?? '').split(' ').filter(name => name !== '')
   if (names.length === 0) return [...scopes]
@@ -117,7 +127,10 @@ function readScopes(text: string | null): Scope[] | null {
     : null
 }
 
-/** Returns the name of a repeated parameter, or null. Only the parameter `resource` may be repeated. */
+/**
+ * Returns the name of a parameter that occurs more than once, or null if there is none. Only the parameter `resource`
+ * may occur more than once.
+ */
 export function repeatedName(params: URLSearchParams): string | null {
   const names = [...params.keys()].filter(name => name !== 'resource')
   return names.find((name, at) => names.indexOf(name) !== at) ?? null

@@ -1,5 +1,5 @@
-// The consent page. A person signs in on it, if necessary, and allows or denies the access that a client requests.
-// The page has no scripts.
+// The consent page of OAuth. On this page, a person signs in if necessary, and then allows or denies the access that a
+// client requests. The page has no scripts.
 
 import type { Scope } from '../../accounts/grant.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
@@ -23,7 +23,7 @@ export function consentPage(asked: Authorization, params: URLSearchParams, email
   ])
 }
 
-/** The page for a person who is not signed in. `problem` is the error of the last sign-in, or null. */
+/** The page on which a person signs in before the consent page. `problem` is the error of the last sign-in, or null. */
 export function signInPage(
   asked: Authorization,
   params: URLSearchParams,
@@ -50,8 +50,9 @@ export function signInPage(
 }
 
 /**
- * A page that loads its own address again at once. When a person follows a link from another site, the browser does
- * not send the session cookie. The second request comes from a page of this service, so the browser sends the cookie.
+ * A page that loads its own address again at once. When a person follows a link from another site, the browser does not
+ * send the session cookie. The page of this function sends the second request from this service, so the browser sends
+ * the cookie.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

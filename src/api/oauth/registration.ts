@@ -7,8 +7,8 @@ import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'
 
 /**
- * The authentication methods that a client may name in its registration. The server always registers `none` in their
- * place.
+ * The authentication methods that a client may name in its registration. The server registers `none` in place of each
+ * of them.
  */
 const replacedMethods = ['none', 'client_secret_basic', 'client_secret_post']
 
@@ -39,8 +39,8 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
 }
 
 /**
- * Returns the reason why the metadata of a client are refused, or null. Unknown fields are ignored, as RFC 7591
- * requires.
+ * Returns the reason why the metadata of an OAuth client are refused, or null if the metadata are accepted. Unknown
+ * fields are ignored, as RFC 7591 requires.
  */
 function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: Record<string, unknown>) {
   if (!lists(grant_types, 'authorization_code')) return 'grant_types must name authorization_code.'
@@ -49,7 +49,7 @@ function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: 
   return replacedMethods.some(known => known === method) ? null : 'token_endpoint_auth_method must be none.'
 }
 
-/** Returns true if the field is missing, or if the field is a list that contains the value. */
+/** Returns true if the field is missing or null, or if the field is a list that contains the value. */
 function lists(field: unknown, value: string): boolean {
   return field == null || (Array.isArray(field) && field.includes(value))
 }
@@ -63,7 +63,10 @@ function areRedirectUris(uris: unknown): uris is string[] {
   )
 }
 
-/** Returns the client's name without invisible characters, which could reverse the text on the consent page. */
+/**
+ * Returns the name of an OAuth client without invisible characters. Such a character could reverse the text on the
+ * consent page.
+ */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''
   const visible = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()

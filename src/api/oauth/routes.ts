@@ -92,7 +92,7 @@ function showConsent(service: Service, request: Request): Response {
   return comesFromElsewhere ? reloadPage(params) : signInPage(asked, params)
 }
 
-/** Answers a form of the consent page. Refuses the form if a page of another site sent it. */
+/** Handles a form of the consent page. Refuses the form if a page of another site sent it. */
 async function decide(service: Service, request: Request, form: URLSearchParams): Promise<Response> {
   requireOwnOrigin(service, request)
   const asked = readAuthorization(service.db, form, service.baseUrl(request))

@@ -15,7 +15,7 @@ import { readResources, repeatedName } from './authorization.ts'
 
 type Asked = { form: URLSearchParams; headers: Headers; baseUrl: string }
 
-/** Answers a token request. */
+/** Returns the response to a token request. */
 export function tokenAnswer(db: Db, { form, headers, baseUrl }: Asked): Response {
   const refused = refuseClient(db, form, headers)
   if (refused) return refused
@@ -43,7 +43,10 @@ export function tokenAnswer(db: Db, { form, headers, baseUrl }: Asked): Response
   }
 }
 
-/** Answers a revocation request. An unknown token gets the same answer as a known token (RFC 7009). */
+/**
+ * Returns the response to a revocation request. The response is the same for an unknown token as for a known token (RFC
+ * 7009).
+ */
 export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl'>): Response {
   const refused = refuseClient(db, form, headers)
   if (refused) return refused
@@ -54,8 +57,8 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a request that repeats a parameter, that comes from an unknown client, or that contains a
- * client secret (no client has one). Returns null for any other request.
+ * Returns the error for a token request that is refused: it repeats a parameter, comes from an unknown client, or
+ * contains a client secret, although no client has one. Returns null for any other request.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

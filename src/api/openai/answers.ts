@@ -10,7 +10,10 @@ import type { Format, Wanted } from './fields.ts'
 import type * as shapes from './shapes.ts'
 import type { Task } from './shapes.ts'
 
-/** The cues of subtitles for a client of OpenAI: whole sentences, with any number of words. */
+/**
+ * The cues of subtitles in OpenAI's formats. A cue may be a whole sentence, because the number of words has its highest
+ * limit.
+ */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,
   maxChars: limits.cueChars.default,
@@ -104,7 +107,10 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** Returns the log probability of each word. (OpenAI returns one for each token.) */
+/**
+ * Returns the log probability of each word. OpenAI returns a log probability for each token, but a transcript has no
+ * tokens.
+ */
 export function logprobsOf(transcript: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
   const spaced = !writtenWithoutSpaces(transcript.language)
   return wordsIn(transcript).map(({ word, confidence }, index) => {
@@ -124,8 +130,8 @@ function wordsIn({ utterances }: Transcript): Word[] {
 type Segment = NonNullable<Static<typeof shapes.verboseJson>['segments']>[number]
 
 /**
- * Converts an utterance to a segment in OpenAI's format. A transcript has neither tokens nor temperature nor the
- * probability of silence, so `tokens` is empty, and `temperature` and `no_speech_prob` are 0.
+ * Converts an utterance to a segment in OpenAI's format. A transcript contains no tokens, no temperature and no
+ * probability of silence. So `tokens` is empty, and `temperature` and `no_speech_prob` are 0.
  */
 function segmentOf(
   { start, end, text, confidence, words }: Utterance,
@@ -147,9 +153,14 @@ function segmentOf(
   }
 }
 
-/** The frame rate of Whisper's spectrogram, for the field `seek` of a segment, which is a number of frames. */
+/**
+ * The number of frames per second in Whisper's spectrogram. The field `seek` of a segment is a number of such frames.
+ */
 const framesPerSecond = 100
-/** The smallest probability in an answer. It replaces 0, whose logarithm JSON cannot express. */
+/**
+ * The smallest probability whose logarithm is sent. It replaces the probability 0, because JSON cannot express the
+ * logarithm of 0.
+ */
 const probabilityMin = 1e-6
 
 function logOf(confidence: number | null): number {
@@ -163,7 +174,7 @@ function compressionOf(text: string): number {
   return bytes.length / (Bun.deflateSync(bytes).length + 6)
 }
 
-/** The names of languages for which Whisper's name differs from the name in `Intl.DisplayNames`. */
+/** The languages whose name in Whisper differs from their name in `Intl.DisplayNames`, with Whisper's name of each. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 

@@ -1,4 +1,4 @@
-// OpenAI's audio endpoints. A request creates an ordinary job, and the response waits for its end.
+// OpenAI's audio endpoints. A request creates an ordinary job. The response is sent when the job has ended.
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../../accounts/funds.ts'
@@ -81,12 +81,14 @@ type Call = {
   task: shapes.Task
 }
 
-/** Receives the form of a request, runs a job for it, and returns the result of the job. */
+/**
+ * Receives the form of a transcription or translation request, runs a job for it, and returns the result of the job.
+ */
 async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Switches off Bun's timeout. The upload store has its own: it aborts a form when no more bytes arrive. A job has
-  // timeouts too.
+  // Switches off Bun's idle timeout. The upload store has its own timeout: it aborts a form when no more bytes arrive.
+  // The job has timeouts too.
   server?.timeout(request, 0)
   const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
   try {
@@ -111,7 +113,9 @@ async function answer(service: Service, { request, server, caller, task }: Call)
   }
 }
 
-/** Submits and starts a job for a complete form. If the job is refused, removes the uploaded file. */
+/**
+ * Submits and starts a job for a form that has arrived completely. If the job is refused, removes the uploaded file.
+ */
 function startJob(
   service: Service,
   caller: Caller,
@@ -130,7 +134,7 @@ function startJob(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // The words of a translation are not aligned, because the spoken words are in another language.
+    // Words can be aligned with the sound only if they are in the spoken language. The words of a translation are not.
     align: task === 'transcribe',
   }
   try {
@@ -142,7 +146,10 @@ function startJob(
   }
 }
 
-/** Refuses a language that the loaded models do not support. Accepts every language before a model is loaded. */
+/**
+ * Throws if the loaded models do not support the requested language. Accepts every language while no model is loaded
+ * yet.
+ */
 function requireServed({ engine }: Service, { language }: Wanted): void {
   const served = engine.languages()
   if (language === null || served.length === 0 || served.includes(listedCode(language))) return
@@ -152,7 +159,7 @@ function requireServed({ engine }: Service, { language }: Wanted): void {
   })
 }
 
-/** Refuses a translation if the loaded models cannot translate. Accepts it before a model is loaded. */
+/** Throws if the loaded models cannot translate. Accepts a translation request while no model is loaded yet. */
 function requireTranslation({ engine }: Service): void {
   if (engine.translates() !== false) return
   const { model } = engine.state()

@@ -13,17 +13,17 @@ import { failureOfJob, OpenAiError } from './errors.ts'
 
 export type AwaitedJob = {
   live: LiveJob
-  /** Resolves when the file is inspected and the price is reserved, or when the job ends earlier. */
+  /** Resolves when the media file is inspected and the price of the job is reserved, or when the job ends earlier. */
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>
-  /** Sets the listener for changes of the job, in place of an earlier listener. */
+  /** Sets the listener that is called at each change of the job. The listener replaces an earlier listener. */
   onChange(listener: () => void): void
-  /** Returns true if the job has failed, or if the server stops before its end. */
+  /** Returns true if the job has failed, or if the server stops before the job has ended. */
   hasFailed(): boolean
-  /** Returns the transcript of the ended job. Throws an ApiError if it has none. */
+  /** Returns the transcript of the ended job. Throws an ApiError if the job has no transcript. */
   transcript(): Transcript
-  /** Cancels the job, unless it has ended. */
+  /** Cancels the job. Does nothing if the job has already ended. */
   abandon(): void
 }
 
@@ -88,8 +88,8 @@ export function startAwaited(
 }
 
 /**
- * Returns the error for a job that is cancelled because the server stops. OpenAI's clients then send the request
- * again.
+ * Returns the error for a job that is cancelled because the server stops. This error makes OpenAI's clients send the
+ * request again.
  */
 function stopping(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping; send the request again.', {

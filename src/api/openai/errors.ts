@@ -7,7 +7,7 @@ import type { JobError } from '../../jobs/events.ts'
 type Facts = {
   status: number
   type: 'invalid_request_error' | 'insufficient_quota' | 'request_forbidden' | 'requests' | 'server_error'
-  /** OpenAI's code for the error. */
+  /** The code that OpenAI uses for this error. Null if OpenAI has no code for it. */
   reason: string | null
   /** The field of the form that caused the error. Null if no field did. */
   param: string | null

@@ -8,16 +8,19 @@ export function eventOf(data: { type: string; [field: string]: unknown }): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Matches a letter of a script that has no spaces between sentences. */
+/** Matches a letter of a script that has no spaces between sentences, such as Chinese or Thai. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
 
-/** The text that was sent to the caller up to now. */
+/** The part of the transcript's text that has been sent to the caller. */
 export class TextSoFar {
   #text = ''
   #utterances = 0
 
-  /** Returns the events of the utterances that were not sent yet. `all` has all utterances of the job up to now. */
+  /**
+   * Returns the events of the utterances that were not sent yet. `all` is the list of all utterances that the job has
+   * so far.
+   */
   add(all: readonly Utterance[]): string {
     const fresh = all.slice(this.#utterances)
     this.#utterances = Math.max(this.#utterances, all.length)
@@ -27,8 +30,8 @@ export class TextSoFar {
   }
 
   /**
-   * Returns the event with the rest of the text. If the complete text does not begin with the sent text, returns
-   * nothing.
+   * Returns the event with the part of the text that was not sent yet. Returns an empty string if nothing is missing,
+   * or if the complete text `full` does not begin with the sent text.
    */
   finish(full: string): string {
     const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''
@@ -41,7 +44,7 @@ export class TextSoFar {
   }
 }
 
-/** Returns the events after the last utterance, at the end of the job. */
+/** Returns the events that come after the events of the utterances, at the end of the job. */
 export function lastEvents(
   transcript: Transcript,
   { format, logprobs }: Pick<Wanted, 'format' | 'logprobs'>,

@@ -19,7 +19,10 @@ export type Wanted = {
   stream: boolean
 }
 
-/** The values of each field. A client sends a list as several fields: all `name`, all `name[]`, or `name[0]`, `name[1]`. */
+/**
+ * The fields of a form, each with a list of values. A client can send several values in three ways: repeat `name`,
+ * repeat `name[]`, or number the fields as `name[0]` and `name[1]`.
+ */
 export class Fields {
   readonly #values = new Map<string, string[]>()
 
@@ -117,7 +120,10 @@ function checkTemperature(fields: Fields): void {
   throw invalidField('temperature', `Invalid value: '${shown(value)}'. temperature is a number from 0 to 1.`)
 }
 
-/** Refuses the fields with samples of known voices, because the names in an answer would be wrong without them. */
+/**
+ * Throws if the form has one of the fields with samples of known voices. The service cannot use such samples. If it
+ * ignored them, the names in its response would be wrong.
+ */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {
     if (fields.many(name).length > 0)
@@ -126,8 +132,8 @@ function checkUnsupported(fields: Fields): void {
 }
 
 /**
- * Returns the value of the field `language`, or the only language in the list `languages`. Otherwise returns null, so
- * that the engine detects the language.
+ * Returns the value of the field `language`. If it is missing, returns the language in the list `languages`, if that
+ * list has exactly one. Otherwise returns null, so that the engine detects the language.
  */
 function languageOf(fields: Fields): string | null {
   const language = fields.one('language')

@@ -1,4 +1,4 @@
-// Receives the form of an audio request. Its file is written to the disk. Its fields stay in memory.
+// Receives the form of an audio request. The file of the form is written to the disk. The other fields stay in memory.
 
 import { boundaryOf, MultipartError, type Part, readMultipart } from '../../base/multipart.ts'
 import { ApiError } from '../../errors.ts'
@@ -7,15 +7,18 @@ import type { HeldFile, UploadStore } from '../../uploads/store.ts'
 import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
-/** The number of bytes that each field counts in addition to its name and its value. */
+/**
+ * The number of bytes that each field counts in addition to its name and its value. Many empty fields thus reach
+ * `formFieldsBytesMax` too.
+ */
 const partBytes = 64
 
 /** A complete form. `filename` is the name that the sender gave to the file. */
 type Form = { fields: Fields; file: HeldFile; filename: string }
 
 /**
- * Reads the form of a request, and calls `use` with it. The file is removed at the end, unless `use` keeps it. Throws
- * an ApiError if the form is not valid.
+ * Reads the form of a request, and calls `use` with the form. When `use` has ended, the file of the form is removed,
+ * unless `use` called `keep`. Throws an ApiError if the form is not valid.
  */
 export async function withForm<Result>(
   uploads: UploadStore,

@@ -1,5 +1,5 @@
-// OpenAI's list of models, with the model that the service runs, and with the name whisper-1, which OpenAI's clients
-// use.
+// The endpoint that lists models in OpenAI's format. The list contains the model that the service runs, and the name
+// whisper-1, which OpenAI's clients use.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'

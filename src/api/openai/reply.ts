@@ -1,5 +1,5 @@
-// Responses that wait for a job. While a job runs for a long time, its response sends keep-alive bytes, so that no
-// proxy closes the connection.
+// Responses that wait for a job. During a long job, the response sends keep-alive bytes, so that no proxy closes the
+// connection.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
@@ -12,11 +12,11 @@ import type { Task } from './shapes.ts'
 
 export type Patience = {
   /**
-   * The maximum time, in milliseconds, before the headers are sent. If the job fails earlier, the response has an
-   * error status.
+   * The maximum time, in milliseconds, before the response headers are sent. If the job fails within this time, the
+   * response has an error status.
    */
   quietMs: number
-  /** The interval of the keep-alive bytes after the headers, in milliseconds. */
+  /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */
   beatMs: number
 }
 
@@ -24,7 +24,8 @@ type Choice = Wanted & { task: Task }
 
 /**
  * For each format that allows keep-alive bytes: the first bytes of the response, and the keep-alive bytes. JSON may
- * begin with white space. A WebVTT file may have empty lines after its first line. SubRip and plain text allow none.
+ * begin with white space. A WebVTT file may have empty lines after its first line. SubRip and plain text allow no such
+ * bytes.
  */
 const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
   json: { first: '', beat: ' ' },
@@ -58,7 +59,8 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
 /** Returns a response that sends each utterance as a server-sent event while the job runs. */
 export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   await isSoon(job.inspected, patience.quietMs)
-  // `transcript` throws the error of the failed job, so that the response has the status of this error.
+  // If the job has failed, `transcript` throws the error of the job. The response then has the HTTP status of this
+  // error.
   if (job.hasFailed()) job.transcript()
   const sent = new TextSoFar()
   const body = streamOf(job, {
@@ -90,20 +92,20 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
   }
 }
 
-/** A comment of a stream of server-sent events. Clients ignore comments. */
+/** A comment line in a stream of server-sent events. Clients ignore comments, so it serves as the keep-alive bytes. */
 const comment = ': wait\n\n'
 
 type Outlet = {
-  /** The first bytes, which Bun sends together with the headers. */
+  /** The first bytes of the response. Bun sends them together with the headers. */
   first: string
   beat: string
   beatMs: number
-  /** Called after the first bytes. `send` sends further bytes. */
+  /** Called after the first bytes are sent. `send` sends further bytes of the response. */
   begin?: (send: (text: string) => void) => void
-  /** Called at the end of the job. Returns the last bytes. Throws an ApiError if the job has failed. */
+  /** Called at the end of the job. Returns the last bytes of the response. Throws an ApiError if the job has failed. */
   end: () => string
   /**
-   * Called if the job has failed. Returns the bytes that report the error. If this is null, the connection is
+   * Called if the job has failed. Returns the bytes that report the error. If `failed` is null, the connection is
    * aborted.
    */
   failed: ((error: object) => string) | null

@@ -1,4 +1,4 @@
-// The schemas of OpenAI's audio API, for the OpenAPI document only. fields.ts validates the forms.
+// The schemas of OpenAI's audio API. They are only for the OpenAPI document: the forms are validated in fields.ts.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'
@@ -152,10 +152,13 @@ export const diarizedJson = Type.Object(
   { $id: 'OpenAiDiarizedTranscription' },
 )
 
-/** The answer to a transcription request. `response_format` determines which of these it is. */
+/**
+ * The response to a transcription request. The field `response_format` of the request determines which of the three
+ * schemas the response has.
+ */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
-/** The answer to a translation. */
+/** The response to a translation request. */
 export const translation = Type.Union([json, verboseJson])
 
 export const model = Type.Object(

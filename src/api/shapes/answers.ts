@@ -1,4 +1,4 @@
-// The schemas of responses. Only in tests, Elysia validates responses by them, because this is slow.
+// The schemas of responses. Elysia validates responses by these schemas only in tests, because this validation is slow.
 
 import { type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'

@@ -6,15 +6,15 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// The validation also accepts a number: Elysia inserts the default of a missing value, which is a number, before the
-// validation.
+// The validation also accepts a number. If a value is missing, Elysia inserts the default, which is a number, before it
+// validates the query.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,
 )
 TypeRegistry.Set('QueryBoolean', (_, value) => ['true', 'false'].includes(String(value)))
 
-/** A schema for an integer in a query. */
+/** Returns a schema for an integer in a query. */
 export const queryInteger = (description: string, range: Range) =>
   Type.Transform(
     Type.Unsafe<number>({
@@ -29,7 +29,7 @@ export const queryInteger = (description: string, range: Range) =>
     .Decode(Number)
     .Encode(Number)
 
-/** A schema for true or false in a query. */
+/** Returns a schema for true or false in a query. */
 export const queryBoolean = (description: string, fallback: boolean) =>
   Type.Transform(
     Type.Unsafe<boolean>({

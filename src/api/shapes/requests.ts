@@ -1,5 +1,5 @@
-// The schemas of requests. Elysia validates requests by them, and the OpenAPI document contains them. The description
-// of a field is also a part of the error message "NAME is not valid: DESCRIPTION".
+// The schemas of requests. Elysia validates requests by these schemas, and the OpenAPI document contains them. The
+// description of a field is also a part of the error message "NAME is not valid: DESCRIPTION".
 
 import { Type } from '@sinclair/typebox'
 import { documented, nullable, oneOf, text } from '../../base/schema.ts'
@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts'
 import { contentTypes } from '../../media/formats.ts'
 import { open, queryInteger } from './query-values.ts'
 
-/** The options for the schema of a body. A body with unknown fields is refused. */
+/** The options for the schema of a request body. A body with unknown fields is refused. */
 export const closed = { additionalProperties: false }
 
 /**
@@ -19,13 +19,16 @@ const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
 const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')
 const filenamePattern = `^[.${inFilename}]*[${inFilename}]\\.(${extensions})$`
 
-/** Returns a pattern that matches a text in lower and upper case: `[mM][pP]3` for `mp3`. */
+/** Returns a regular expression that matches a text in lower and upper case: `[mM][pP]3` for `mp3`. */
 function inAnyCase(text: string): string {
   return text.replace(/[a-z]/g, letter => `[${letter}${letter.toUpperCase()}]`)
 }
 
 const instant = documented({ format: 'date-time' })
-/** An id in a request. Any text is accepted here. A text that is not a UUID gets the error for an unknown id. */
+/**
+ * The schema of an id in a request. The validation accepts any text. For a text that is not a UUID, the response is
+ * later the error for an unknown id.
+ */
 const uuid = documented({ format: 'uuid' })
 const httpUrl = documented({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' })
 
