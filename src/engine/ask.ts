@@ -1,11 +1,14 @@
-// Sends one order to a child process of the engine that is started for this order, for work that needs no loaded
-// speech model.
+// Starts an engine child process for a single order that needs no loaded speech model, such as the order to make a
+// voice print.
 
 import { nativeEnvironment } from '../base/carried.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Order, Report } from './protocol.ts'
 
-/** Sends an order to a new child process. Returns its first report, or null when the process ends without a report. */
+/**
+ * Sends an order to a new engine process. Returns the first report of this process, or null when the process ends
+ * without a report.
+ */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   const { promise, resolve } = Promise.withResolvers<Report | null>()
   const child = Bun.spawn(selfCommand('engine'), {
@@ -33,6 +36,6 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
  */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Disables Bun's own crash report: it would connect to the network and delay the exit.
+  // Disables Bun's own crash report, because it would connect to the network and delay the exit of the process.
   return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

@@ -17,8 +17,8 @@ export type RecordingFacts = {
   language: string
   samples: number
   /**
-   * If true, each utterance contains the list of its words. If false, the list is empty. The text of the utterance does
-   * not depend on this value.
+   * If true, each utterance contains the list of its words. If false, each utterance has an empty list of words. The
+   * text of the utterance is the same in both cases.
    */
   align: boolean
   /** The turns of the speakers. Null when the caller did not ask for diarization. */
@@ -54,14 +54,14 @@ export function assemble(
  */
 export class UtterancesSoFar {
   readonly #align: boolean
-  /** The words of the last utterance. Further words may belong to it. */
+  /** The words of the last utterance. This utterance is not complete: later words may belong to it. */
   #open: Attributed[] = []
 
   constructor({ align }: { align: boolean }) {
     this.#align = align
   }
 
-  /** Adds the next words. Returns the utterances that these words complete. */
+  /** Adds the next words of the recording. Returns the utterances that are complete because of these words. */
   add(placed: readonly PlacedText[], language: string): Utterance[] {
     const before = this.#open.at(-1)?.to ?? 0
     const words = [...this.#open, ...inOrder(placed, { samples: Number.POSITIVE_INFINITY, before })]
@@ -70,7 +70,10 @@ export class UtterancesSoFar {
     return groups.map(group => utteranceOf(group, this.#align, language))
   }
 
-  /** Returns the last utterance, if there is one. `samples` is the length of the recording. */
+  /**
+   * Returns a list with the last utterance, or an empty list if no words are left. `samples` is the length of the
+   * recording.
+   */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })
     return groupWords(words).map(group => utteranceOf(group, this.#align, language))
@@ -82,7 +85,7 @@ function withSpeakers(texts: readonly PlacedText[], turns: readonly Turn[]): Att
   return texts.map((text, index) => ({ ...text, speaker: speakers[index] }))
 }
 
-/** The labels of all speakers. The numbers of the speakers are in the order in which they first speak. */
+/** Returns the labels of all speakers, in the order in which the speakers first speak. */
 function labelsOf(texts: readonly Attributed[]): string[] {
   const count = texts.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
   return Array.from({ length: count }, (_, speaker) => labelOf(speaker))

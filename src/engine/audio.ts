@@ -1,5 +1,5 @@
-// Units of time in the engine: samples, mel frames and model frames. `seconds` converts samples to seconds,
-// for messages and for the transcript.
+// The units of time in the engine: samples, mel frames and model frames. `seconds` converts a number of samples to
+// seconds.
 
 export const sampleRate = 16_000
 export const samplesPerMelFrame = 160
@@ -8,17 +8,20 @@ export const windowSeconds = 30
 export const windowSamples = windowSeconds * sampleRate
 export const windowMelFrames = windowSamples / samplesPerMelFrame
 /**
- * The number of model frames in a window. A model frame is 20 ms, or two mel frames, because the second convolution
- * of the encoder has a stride of 2.
+ * The number of model frames in a window of 30 s. A model frame is 20 ms, or two mel frames, because the second
+ * convolution of the encoder has a stride of 2.
  */
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
 
-/** The shortest pause, in samples, that ends an utterance even without a full stop. */
+/** The shortest pause, in samples, that ends an utterance even if the text before the pause has no full stop. */
 export const utterancePause = 1.2 * sampleRate
 
-/** Yields the samples of a section of the sound. Reads no sound after the section. */
+/**
+ * Yields the samples of one section of the sound, or of the whole sound if `section` is missing. It does not read the
+ * sound after the section.
+ */
 export async function* cutSection(
   sound: AsyncIterable<Float32Array>,
   section?: { fromMs: number; toMs: number },

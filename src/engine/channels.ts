@@ -5,8 +5,9 @@ import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
- * Returns one transcript of all channels, in order of time. The number of a speaker is the number of the channel. A
- * channel without speech is no speaker. The language is that of the channel with the most text.
+ * Returns one transcript with the utterances of all channels, in order of time. The number of a channel is the number
+ * of its speaker. A channel without speech has no speaker in the transcript. The transcript's language is the language
+ * of the channel with the longest text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>
@@ -30,7 +31,7 @@ function spokenBy(speaker: string, utterance: Utterance): Utterance {
   return { ...utterance, speaker, words: utterance.words.map(word => ({ ...word, speaker })) }
 }
 
-/** Returns the peaks of the recording: at each time, the highest peak of all channels. */
+/** Returns the peaks of the recording. Each peak is the highest peak of all channels at that time. */
 export function mergePeaks(channels: readonly Uint8Array[]): Uint8Array {
   const length = Math.max(...channels.map(peaks => peaks.length))
   return Uint8Array.from({ length }, (_, at) => Math.max(...channels.map(peaks => peaks[at] ?? 0)))

@@ -20,7 +20,7 @@ import { makePrint } from './print.ts'
 import type { Order, Report } from './protocol.ts'
 import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
 
-/** The settings that this process uses to read media files. */
+/** The settings with which this process reads media files: the maximum duration, and the path of the media program. */
 type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function engine(): Promise<void> {
@@ -63,7 +63,7 @@ async function work(
   reading: Reading,
 ): Promise<void> {
   const channels = input.channels ?? null
-  /** The number of channels whose transcription is complete. */
+  /** The number of channels that are transcribed completely. */
   let done = 0
   let reached = 0
   let reportedAt = 0
@@ -106,16 +106,17 @@ async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // An error of any other class is a fault of the program or of the machine. The error ends this process, and the
-    // supervisor retries the job in another process.
+    // An error of another class is a fault of the program or of the machine. It is thrown again, which ends this
+    // process. The supervisor then retries the job in another process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
 }
 
 /**
- * Sends the transcript in small messages. The server decodes each message in one step, which blocks its event loop.
- * For the transcript of ten hours, the longest step is 65 ms in one message, and 8 ms in parts.
+ * Sends the transcript in several small messages, because the server decodes each message in one step that blocks its
+ * event loop. For the transcript of ten hours of speech, the longest block is 8 ms with small messages, and 65 ms with
+ * a single message.
  */
 function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
   for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)

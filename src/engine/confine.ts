@@ -6,13 +6,16 @@ import { basename, dirname, join } from 'node:path'
 import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
 
-/** The names of files in the data folder that the engine must not read: secrets, accounts, transcripts. */
+/**
+ * Matches the names of the files in the data folder that the engine must not read: secrets, accounts and transcripts.
+ */
 const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
- * Restricts this process. `dataDir` is the data folder of the server. It is null for a command without a server, such
- * as `steno transcribe`, because there are no data of other users. `writes` is a folder to which the process may write.
+ * Restricts the files that this process may read and write. `dataDir` is the data folder of the server. It is null for
+ * a command without a server, such as `steno transcribe`, because no other user's data exist there. `writes` is a
+ * folder to which this process may write.
  */
 export function confineEngine({
   dataDir,
@@ -24,7 +27,7 @@ export function confineEngine({
   writes?: string
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
-  // The driver of a GPU writes compiled programs to its cache files. So a process with a GPU may also write to the
+  // The driver of a GPU writes compiled GPU code to its cache files. So a process that uses a GPU may write to all
   // paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({
@@ -34,9 +37,9 @@ export function confineEngine({
 }
 
 /**
- * Returns the paths that the process may read: all paths except the secrets in the data folder. A Landlock rule
- * allows a folder with everything in it, and cannot exclude a path again. So the entries of the data folder, and of
- * each folder above it, are listed one by one.
+ * Returns the paths that the engine process may read: all paths except the secrets in the data folder. A Landlock rule
+ * for a folder allows all files in the folder, and no rule can forbid one of them again. So the allowed entries of the
+ * data folder, and of each folder above it, are listed one by one.
  */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)
@@ -46,7 +49,7 @@ export function pathsWithoutSecrets(dataDir: string): string[] {
   return paths
 }
 
-/** Returns the paths of a folder's entries. A folder that this process may not list counts as empty. */
+/** Returns the paths of a folder's entries. If this process may not list the folder, returns an empty list. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder).map(name => join(folder, name))

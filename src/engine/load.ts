@@ -1,5 +1,5 @@
-// Loads the models of the engine on a device. If the device is `auto` and no GPU can be used, the models are loaded
-// on the CPU. The result names the device.
+// Loads the engine's models on a device, and returns the models with the name of the device. If the setting is `auto`
+// and no GPU can be used, the models are loaded on the CPU.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,7 +84,8 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model. A model that cannot be opened is left out, with a note for the log.
+ * Opens all models except the first speech model, which is open already. If one of these models cannot be opened, the
+ * engine runs without it, and `notes` gets a message for the log.
  */
 async function openFurther(
   runtime: Runtime,
@@ -121,7 +122,10 @@ async function openFurther(
   }
 }
 
-/** Opens the voice models. If they cannot be opened, the engine still serves jobs without diarization. */
+/**
+ * Opens the voice models. If they cannot be opened, returns the error message for jobs with diarization. Jobs without
+ * diarization still succeed.
+ */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,
@@ -140,8 +144,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in order. `auto` tries CUDA only if the CUDA provider is installed, because an attempt
- * without it takes a second and logs a warning.
+ * Returns the devices to try, in order. For `auto`, CUDA is tried only if the CUDA provider is installed, because an
+ * attempt without the provider takes a second and logs a warning.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
@@ -149,8 +153,8 @@ function candidates(device: Config['device']): Device[] {
 }
 
 /**
- * The variants that each device can load, best first. `''` is fp32. A CPU computes fp16 four times as slowly
- * as fp32, and published 8-bit files lose words, so the list of the CPU has neither.
+ * The variants that each device can load, best first. `''` is fp32. A CPU has only fp32: it computes fp16 four times as
+ * slowly, and the published 8-bit files lose words.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],
@@ -171,8 +175,8 @@ export function variantFor(folder: string, device: Device): Variant {
 }
 
 /**
- * Throws if the weight files are larger than the available memory. Without this check, the kernel would kill the
- * process during the loading.
+ * Throws an error if the weight files are larger than the available memory. Without this check, the kernel would kill
+ * the process while it loads the files.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))

@@ -1,5 +1,5 @@
-// Slaney's mel filters for a power spectrum of 400 points. The features of Whisper and of the built-in voice encoder
-// use these filters.
+// Slaney's mel filters for a power spectrum that is computed from 400 samples. The features of Whisper and of the
+// built-in voice encoder use these filters.
 
 import { sampleRate, samplesPerFft } from './audio.ts'
 
@@ -7,8 +7,8 @@ import { sampleRate, samplesPerFft } from './audio.ts'
 export const bins = samplesPerFft / 2 + 1
 
 /**
- * Returns the mel filters, mels × 201, on Slaney's mel scale. This scale is linear up to 1 kHz and
- * logarithmic above. The filters are triangles of equal area.
+ * Returns Slaney's mel filters as one array of `mels` × 201 numbers. The mel scale is linear up to 1 kHz and
+ * logarithmic above 1 kHz. Each filter is a triangle, and all triangles have the same area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

@@ -1,11 +1,11 @@
-// Names the speakers whose voices the account has enrolled. Reads the recording a second time for the voice prints,
-// because the speakers' spans are known only at the end of the transcription.
+// Replaces the labels of speakers by the names under which the account has enrolled their voices. The recording is read
+// a second time to make the voice prints, because the spans of each speaker are known only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './transcribe.ts'
 import { type KnownVoice, longestSpans, namesOf, printsOf, spansOf } from './who/prints.ts'
 
-/** Replaces the label of each speaker with a known voice by the name of this voice. */
+/** Returns the transcript with names instead of labels for the speakers whose voices are in `known`. */
 export async function nameSpeakers(
   voices: LoadedModels['voices'],
   transcript: Transcript,

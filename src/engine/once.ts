@@ -1,5 +1,5 @@
 // The engine of a command such as `steno transcribe`. It has a single worker and retries no job. An abort kills the
-// worker, so the engine is of no use after an abort.
+// worker, so the engine can run no further job after an abort.
 
 import { prepareModel } from './models/choose.ts'
 import type { Engine, LoadedFacts } from './protocol.ts'

@@ -1,17 +1,17 @@
-// Measures how loud a recording is, for the picture of its waveform.
+// Measures the amplitude of a recording. The web page draws the waveform from these values.
 
 import { sampleRate } from './audio.ts'
 
 /** The number of samples of one peak: 50 ms of sound. */
 const samplesPerPeak = 0.05 * sampleRate
 
-/** The peaks of one recording. A peak is the highest amplitude in 50 ms of sound. */
+/** Computes the peaks of one recording. A peak is the highest amplitude in 50 ms of sound. */
 export class Peaks {
   readonly #peaks: number[] = []
   #highest = 0
   #samples = 0
 
-  /** Yields the sound unchanged, and measures its peaks. */
+  /** Yields the sound unchanged, and measures the peaks of this sound. */
   async *of(sound: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
     for await (const part of sound) {
       this.#add(part)

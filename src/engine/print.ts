@@ -1,4 +1,4 @@
-// Makes the print of one person's voice, in a process that loads only the voice models.
+// Makes the voice print of one person from a media file. The process that does this loads only the voice models.
 
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'
@@ -10,11 +10,11 @@ import { Diarization } from './who/diarize.ts'
 import { longestSpans, printSamplesMin, printsOf, type SoundSpan, spansOf, totalOf } from './who/prints.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
-/** The section of a file in which the person's speech is searched. */
+/** The section of the file in which the person's speech is searched: the first ten minutes. */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
- * The maximum share of a second speaker in the speech. A file with two speakers is no use for a print, but a smaller
- * share counts as an error of diarization.
+ * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file has
+ * several speakers and gives no voice print. Below it, the other speakers count as errors of diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate
@@ -38,12 +38,12 @@ export async function makePrint(order: PrintOrder): Promise<Report> {
   }
 }
 
-/** Returns the error for a file from which no print can be made. */
+/** Returns the error for a media file from which no voice print can be made. */
 function unusable(message: string): JobFailure {
   return new JobFailure('INVALID_MEDIA_FORMAT', message)
 }
 
-/** Returns the turns of the only speaker. Throws if the sound has several speakers. */
+/** Returns the turns of the main speaker. Throws an error if other speakers talk more than `otherShareMax` allows. */
 async function findOnlySpeaker(voices: Voices, sound: AsyncIterable<Float32Array>): Promise<SoundSpan[]> {
   const diarization = new Diarization(voices)
   for await (const part of sound) diarization.add(part)

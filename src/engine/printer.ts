@@ -1,5 +1,5 @@
-// The server's side of making a voice print. Starts one child process for each print, so that a print does not wait
-// for jobs.
+// Makes voice prints for the server. Each print has a child process of its own, so that it does not wait for running
+// jobs.
 
 import { openSemaphore } from '../base/semaphore.ts'
 import { JobFailure } from '../errors.ts'
@@ -11,12 +11,12 @@ import type { EngineSettings } from './worker.ts'
 
 export type { VoicePrint }
 
-/** A file with the speech of one person. */
+/** A media file with the speech of one person. `speech` lists the spans in which this person speaks. */
 export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
 
 /**
- * Makes the print of one voice. If there is no print, rejects with a JobFailure whose message gives the caller the
- * reason.
+ * Makes the voice print of one person. Rejects with a JobFailure if no print can be made; its message tells the caller
+ * why.
  */
 export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSignal) => Promise<VoicePrint>
 

@@ -1,4 +1,4 @@
-// The interface of the engine for the service, and the messages between the supervisor and its workers.
+// The interface of the engine that the server uses, and the messages between the server and its engine processes.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -11,21 +11,24 @@ import type { FloatVariant } from './network/source.ts'
 import type { Device } from './onnx/session.ts'
 import type { KnownVoice } from './who/prints.ts'
 
-/** The choices of a caller for a transcription. */
+/** What a caller can choose for one transcription. */
 export type TranscribeChoices = {
-  /** A language code, or null for language detection. */
+  /** The language code that the caller gave. If it is null, the engine detects the language. */
   language: string | null
   diarize: boolean
   speakerCount: number | null
   align: boolean
   /**
-   * A text that the model treats as the text before the recording. The model follows its style, its punctuation and
-   * the spelling of its names. Null if the caller supplied no prompt.
+   * A text that the model treats as if it came before the recording. The model continues its style, its punctuation and
+   * its spelling of names. Null if the caller gave no such text.
    */
   prompt: string | null
-  /** Terms that may occur in the recording. */
+  /** Words and names that may occur in the recording. */
   vocabulary: readonly string[]
-  /** If true, the text is an English translation of the speech. Missing means false. */
+  /**
+   * If true, the transcript is an English translation of the speech. If false or missing, it is in the language of the
+   * speech.
+   */
   translate?: boolean
 }
 
@@ -34,13 +37,13 @@ export type TranscribeInput = TranscribeChoices & {
   path: string
   durationMs: number
   /**
-   * The number of channels of the file, if each channel is transcribed separately as one speaker. Otherwise null or
-   * missing: the mix of all channels is transcribed.
+   * The number of channels of the file, if each channel is transcribed as a separate speaker. If it is null or missing,
+   * the mix of all channels is transcribed.
    */
   channels?: number | null
   /**
-   * The voices whose names the transcript may contain. Empty or missing if the caller did not ask for names. Requires
-   * `diarize`.
+   * The enrolled voices whose names may appear in the transcript. Empty or missing if the caller did not ask for names.
+   * Names require `diarize`.
    */
   knownVoices?: readonly KnownVoice[]
   /**
@@ -50,12 +53,12 @@ export type TranscribeInput = TranscribeChoices & {
   section?: { fromMs: number; toMs: number } | undefined
 }
 
-/** The facts about a job that an engine needs to hand it to workers on other machines. */
+/** The facts that the server needs to give a job to workers on other machines. */
 export type HandOver = {
   jobId: string
   /**
-   * The worker that claimed the job before the last start of the server, and may still work on it. Null if no worker
-   * claimed the job.
+   * The worker on another machine that claimed the job before the last start of the server, and that may still work on
+   * the job. Null if no worker claimed it.
    */
   worker: string | null
   fence: number
@@ -64,33 +67,34 @@ export type HandOver = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Missing for a command, because it transcribes without a job. */
+  /** Missing in a command such as `steno transcribe`, because a command transcribes without a job. */
   handOver?: HandOver
   /** Called at each claim of the job by a worker on another machine. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void
   /**
-   * Called when the transcription has advanced. `seconds` is the length of the recording that is transcribed. The
-   * first call has 0.
+   * Called when the transcription has advanced. `seconds` is the length of the transcribed part of the recording. In
+   * the first call, `seconds` is 0.
    */
   onSeconds: (seconds: number) => void
   /**
-   * Called when utterances are complete. `utterances` are in order, and have no speakers. `first` is the index of the
-   * first of them in the transcript. When the job is retried, `first` starts again at 0.
+   * Called when more utterances are complete. `utterances` are in order of time, and have no speakers. `first` is the
+   * index in the transcript of the first utterance in `utterances`. When the job is retried, the calls start again with
+   * `first` 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
   /**
-   * Called once, when all sound is read. `peaks` has one byte for each 50 ms of sound: the highest amplitude, from 0
-   * to 255.
+   * Called once, after all sound was read. Each byte of `peaks` is the highest amplitude in 50 ms of sound, from 0 to
+   * 255.
    */
   onPeaks?: (peaks: Uint8Array) => void
 }
 
-/** The state of the engine, as /v1/ready, the metrics and the log report it. */
+/** The state of the engine that /v1/ready, the metrics and the log report. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
-   * The reason why the engine is not ready. If the engine is ready, a notice, such as that the built-in model is in
-   * use.
+   * If the engine is not ready, the reason. If the engine is ready, the word `ready` or a notice for the operator, such
+   * as that the built-in model is in use.
    */
   message: Type.String(),
   model: nullable(Type.String()),
@@ -102,35 +106,38 @@ export type EngineState = Static<typeof engineState>
 
 export type Engine = {
   /**
-   * The number of jobs that can run at the same time. It changes when workers on other machines connect or
-   * disconnect.
+   * The number of jobs that can run at the same time. It changes when a worker on another machine connects or
+   * disconnects.
    */
   readonly capacity: number
   state(): EngineState
-  /** The codes of the languages that the loaded models support. The list is empty before the first load. */
+  /** The codes of the languages that the loaded models support. The list is empty until the models are loaded. */
   languages(): readonly string[]
-  /** True if a loaded model can translate, false if none can, and null before the first load. */
+  /** True if a loaded model can translate to English, and false if none can. Null until the models are loaded. */
   translates(): boolean | null
-  /** Registers a listener that is called each time the engine becomes ready. Waiting jobs can then start. */
+  /** Registers a listener. It is called each time the engine becomes ready, so that waiting jobs can start. */
   onReady(listener: () => void): void
   /**
-   * Transcribes one recording. Rejects with a JobFailure if the job cannot be done. Rejects with the reason of the
-   * signal if the signal is aborted.
+   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
+   * aborted, rejects with the reason of the signal.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine may still hold the job. After a restart of the server, such a job
-   * resumes even if the engine has no free capacity.
+   * Returns true if a worker on another machine may still work on the job. After a restart of the server, the server
+   * then resumes this job even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
-  /** Returns the ids of the running jobs that no worker holds at the moment. Their timeouts do not advance. */
+  /**
+   * Returns the ids of the running jobs that no worker works on at the moment. The timeouts of these jobs are stopped
+   * for this time.
+   */
   waitingJobs?(): string[]
-  /** Called when a job has ended and its result is stored. */
+  /** Called when a job has ended and its transcript or its error is stored. */
   ended?(jobId: string): void
   close(): Promise<void>
 }
 
-/** The facts that a worker reports about its loaded models. */
+/** The facts about its loaded models that an engine process reports. */
 export type LoadedFacts = {
   device: Device
   variant: string
@@ -139,25 +146,31 @@ export type LoadedFacts = {
   diarization: EngineState['diarization']
   /** The codes of the languages that the models support. */
   languages: string[]
-  /** True if one of the models can translate to English. */
+  /** True if one of the loaded models can translate to English. */
   translates: boolean
-  /** Messages for the log: about devices that cannot be used, and about models that cannot be loaded. */
+  /** Messages for the log about devices that cannot be used and models that cannot be loaded. */
   notes: string[]
 }
 
-/** A message from the server to a worker. */
+/** A message from the server to an engine process. */
 export type Order =
   | {
       kind: 'load'
       parent: number
-      /** The data folder of the server, whose secrets the worker must not read. Null for a command. */
+      /**
+       * The data folder of the server. The engine process must not read the secrets in it. Null for a command such as
+       * `steno transcribe`, which has no server.
+       */
       dataDir: string | null
-      /** The name of the first speech model, which serves the languages that it supports. */
+      /** The name of the first speech model. This model serves all languages that it supports. */
       name: string
       folder: string
       /** Further speech models, for the languages that the first model does not support. */
       others: InstalledModel[]
-      /** The model that detects languages if no speech model does. Null if it is not needed or not installed. */
+      /**
+       * The model that detects the language when no speech model can detect it. Null if no such model is needed or
+       * installed.
+       */
       detector: InstalledModel | null
       voices: VoiceChoice
       device: Config['device']
@@ -169,10 +182,10 @@ export type Order =
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
   | ({ kind: 'compact'; parent: number; dataDir: string | null } & CompactOrder)
 
-/** An order to make the print of one person's voice. The process that receives it loads no speech model. */
+/** An order to make the voice print of one person. The process that receives this order loads no speech model. */
 export type PrintOrder = {
   path: string
-  /** The spans of the person's speech, in seconds. Null if the person is the only speaker in the file. */
+  /** The spans in which the person speaks, in seconds. If it is null, the file contains no other speaker. */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles
   durationMsMax: number
@@ -180,18 +193,18 @@ export type PrintOrder = {
 }
 
 /**
- * The order to write the compact form of the model in `folder` into the folder `draft`. `variant` is the suffix of the
- * model's float files.
+ * An order to write the compact form of a model into the folder `draft`. `folder` is the model's folder. `variant` is
+ * the suffix in the names of the model's float files.
  */
 export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 
 /**
- * A print in the form in which the server stores it. `model` is the name of the embedding model. `seconds` is the
- * length of the speech in the print.
+ * A voice print as the server stores it. `print` is the embedding, `model` the name of the embedding model, and
+ * `seconds` the length of the speech from which the embedding was made.
  */
 export type VoicePrint = { print: number[]; model: string; seconds: number }
 
-/** A message from a worker to the server. */
+/** A message from an engine process to the server. */
 export type Report =
   | { kind: 'loaded'; facts: LoadedFacts }
   | { kind: 'cannotLoad'; message: string }
@@ -199,13 +212,15 @@ export type Report =
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
-  /** Some utterances of the transcript, in order. All these parts are sent before `done`. */
+  /**
+   * Some utterances of the transcript, in order of time. All messages of this kind are sent before the message `done`.
+   */
   | { kind: 'part'; id: number; utterances: Utterance[] }
-  /** The end of a job. The utterances of the transcript are missing here, because they were sent in parts. */
+  /** The end of a job. `transcript` has no utterances in this message, because the messages `part` contained them. */
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'printed'; print: VoicePrint }
   | { kind: 'notPrinted'; code: JobErrorCode; message: string }
-  /** The compact form is written. The hash is that of its file. */
+  /** The compact form of a model is written. `sha256` is the hash of the written file. */
   | { kind: 'compacted'; sha256: string }
   | { kind: 'notCompacted'; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

@@ -1,5 +1,5 @@
-// The engine of the service. It starts the workers, and gives each worker one job at a time. It replaces a worker
-// that exited or timed out. It retries a job whose worker exited.
+// The engine of the server. It starts the workers and gives each worker one job at a time. It replaces a worker that
+// exited or timed out, and retries the job of that worker.
 
 import { setTimeout } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
@@ -20,11 +20,11 @@ export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   retryMs?: number
   prepare?: typeof prepareModel
   after?: typeof after
-  /** Called for each worker that exited without being stopped by the supervisor. */
+  /** Called for each worker that exited although the supervisor did not stop it. */
   onCrash?: () => void
 }
 
-/** Calls a function once, after a delay. Returns a function that cancels the call. */
+/** Calls `run` once, after a delay. Returns a function that cancels this call. */
 function after(ms: number, run: () => void): () => void {
   const timer = globalThis.setTimeout(run, ms)
   return () => clearTimeout(timer)
@@ -34,7 +34,7 @@ export function openEngine(settings: EngineSettings, options: SupervisorOptions 
   return new Supervisor(settings, options)
 }
 
-/** The message in the engine's state if none of the models can be loaded. */
+/** The message in the engine's state when no model can be loaded. */
 const noModel = 'The engine has no model that it can load; the log and steno doctor say why.'
 
 class Supervisor implements Engine {
@@ -52,7 +52,8 @@ class Supervisor implements Engine {
   #translates: boolean | null = null
   #fault: string | null = null
   /**
-   * True after the idle workers were killed because no job arrived for some time. The next job starts workers again.
+   * True after the supervisor killed the idle workers because no job arrived for `idleUnloadMs`. The next job starts
+   * workers again.
    */
   #isUnloaded = false
   #cancelUnload = () => {}
@@ -134,8 +135,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Waits until the default model is installed, and then replaces the built-in model with it. Running jobs continue
-   * with the built-in model.
+   * Waits until the default model is installed. Then starts workers with this model in place of the workers with the
+   * built-in model. Running jobs continue with the built-in model.
    */
   async #retryWantedModel(): Promise<void> {
     while (!this.#closed) {
@@ -149,12 +150,12 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Starts workers until their number is `capacity`. */
+  /** Starts as many workers as are missing: the number of workers becomes `capacity`. */
   #addWorkers(): Promise<void>[] {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
 
-  /** Starts a worker. Retries until a worker has loaded the model. */
+  /** Starts a worker. If the worker cannot load the model, starts another one, until a worker has loaded the model. */
   #addWorker(): Promise<void> {
     return this.#retry(async () => {
       if (this.#model === null || this.#workers.size >= this.capacity) return true
@@ -201,8 +202,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Logs a fault, but only once if it repeats. The engine's state does not contain the reason, because the reason can
-   * contain paths of this machine.
+   * Logs a fault. A fault with the same reason as the last one is not logged again. The engine's state does not contain
+   * the reason, because a reason can contain paths of this machine.
    */
   #logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })
@@ -216,8 +217,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Returns an idle worker. If there is none, waits until a worker becomes idle. Waiting jobs get their workers in
-   * FIFO order.
+   * Returns an idle worker. If no worker is idle, waits for one. The job that has waited longest gets the first free
+   * worker.
    */
   #takeWorker(signal: AbortSignal): Promise<Worker> {
     signal.throwIfAborted()
@@ -240,8 +241,9 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Gives the worker to the first waiting job, or marks the worker as idle. Replaces the worker if it exited, if it
-   * reached its maximum number of jobs, or if a different model was chosen since the worker started.
+   * Gives a worker that completed its job to the job that has waited longest. If no job waits, marks the worker as
+   * idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen
+   * since its start.
    */
   #returnWorker(worker: Worker): void {
     if (this.#closed) return
@@ -266,8 +268,8 @@ class Supervisor implements Engine {
   }
 
   /**
-   * Kills the idle workers to free their memory. The engine stays ready: the next job starts a worker and waits until
-   * the model is loaded.
+   * Kills the idle workers to free their memory. The engine stays ready: the next job starts a worker, and waits until
+   * this worker has loaded the model.
    */
   #unload(): void {
     this.#isUnloaded = true
@@ -284,7 +286,7 @@ class Supervisor implements Engine {
     Promise.all(this.#addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
   }
 
-  /** Replaces a worker that exited while it was idle. (`transcribe` replaces a worker that exits during a job.) */
+  /** Replaces a worker that exited while it was idle. A worker that exits during a job is replaced in `transcribe`. */
   #replaceIdleWorker(worker: Worker): void {
     const index = this.#idle.indexOf(worker)
     if (index < 0 || this.#closed) return
@@ -300,7 +302,7 @@ class Supervisor implements Engine {
     this.#addWorker().catch(error => log.error('engine worker not replaced', errorFields(error)))
   }
 
-  /** Repeats an attempt, with exponential backoff, until it returns true or the engine is closed. */
+  /** Calls `attempt` again and again, with exponential backoff, until it returns true or the engine is closed. */
   async #retry(attempt: () => Promise<boolean>): Promise<void> {
     for (let pauseMs = this.#options.retryMs ?? limits.engineRetryMs; !this.#closed; pauseMs *= 2) {
       if (await attempt()) return
@@ -308,7 +310,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /** Sleeps, but returns early when the engine is closed. */
+  /** Waits for `ms` milliseconds. Returns earlier when the engine is closed. */
   async #sleep(ms: number): Promise<void> {
     await setTimeout(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
   }

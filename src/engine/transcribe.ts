@@ -1,7 +1,6 @@
-// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. findBlocks
-// yields the blocks of windows, `hear` of the chosen speech model converts each block to words, and assemble makes
-// the transcript. For Whisper, `hear` is hearBlock. Diarization reads the same sound and passes its turns to
-// assemble.
+// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. `findBlocks`
+// yields the blocks, the method `hear` of the speech model turns each block into words, and `assemble` makes the
+// transcript from the words. Diarization reads the same sound and gives the turns of the speakers to `assemble`.
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
@@ -17,14 +16,14 @@ import type { TranscribeInput } from './protocol.ts'
 import { Diarization } from './who/diarize.ts'
 import type { Voices } from './who/voices.ts'
 
-/** All models that stay loaded from one job to the next. */
+/** The models that stay loaded between jobs. */
 export type LoadedModels = {
   vad: Vad
-  /** The speech models in order of preference. A job is served by the first model that supports its language. */
+  /** The speech models, best first. A job uses the first model that supports its language. */
   speech: readonly [SpeechModel, ...SpeechModel[]]
-  /** The model that detects languages for a speech model that cannot detect them. Null if there is no such model. */
+  /** The model that detects the language for speech models that cannot detect it. Null if there is no such model. */
   detector: SpeechModel | null
-  /** The models for diarization, or the reason why there are none. */
+  /** The models for diarization. If there are none, `problem` is the reason. */
   voices: Voices | { problem: string }
 }
 
@@ -39,7 +38,7 @@ export function openModels(
 }
 
 export type TranscribeListener = Listener & {
-  /** Called when utterances are complete. They are in order, and have no speakers. */
+  /** Called when more utterances are complete. They are in order of time, and have no speakers. */
   onUtterances?: (utterances: Utterance[]) => void
 }
 
@@ -53,8 +52,9 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // If the caller gave no language, a first model that detects languages serves the job. Otherwise the detector reads
-  // the first block, and the speech model is chosen for the detected language.
+  // The caller gave no language, and the first model can detect it: the first model serves the job. If the first model
+  // cannot, `chosen` stays null until the detector has read the first block. If the caller gave a language, the first
+  // model that supports it serves the job.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
@@ -102,10 +102,13 @@ export async function transcribe(
   }
 }
 
-/** The maximum number of places in the recording that the warning about missed speech lists. */
+/** The maximum number of places that the warning about speech without text lists. */
 const placesShownMax = 5
 
-/** Returns one warning about all speech without text, in a list. The list is empty if all speech has text. */
+/**
+ * Returns a list with one warning that names the places of all speech for which no text was found. The list is empty if
+ * all speech has text.
+ */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []
   const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
@@ -146,7 +149,10 @@ function startDiarization({ voices }: LoadedModels): Diarization {
   return new Diarization(voices)
 }
 
-/** Yields the sound unchanged, and also passes it to the diarization. Null means no diarization. */
+/**
+ * Yields the sound unchanged, and also passes this sound to the diarization. If `diarization` is null, only yields the
+ * sound.
+ */
 async function* heardBy(
   diarization: Diarization | null,
   sound: AsyncIterable<Float32Array>,

@@ -1,4 +1,4 @@
-// The server's side of one engine child process. A worker starts the child process, sends one job at a time to it, and
+// An engine child process, as the server sees it. A worker starts the child process, sends it one job at a time, and
 // kills it after a timeout or an abort.
 
 import { readFileSync } from 'node:fs'
@@ -18,25 +18,28 @@ import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } f
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'mediaProgram' | 'idleUnloadMs'>
 
-/** The error when the worker's process exited, for any reason. */
+/** The error of a request whose child process exited, for any reason. */
 export class WorkerExited extends Error {}
 
-/** The error when the model cannot be loaded on the device. */
+/** The error of a request to load a model that cannot be loaded on the device. */
 export class CannotLoad extends Error {}
 
 export type WorkerOptions = {
-  /** The command of the child process. Only tests replace it. */
+  /** The command that starts the child process. Only tests set it. */
   command?: string[]
   /**
-   * The data folder of the server. The child process is not allowed to read the secrets in it. Undefined for a
-   * command.
+   * The data folder of the server. The child process is not allowed to read the secrets in it. Undefined for a command
+   * such as `steno transcribe`, which has no server.
    */
   dataDir?: string
-  /** The maximum time for loading the model, in milliseconds. */
+  /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
-  /** The maximum time between two reports of a job's progress, in milliseconds. */
+  /**
+   * The maximum time between two progress reports of a job, in milliseconds. After this time, the child process is
+   * killed.
+   */
   stallMs?: number
-  /** The interval, in milliseconds, of the check whether a signal stopped the busy child process. */
+  /** The interval, in milliseconds, at which a worker checks whether a signal stopped its busy child process. */
   lookMs?: number
   onExit?: (worker: Worker) => void
 }
@@ -114,8 +117,9 @@ export class Worker {
   }
 
   /**
-   * Runs one job. Rejects with a JobFailure, with WorkerExited, or with the reason of the signal. An abort kills the
-   * process.
+   * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
+   * WorkerExited if the child process exits. An abort of the signal kills the child process and rejects with the reason
+   * of the signal.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options
@@ -163,15 +167,15 @@ export class Worker {
     })
   }
 
-  /** Adds the name of the model, and the warnings about the model, to a transcript. */
+  /** Returns the transcript with the name of its model and with the warnings about this model. */
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }
   }
 
   /**
-   * Sends an order. Passes every report of the process to `onReport`. The request ends when `onReport` resolves or
-   * rejects it.
+   * Sends an order to the child process, and passes each report to `onReport`. The promise is settled when `onReport`
+   * calls `resolve` or `reject`, or when the process exits.
    */
   #request<Answer>(
     order: Order,
@@ -186,7 +190,7 @@ export class Worker {
     try {
       this.#child.send(order)
     } catch (error) {
-      // The process has exited, but the exit event has not arrived yet.
+      // The process has exited, but Bun has not called `onExit` yet.
       reject(new WorkerExited(String(error)))
     }
     return promise.finally(() => {
@@ -205,7 +209,7 @@ export class Worker {
   }
 
   /**
-   * Kills the child process if SIGSTOP or SIGTSTP stopped it. The maximum time without progress would end it too, but
+   * Kills the child process if the signal SIGSTOP or SIGTSTOP stopped it. The timeout `stallMs` would also kill it, but
    * only after minutes.
    */
   #killIfStopped(): void {
@@ -215,8 +219,8 @@ export class Worker {
   }
 
   /**
-   * Passes a report to the pending request. Ignores a message that is not a report: a faulty child process may send
-   * any message.
+   * Passes a report of the child process to the pending request. Ignores a message that is not a report, because a
+   * faulty child process may send any message.
    */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
@@ -224,8 +228,8 @@ export class Worker {
 }
 
 /**
- * Returns true if a signal stopped the process. In /proc/PID/stat, the state follows the name of the process, which
- * is in parentheses.
+ * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state of a process follows its name,
+ * which is in parentheses. `T` means stopped.
  */
 function isStopped(pid: number): boolean {
   try {

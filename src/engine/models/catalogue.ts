@@ -1,4 +1,4 @@
-// The catalogue of known models. Each model is built in, or published on the Hugging Face hub.
+// The catalogue of known models. A model is built in, or published on the hub of Hugging Face.
 
 import catalogue from '../../../models/catalogue.json'
 
@@ -7,34 +7,42 @@ type ModelFacts = {
   parameters: string
   summary: string
   /**
-   * True for a model that only tests use. Its transcripts contain a warning, and `listModels` leaves the model out.
+   * True for a model that only tests use. Each transcript of such a model contains a warning, and `listModels` does not
+   * list the model.
    */
   forTests?: boolean
 }
 
-/** `builtIn` is the path of the model's folder in the project. */
+/** A model that is contained in the program. `builtIn` is the path of the model's folder in steno's source tree. */
 export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
-  /** The paths of the files to download. Missing for a model whose files have the layout of Whisper. */
+  /**
+   * The paths of the files to download for a CPU and for a GPU. Missing for a model whose files have the layout of
+   * Whisper.
+   */
   files?: { cpu: string[]; gpu: string[] }
 }
 
-/** The parameters for computing and comparing embeddings with an embedding model. */
+/** The parameters of an embedding model: how its embeddings are computed and compared. */
 export type VoiceProfile = {
-  /** The features that the model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
+  /** The features that the embedding model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
   features: string
-  /** Two clusters of embeddings whose mean cosine distance is `threshold` or more are different voices. */
+  /**
+   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Otherwise
+   * they are one voice.
+   */
   threshold: number
   /**
-   * If this is null, `threshold` is used for every recording. If it is a number, the threshold is adapted to the
-   * scatter in each recording, and two voices whose distance is below this multiple of the scatter become one voice.
+   * If it is null, `threshold` is used for every recording. If it is a number, the threshold is adapted to the scatter
+   * of the voices in each recording. Two voices whose mean distance is below `likeness` times this scatter then become
+   * one voice.
    */
   likeness: number | null
   /**
-   * Two prints whose dot product is `sameVoice` or more are of the same person. The value is high, so that wrong
-   * names are rare: a missing name does less harm than a wrong name.
+   * Two voice prints are of the same person if their dot product is `sameVoice` or more. The value is high, so that
+   * wrong names are rare: a wrong name does more harm than a missing name.
    */
   sameVoice: number
 }
@@ -43,27 +51,28 @@ export type ModelId = keyof typeof catalogue
 
 export const models = catalogue satisfies Record<string, BuiltInModel | PublishedModel>
 
-/** The built-in speech model. It needs no download. */
+/** The name of the built-in speech model. It needs no download. */
 export const builtInSpeech = 'base' satisfies ModelId
 
-/** The speech model that STENO_MODEL=auto-fast chooses for all languages that `fastSpeech` supports. */
+/** The speech model that STENO_MODEL=auto-fast uses for each language that this model supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
 /**
- * The value of STENO_MODEL that chooses `fastSpeech` for its languages and the default model for all other languages.
+ * The value of STENO_MODEL that uses `fastSpeech` for the languages that it supports, and the default model for all
+ * other languages.
  */
 export const automaticFast = 'auto-fast'
 
 /**
- * The models for languages that Whisper does not support, best first. The first installed one is loaded in addition
- * to Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first of them that is installed is
+ * loaded in addition to Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
 /** The speech model of the self-test in `steno doctor`. */
 export const testSpeech = 'pocket' satisfies ModelId
 
-/** The two published models for diarization. */
+/** The two published voice models: one for segmentation, one for embeddings. */
 export const publishedVoices = {
   segmentation: 'pyannote-segmentation-3.0',
   embedding: 'wespeaker-resnet34-LM',
@@ -75,13 +84,15 @@ export const publishedVoices = {
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
-/** The two built-in models for diarization. They are used with a built-in speech model. */
+/**
+ * The two built-in voice models. A built-in speech model uses them when the published voice models are not installed.
+ */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'voice-encoder',
 } as const
 
-/** The two models for diarization in tests. They are used with the speech models that only tests use. */
+/** The two voice models for tests. The speech models that only tests use always use these voice models. */
 export const testVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',
@@ -103,18 +114,18 @@ export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }
 
-/** Returns the warnings that every transcript of this model contains. Only a model for tests has any. */
+/** Returns the warnings that every transcript of the model `id` contains. Only a model for tests has a warning. */
 export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }
 
-/** Finds a built-in model. Returns null for an unknown or a published model. */
+/** Returns the built-in model `id`. Returns null if the model is unknown or published. */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'builtIn' in model ? model : null
 }
 
-/** Finds a published model. Returns null for an unknown or a built-in model. */
+/** Returns the published model `id`. Returns null if the model is unknown or built in. */
 export function findPublished(id: string): PublishedModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'repository' in model ? model : null

@@ -27,21 +27,24 @@ import { type VoiceChoice, voicesFor } from './voices.ts'
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
 
 export type ChosenModel = InstalledModel & {
-  /** The models for languages that the first model does not support, in the order of preference. */
+  /** The speech models for languages that the first model does not support, best first. */
   others: InstalledModel[]
-  /** The model that detects languages. Null if another chosen model detects them, or if no detector is installed. */
+  /**
+   * The model that detects the language for speech models that cannot. Null if another chosen model detects languages,
+   * or if no such model is installed.
+   */
   detector: InstalledModel | null
   voices: VoiceChoice
   /**
-   * A message for the operator if the built-in model is used because the default model is not installed. Otherwise
+   * A message for the operator when the built-in model is used because the default model is not installed. Otherwise
    * null.
    */
   notice: string | null
 }
 
 /**
- * Opens a source of model files that is asked before the hub. For a worker, this source is the server, which offers
- * its own models.
+ * Opens a mirror of the hub. Model files are requested from the mirror first, and then from the hub. A `steno worker`
+ * uses its server as the mirror, because the server offers its own models.
  */
 export type OpenMirror = () => Promise<Hub>
 
@@ -55,8 +58,8 @@ export function hasGpu(device: Config['device']): boolean {
 }
 
 /**
- * Chooses the models. Downloads the configured model first if it is not installed. Downloads nothing if no model is
- * configured.
+ * Chooses the models for the engine. If the configured model is not installed, downloads it first. If no model is
+ * configured, downloads nothing.
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -71,8 +74,8 @@ export async function prepareModel(
 }
 
 /**
- * Returns false for a model that is not installed, and for a Whisper model whose installed files a CPU does not run well.
- * Earlier versions downloaded such files.
+ * Returns true if the model is installed and runs well on the device. Earlier versions of steno downloaded Whisper
+ * files that a CPU runs badly; for such files, returns false.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)
@@ -81,7 +84,9 @@ function isUsable(model: string, settings: ModelSettings): boolean {
   return runsOnCpu(installed.folder)
 }
 
-/** Chooses installed models, without a download. Throws if the configured model is not installed. */
+/**
+ * Chooses among the installed models, and downloads nothing. Throws an error if the configured model is not installed.
+ */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
@@ -96,7 +101,9 @@ export function findServing(settings: ModelSettings): ChosenModel {
   }
 }
 
-/** Returns the default model if it is installed. Otherwise returns the built-in model. */
+/**
+ * Chooses the default model if it is installed. Otherwise chooses the built-in model, with a notice for the operator.
+ */
 function findDefault(settings: ModelSettings): ChosenModel {
   const wanted = defaultModel(settings.device)
   if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
@@ -123,8 +130,8 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
 }
 
 /**
- * Returns the best installed model for languages that Whisper does not support, in a list. The list is empty if none
- * is installed.
+ * Returns a list with the best installed model for languages that Whisper does not support. The list is empty if no
+ * such model is installed.
  */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
@@ -137,7 +144,7 @@ function whyNotInstalled(model: string): string {
   return `this build carries no ${model}`
 }
 
-/** Throws if the configured model is neither the name of a known speech model nor the path of a folder. */
+/** Throws an error if the setting STENO_MODEL is neither the name of a known speech model nor the path of a folder. */
 export function requireModelName(model: string): void {
   const unknown = whyUnknown(model)
   if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
@@ -155,12 +162,13 @@ export function whyUnknown(model: string): string | null {
 
 type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
 
-/** Downloads a model. Downloads the voice models too if they are not installed. */
+/** Downloads a speech model, and also the voice models that are not installed. */
 async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
     if (id === model) await done
-    // The download of a voice model may fail: the error is logged, and only jobs with diarization need the model.
+    // This is a voice model. If its download fails, the error is only logged, because only jobs with diarization need
+    // the model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

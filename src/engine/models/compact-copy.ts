@@ -1,6 +1,6 @@
-// Compact copies of Whisper models. A CPU runs the copy instead of the float files of a downloaded or home-made model:
-// the copy needs less time and less memory, and loses no words. A copy is made once, in a child process. It is a model
-// folder of its own in the models folder, because the folder of a home-made model may be read-only.
+// Compact copies of Whisper models. A CPU runs the compact copy in place of the float files of a downloaded or
+// home-made model: the copy needs less time and memory, and loses no words. A child process makes each copy once. The
+// copy is a separate folder in the models folder, because the folder of a home-made model may be read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
@@ -22,8 +22,9 @@ import { type InstalledModel, modelsDir } from './store.ts'
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
- * Returns the model with the folder of its compact copy, which is made if it is missing or outdated. Returns the model
- * unchanged if it needs no copy, or if the copy cannot be made: the float files are then used, and the log says why.
+ * Returns the model with the folder of its compact copy in place of its own folder. If the copy is missing or outdated,
+ * it is made first. Returns the model unchanged if it needs no copy. If the copy cannot be made, also returns the model
+ * unchanged, so that its float files are used, and logs the reason.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,
@@ -48,12 +49,16 @@ export async function withCompactCopy<Model extends InstalledModel>(
   }
 }
 
-/** Increased when the compact form changes, so that existing copies are made again. */
+/**
+ * The version of the compact form. When the form changes, this number is increased, and all existing copies are made
+ * again.
+ */
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model changes. A downloaded model may be copied to another machine with
- * its compact copy, so its files count by their published hashes, not by their times.
+ * Returns a hash that changes when a file of the model changes. A file of a downloaded model enters the hash by its
+ * published hash, and not by its time: the model and its compact copy may be copied to another machine, where the times
+ * differ.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

@@ -1,6 +1,6 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package of the same version as the carried library. ONNX Runtime
-// finds a provider only in its own folder, so the library is copied into the folder of the provider. This file also
-// finds the shared libraries that the machine lacks.
+// Installs ONNX Runtime's CUDA provider from a NuGet package that has the version of the carried ONNX Runtime. ONNX
+// Runtime searches a provider only in its own folder, so the carried ONNX Runtime is copied into the folder of the
+// provider. This file also finds the shared libraries that the CUDA provider needs and the machine lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -19,13 +19,16 @@ const version = runtimePackage.version
 const libraries = [cudaProvider, 'libonnxruntime_providers_shared.so']
 
 export type CudaDownload = {
-  /** The address of the index of a NuGet server. */
+  /** The URL of the index of a NuGet server. */
   source: string
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
 }
 
-/** Downloads the package, verifies its hash and installs it. Returns the folder of the provider. */
+/**
+ * Downloads the NuGet package of the CUDA provider, verifies its hash and installs it. Returns the folder of the CUDA
+ * provider.
+ */
 export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
   const path = join(dirname(cudaFolder()), `${packageId}.${version}.nupkg`)
@@ -42,7 +45,10 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/** Installs the provider from a package file, whose version must be the version of the carried library. */
+/**
+ * Installs the CUDA provider from a NuGet package file. Throws an error if the version of the package is not the
+ * version of the carried ONNX Runtime.
+ */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
@@ -68,15 +74,15 @@ export async function installCuda(path: string): Promise<string> {
   return folder
 }
 
-/** Returns the names of the shared libraries that the provider needs and the dynamic linker does not find. */
+/** Returns the names of the shared libraries that the CUDA provider needs but the dynamic linker does not find. */
 export function missingForCuda(): string[] {
   const own = [...libraries, basename(carriedRuntime())]
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
 /**
- * Returns the command that installs the missing libraries. It names NVIDIA's packages for Debian and Ubuntu, in the
- * CUDA version of the provider.
+ * Returns the command that installs the missing libraries. The command names NVIDIA's packages for Debian and Ubuntu,
+ * for the CUDA version of the provider.
  */
 export function installHint(missing: readonly string[]): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))
@@ -93,8 +99,8 @@ export function installHint(missing: readonly string[]): string {
 }
 
 /**
- * Returns the major version in the name of a library: 9 for `libcudnn.so.9`. Returns undefined if the name
- * has none.
+ * Returns the major version in the name of a shared library, such as 9 for `libcudnn.so.9`. Returns undefined if the
+ * name has no version.
  */
 function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]

@@ -1,5 +1,5 @@
-// Downloads one file. A download resumes where an earlier attempt stopped, and is retried as long as each attempt
-// receives bytes. The file gets its final name only after its content is verified.
+// Downloads one file. A download resumes at the byte where the last attempt stopped. It is retried as long as each
+// attempt receives bytes. The file gets its final name only after its content is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type RemoteFile = {
-  /** The name of the file, for messages. */
+  /** The name of the file in messages. */
   name: string
   size: number
   /** Starts the transfer at byte `from` of the file. */
@@ -44,7 +44,10 @@ export async function fetchFile(
   }
 }
 
-/** Downloads the missing bytes and appends them to the file `part`. Throws if the transfer ends too early. */
+/**
+ * Downloads the bytes of the file that are still missing, and appends them to the file at the path `part`. Throws an
+ * error if the transfer ends before all bytes have arrived.
+ */
 async function append(
   part: string,
   { name, size, open }: RemoteFile,
@@ -77,8 +80,8 @@ async function append(
 }
 
 /**
- * Converts errors of the transfer to SourceErrors, which are retried. An error of the disk stays as it is, so it is
- * not retried.
+ * Converts each error of the transfer to a SourceError. A SourceError is retried. An error of the disk is not
+ * converted, so it is not retried.
  */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

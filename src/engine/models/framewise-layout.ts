@@ -9,13 +9,18 @@ export type FramewiseKind = 'ctc' | 'tdt'
 export const tokensFile = { ctc: 'tokens.txt', tdt: 'vocab.txt' } as const
 export const tdtFeaturesFile = 'nemo128.onnx'
 
-/** The names of the ONNX files without the variant. An ONNX file holds one graph. */
+/**
+ * The names of the ONNX files of each kind of model, without the suffix of the variant. An ONNX file holds one graph.
+ */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
 /** The variants of a graph: `.int8` has 8-bit weights, and the empty variant has fp32 weights. */
 const variants = ['.int8', ''] as const
 
-/** Returns the kind of the model in a folder. Returns null for a folder without a file of these layouts. */
+/**
+ * Returns the kind of framewise model in a folder: `tdt` or `ctc`. Returns null if the folder holds no file of either
+ * kind.
+ */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
   const has = (kind: FramewiseKind) =>
@@ -28,8 +33,8 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 }
 
 /**
- * Returns the paths of the graphs, in the order of `graphNames`. For a CPU, prefers 8-bit weights, and for a GPU fp32
- * weights, because these are the faster ones. Returns null if a graph has no file.
+ * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers the variant that is faster on the
+ * device: 8-bit weights on a CPU, fp32 weights on a GPU. Returns null if the folder lacks a graph.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants
@@ -37,7 +42,7 @@ export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): s
   return preferred.map(pathsOf).find(paths => paths.every(existsSync)) ?? null
 }
 
-/** Returns the paths of the graphs and of the files that hold their weights. */
+/** Returns the paths of the model's graphs and of the extra files that hold weights of these graphs. */
 export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boolean): string[] {
   const graphs = findGraphs(folder, kind, gpu) ?? []
   const external = readdirSync(folder).filter(name => /\.(data|weights)$/.test(name))
@@ -49,7 +54,9 @@ export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boole
   ]
 }
 
-/** Returns an error message that names the first missing file. Returns null if no file is missing. */
+/**
+ * Returns an error message that names the first missing file of a framewise model. Returns null if no file is missing.
+ */
 export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
   const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
   const missing = needed.find(name => !existsSync(join(folder, name)))

@@ -1,4 +1,4 @@
-// Checks the files of a model folder, so that a fault is reported before a process loads the model.
+// Checks the files of a model's folder, so that a fault is reported before a process tries to load the model.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -12,7 +12,8 @@ export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.js
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
 /**
- * Returns true if the files with the configuration, the tokenizer and the weights exist. Does not read their content.
+ * Returns true if the folder has all files of a model: configuration, tokenizer and weights. Does not read the content
+ * of these files.
  */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
@@ -21,9 +22,9 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of the weight files. If the folder has a compact file, this is the only one. Otherwise the list
- * has the files of the variant, and the files of their external data. The list is empty if the encoder or the decoder
- * is missing.
+ * Returns the paths of a Whisper model's weight files. If the folder has a file in the compact form, returns only that
+ * file. Otherwise returns the files of the variant, with the extra files that hold their weights. Returns an empty list
+ * if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -34,8 +35,8 @@ export function weightFiles(folder: string, variant: string): string[] {
 }
 
 /**
- * Returns an error message about the first fault in a model folder, with the path of the file. Returns null if there
- * is no fault.
+ * Returns an error message about the first fault in a model's folder, with the path of the faulty file. Returns null if
+ * the folder has no fault.
  */
 export function faultOf(folder: string): string | null {
   const kind = framewiseKind(folder)
@@ -62,10 +63,10 @@ export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
 
-/** The variants whose weights are floats, best first. The order is that of a CPU, which cannot run 16-bit floats fast. */
+/** The variants with float weights, best first. fp32 is before fp16, because a CPU computes fp16 slowly. */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
-/** Returns the variant of the float weights in a folder, or null if the folder has none. */
+/** Returns the variant of the float weights in a model's folder. Returns null if the folder has no float weights. */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }
@@ -77,7 +78,10 @@ export function runsOnCpu(folder: string): boolean {
   return isCompact(folder) || floatVariant(folder) !== null
 }
 
-/** Returns the folder for the compact copy of a model. `dir` is the models folder, which may also contain the model. */
+/**
+ * Returns the path of the folder for the compact copy of a model. `folder` is the folder of the model itself. `dir` is
+ * the models folder, which need not contain `folder`.
+ */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)
   if (join(dir, name) === folder) return `${folder}.compact`
@@ -94,8 +98,8 @@ function missingWeights(folder: string): string[] {
 }
 
 /**
- * Returns an error message about the first file that is missing, is empty, or differs in size from the lock file.
- * Returns null if there is no such file.
+ * Returns an error message about the first damaged file: a file that is missing or empty, or whose size is not the size
+ * in the lock file. Returns null if no file is damaged.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null

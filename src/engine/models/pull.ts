@@ -1,6 +1,6 @@
-// Downloads a model from the hub, and resumes an earlier attempt. Every file is compared with the hub's hash. The
-// complete folder is then renamed into place. Its lock file lists the commit and the files, so that a later download
-// finds out which files have changed on the hub.
+// Downloads a model from the hub, and resumes an earlier download that was interrupted. The content of every file is
+// compared with the hub's hash. When all files are complete, the draft folder is renamed to the model's folder. Its
+// lock file lists the commit and the files, so that a later download can find out which files have changed on the hub.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -20,10 +20,12 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Returns true for the path of a file that is downloaded. `all` has the paths of all files of the repository. */
+  /**
+   * Returns true if the file at `path` belongs to the download. `all` holds the paths of all files in the repository.
+   */
   wants: (path: string, all: readonly string[]) => boolean
   folder: string
-  /** Throws if the downloaded files in `draft` are not a usable model. */
+  /** Checks the downloaded files in the folder `draft`. Throws an error if they are not a usable model. */
   check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
@@ -32,14 +34,14 @@ export type ModelDownload = {
   onChange?: (paths: readonly string[]) => void
 }
 
-/** Returns the path of the lock that a process must hold before it changes the model's folder. */
+/** Returns the path of the lock file that a process must hold while it changes the model's folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
 /**
- * Downloads a model. If two processes download the same model, the second one waits, and then uses what the first one
- * has downloaded.
+ * Downloads a model. If another process is already downloading the model, waits for that process, and then uses its
+ * files.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -73,8 +75,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
     else if (await isWhole(folder, files)) return installed
   }
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // The name of the draft contains the commit, so that an attempt only resumes an earlier attempt for the same
-  // commit.
+  // The name of the draft folder contains the commit. So an attempt resumes an earlier attempt only if both download
+  // the same commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {
@@ -96,13 +98,13 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Returns the content of an installed model's lock file, or null if the model has none. */
+/** Returns the content of the lock file of an installed model. Returns null if the model has no lock file. */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
   const lock = Bun.file(join(folder, lockName))
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
 }
 
-/** Returns the paths of the files that were added, removed or changed since `before`. */
+/** Returns the paths of the files that differ between the two lists: files that were added, removed or changed. */
 function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
   const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
   const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))
@@ -118,12 +120,12 @@ async function isWhole(folder: string, files: readonly HubFile[]): Promise<boole
   return true
 }
 
-/** Returns true if the path is relative and stays inside the folder. */
+/** Returns true if `path` is a relative path that cannot leave its folder. Otherwise returns false. */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
 }
 
-/** Returns true if the file has the size and the hash that the hub published. */
+/** Returns true if the file has the size and the hash that the hub published for it. */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

@@ -1,4 +1,5 @@
-// The model store: a folder with one folder for each installed model. Lists, downloads, verifies and removes models.
+// The model store: a folder that contains one folder for each installed model. This file lists, downloads, verifies and
+// removes models.
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -35,14 +36,14 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 export type InstalledModel = {
-  /** The name of a known model, or the name of the folder of any other model. */
+  /** The name of the model in the catalogue. For a model that is not in the catalogue, the name of its folder. */
   name: string
   folder: string
 }
 
 /**
- * Finds the folder of a model, which is built in, installed in the store, or given by the path of its folder. Does
- * not check the content of the folder. Returns null if the folder does not exist.
+ * Finds the folder of a model. `model` is the name of a built-in or installed model, or the path of a folder. Returns
+ * null if there is no such folder. Does not check the content of the folder.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
@@ -54,7 +55,10 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/** Returns the name of the built-in model in this folder, or the name of the folder if it holds no built-in model. */
+/**
+ * Returns the name of the built-in model in this folder. If the folder holds no built-in model, returns the name of the
+ * folder.
+ */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)
@@ -64,8 +68,8 @@ function nameOf(folder: string): string {
 }
 
 /**
- * Returns the names of the models that `steno models pull` downloads for the model `id`. Built-in models need no
- * download. A speech model needs the voice models too, so these are added if they are not installed.
+ * Returns the names of the models that `steno models pull` downloads for the model `id`. A built-in model is not
+ * downloaded. A speech model also needs the voice models, so the list contains each voice model that is not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
@@ -80,7 +84,7 @@ export type PullOptions = {
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
-  /** Called with the paths of the files that the hub has changed since the model was installed. */
+  /** Called with the paths of the files that have changed on the hub since the model was installed. */
   onChange?: (paths: readonly string[]) => void
 }
 
@@ -111,9 +115,9 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. `all` has the paths of the repository. A voice model
- * uses fp32. A speech model uses fp16 on a GPU. On a CPU it uses fp32, of which the compact copy is made. If the
- * repository has only one of the two, both devices use it.
+ * Returns a pattern that matches the paths of the weight files to download. `all` holds the paths of all files in the
+ * repository. A voice model uses fp32. A speech model uses fp16 on a GPU, and fp32 on a CPU, where the compact copy is
+ * made from fp32. If the repository has only one of the two, both devices use it.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
@@ -129,13 +133,16 @@ export type ModelListing = {
   licence: string
   summary: string
   builtIn: boolean
-  /** The size on disk in bytes, with the compact copy. Null when the model is built in or not installed. */
+  /** The size of the model on disk, with its compact copy, in bytes. Null if the model is built in or not installed. */
   bytes: number | null
-  /** The form of the weights that a CPU runs: compact or float. Null for a model of another kind, or not installed. */
+  /**
+   * The form of the Whisper weights that a CPU uses: compact or float. Null for a model of another kind, and for a
+   * model that is not installed.
+   */
   form: 'compact' | 'float' | null
 }
 
-/** Returns all known models except the models that only tests use. */
+/** Lists all known models, except the models that only tests use. */
 export function listModels(dir: string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)
@@ -149,15 +156,18 @@ export function listModels(dir: string): ModelListing[] {
     })
 }
 
-/** Returns the form of a Whisper model. `folder` is null for a built-in model, which is in the compact form. */
+/**
+ * Returns the form of a Whisper model's weights: compact or float. `folder` is null for a built-in model, whose weights
+ * are in the compact form. `copy` is the folder of the compact copy. Returns null if the folder has no float weights.
+ */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(copy)) return 'compact'
   return floatVariant(folder) === null ? null : 'float'
 }
 
 /**
- * Returns the paths of the files that differ from the hub's files, or from the compact copy as it was made. Returns null
- * when the folder has no lock file.
+ * Returns the paths of an installed model's files whose content has changed since the model was downloaded or its
+ * compact copy was made. Returns null if the model's folder has no lock file.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const lock = Bun.file(join(dir, id, lockName))
@@ -176,8 +186,8 @@ async function wrongFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or was copied
- * by hand and has no lock file.
+ * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or if its folder
+ * has no lock file because it was copied by hand.
  */
 export async function findDownloaded(
   dir: string,
@@ -189,7 +199,10 @@ export async function findDownloaded(
   return lock && { folder, lock }
 }
 
-/** Removes a known model, its compact copy and the drafts of its downloads. Returns false if neither the model nor a draft exists. */
+/**
+ * Removes a known model, its compact copy and the drafts of its downloads. Returns false if there was nothing to
+ * remove.
+ */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false
   const release = lockFile(lockPath(join(dir, id)))

@@ -1,4 +1,4 @@
-// Chooses the two models for diarization: returns their folders, or a message that says how to install them.
+// Chooses the voice models for diarization. Returns their folders, or a message that says how to install them.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,27 +14,27 @@ import {
 } from './catalogue.ts'
 
 export type VoiceFiles = {
-  /** The folders of the segmentation model and of the embedding model. */
+  /** The paths of the folders of the segmentation model and of the embedding model. */
   segmentation: string
   embedding: string
-  /** The folder of the PLDA model. Null if no PLDA model is installed. */
+  /** The path of the folder of the PLDA model. Null if no PLDA model is installed. */
   plda: string | null
-  /** The parameters for computing and comparing embeddings. */
+  /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile
-  /** A warning for every transcript with speakers. Null if the published models are used. */
+  /** A warning that every transcript with speakers contains. Null if the published voice models are used. */
   warning: string | null
 }
 
 /**
- * The files of the chosen models. If there are no usable models, `problem` is the error message for a job with
+ * The files of the chosen voice models. If no voice models can be used, `problem` is the error message for a job with
  * diarization.
  */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model. If both published voice models are in `dir`, these are used. If one is
- * missing, a built-in speech model uses the built-in voice models. A speech model for tests always uses the voice
- * models for tests.
+ * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used. If one of
+ * the two is missing, a built-in speech model uses the built-in voice models. A speech model for tests always uses the
+ * voice models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)
@@ -59,8 +59,8 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
 }
 
 /**
- * Returns the path of the model file in a voice model's folder. The file is always fp32, because fp16 and int8 make
- * the embeddings worse.
+ * Returns the path of the ONNX file in a voice model's folder. The weights in this file are fp32, because fp16 and int8
+ * weights give worse embeddings.
  */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
@@ -73,7 +73,7 @@ export function missingVoiceModels(dir: string): string[] {
   return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
 }
 
-/** Returns true if `dir` holds the files of this published voice model. */
+/** Returns true if `dir` contains all files of the published voice model `id`. */
 export function isInstalledVoice(id: string, dir: string): boolean {
   const folder = join(dir, id)
   const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]

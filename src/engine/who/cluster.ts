@@ -12,31 +12,34 @@ import {
 import { dot, unit } from './unit.ts'
 
 export type ClusterOptions = {
-  /** Two clusters whose mean cosine distance is `threshold` or more are different voices. */
+  /**
+   * Two clusters are different voices if their mean cosine distance is `threshold` or more. Otherwise they are one
+   * voice.
+   */
   threshold: number
   /**
-   * Two voices become one voice if their mean distance is less than `likeness` times the scatter of the voices. Null
-   * means that no voices are merged afterwards.
+   * After the clustering, two voices become one voice if their mean distance is less than `likeness` times the scatter
+   * of the voices. If it is null, no voices are merged after the clustering.
    */
   likeness: number | null
   /**
-   * The minimum weight of a voice. A cluster of less weight is not a voice. In a short recording the minimum is
-   * lower, but never less than half of this value.
+   * The minimum weight of a voice, in seconds of speech. A cluster with less weight is not a voice. In a short
+   * recording this minimum is lowered, at most to half.
    */
   weightMin: number
-  /** The number of voices that the caller expects, or null when it is unknown. */
+  /** The number of voices that the caller expects. Null if the caller gave no number. */
   expected: number | null
 }
 
 /**
- * The factors by which the threshold may change if the caller expects a number of voices. Otherwise the threshold
- * does not change.
+ * If the caller expects a number of voices, the threshold may be multiplied by a factor from `low` to `high` to find
+ * that number. Otherwise the threshold does not change.
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * Returns the centroids of the voices. The voice with the largest weight is first. `embeddings` must not contain the
- * embeddings of short pieces, which are not reliable.
+ * Returns the centroid of each voice. The voice with the largest weight is first. The caller leaves the embeddings of
+ * short pieces out of `embeddings`, because they are not reliable.
  */
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
@@ -53,13 +56,14 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Repeatedly merges the two closest voices, as long as their mean distance is less than `likeness` times the scatter
- * of the voices. `pieceWeight` is the mean weight of an embedding.
+ * Merges the two closest voices again and again, while their mean distance is less than `likeness` times the scatter of
+ * the voices. `pieceWeight` is the mean weight of one embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
-    // The mean cosine over all pairs of a cluster includes each embedding's pair with itself, whose cosine is 1. The
-    // formula removes these pairs from the mean. `own` is their share of the weight.
+    // The result of `within` is the mean distance between two different embeddings of a cluster. The mean cosine over
+    // all pairs also includes the pair of each embedding with itself, whose cosine is 1. The formula removes these
+    // pairs. `own` is their share of all pairs.
     const own = Math.min(0.9, pieceWeight / weight)
     return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
   }
@@ -85,8 +89,8 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // All thresholds between the distance of the last merge and the distance of the next merge give the present
-    // clusters. `factor` is the smallest factor that moves the given threshold into this range.
+    // All thresholds between the distance of the last merge (`reached`) and the distance of the next merge (`next`)
+    // give the present clusters. `factor` is the smallest factor that moves `threshold` into this range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

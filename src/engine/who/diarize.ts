@@ -1,6 +1,7 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view
-// of ten seconds. Views start about a second apart. The recording is then cut into pieces with one voice each, and
-// each piece gets an embedding. At the end of the recording, the embeddings are clustered into speakers.
+// Diarization: finds who speaks when. The segmentation model finds the voices in each view of ten seconds while the
+// sound arrives. Views start about one second apart. The recording is cut into pieces in which one voice speaks alone,
+// and each piece gets an embedding. At the end of the recording, the embeddings are clustered, and each cluster is a
+// speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
@@ -16,47 +17,50 @@ import type { Voices } from './voices.ts'
 
 /**
  * The number of frames from the start of one view to the start of the next view: 0.996 s. Each view starts at a frame
- * of the recording, so the frames of overlapping views coincide.
+ * of the recording, so that a frame has the same times in all views that contain it.
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
-/** The number of views that the segmentation model processes at once. */
+/** The number of views that the segmentation model processes in one call. */
 const batchViews = 8
-/** The number of frames in a block: about a minute. The pieces of a block are embedded together. */
+/** The number of frames in a block of sound: about a minute. The pieces of a block get their embeddings together. */
 const blockFrames = 60 * stepFrames
 /**
- * The minimum length of a piece, in seconds, for clustering. A shorter piece is assigned to a speaker after the
- * clustering.
+ * The minimum length, in seconds, of a piece that takes part in the clustering. A shorter piece gets its speaker after
+ * the clustering.
  */
 const formingSeconds = 0.8
 /** The minimum length of a piece, in seconds, for an embedding. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 /**
- * The minimum speech of a speaker, in seconds of clustered pieces. A cluster of less speech is not a speaker. With
- * `of` seconds of clustered pieces in the whole recording, the minimum is `seconds`. It grows with the square root of
- * the length, because a longer recording has larger clusters of outliers.
+ * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
+ * minimum is `seconds` for a recording with `of` seconds of clustered pieces. It grows with the square root of the
+ * recording's length, because a longer recording has larger clusters of outliers.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 /**
- * An assumed value for the distance between neighbouring pieces of one voice, which is averaged with the measured
- * distances. `distance` is this value. It counts as much as `weight` measured distances.
+ * An assumed distance between neighbouring pieces of one voice. It is averaged with the distances that are measured in
+ * the recording, and counts as much as `weight` measured distances.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**
- * The threshold of clustering is `multiple` times the distance between neighbouring pieces of one voice. It is at least
- * `low` and at most `high`.
+ * The clustering threshold of a recording is `multiple` times the mean distance between neighbouring pieces of one
+ * voice. It is at least `low` and at most `high`.
  */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 const secondsPerFrame = frameStep / sampleRate
 
 /**
  * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
- * linkage finds the right voices at 0.80 to 0.86. `start` is the distance of the first clustering for VBx, which must
- * start with too many clusters. The parameters of VBx were chosen for one embedding every `embeddingSeconds`.
+ * distances from 0.80 to 0.86 give the right voices. `start` is the distance of an earlier clustering that finds the
+ * first clusters for VBx, because VBx must start with too many clusters. The parameters of VBx were chosen for one
+ * embedding in every `embeddingSeconds` seconds of speech.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 
-/** A piece with its embedding. `vector` is null if the piece is too short for an embedding. */
+/**
+ * A piece of the recording with its embedding `vector`. `vector` is null if the piece is too short for an embedding.
+ */
 type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /** The diarization of one recording. `add` accepts the sound in parts of any length; `finish` returns the turns. */
@@ -64,9 +68,9 @@ export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
-  /** The sound that the segmentation model has not read yet. It begins at the start of the next view. */
+  /** The sound that the segmentation model has not read yet. It begins at the first sample of the next view. */
   private pending = new Float32Array(0)
-  /** The sound whose pieces have no embedding yet, in parts. It begins at the start of frame `blockFrame`. */
+  /** The sound, in parts, whose pieces have no embedding yet. It begins at the first sample of frame `blockFrame`. */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0
@@ -82,8 +86,8 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // A block is embedded only when two blocks of sound have arrived: the embedder subtracts the noise, and
-      // measures the noise better in more sound.
+      // The embeddings of a block are computed only when two blocks of sound have arrived. The embedder subtracts the
+      // noise from the sound, and it measures the noise better in more sound.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -91,8 +95,8 @@ export class Diarization {
   }
 
   /**
-   * Returns the turns. `expected` is the number of speakers that the caller expects, or null if the caller gave no
-   * number.
+   * Returns the turns of the recording. `expected` is the number of speakers that the caller expects, or null if the
+   * caller gave no number.
    */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
@@ -129,13 +133,14 @@ export class Diarization {
     }
   }
 
-  /** Finds the voices of the next `count` views. `samples` begins at the start of the first of these views. */
+  /** Finds the voices in the next `count` views. `samples` begins at the first sample of the first of these views. */
   private segment(samples: Float32Array, count: number): void {
     const classes = this.voices.segment(samples, count, stepSamples)
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view is padded with silence. Speech that the model finds in this padding is ignored.
+      // The last view ends after the recording, so silence fills it. Voices that the model finds in this silence are
+      // ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -143,8 +148,9 @@ export class Diarization {
   }
 
   /**
-   * Embeds the pieces that begin at frame `blockFrame` or later and end by frame `end`. Then sets `blockFrame` to the
-   * end of the last one. `to` is the frame up to which the recording is segmented.
+   * Computes the embeddings of the pieces that begin at frame `blockFrame` or later, and that end at frame `end` or
+   * earlier. Then sets `blockFrame` to the end of the last of these pieces. `to` is the frame up to which the
+   * segmentation model has read the recording.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
@@ -168,7 +174,7 @@ export class Diarization {
     this.block = [sound.slice((this.blockFrame - from) * frameStep)]
   }
 
-  /** Returns the centroid of each speaker's embeddings. */
+  /** Returns the centroid of the embeddings of each speaker. */
   private findSpeakers(expected: number | null): Float32Array[] {
     const { plda, profile } = this.voices
     const { likeness } = profile
@@ -200,9 +206,9 @@ export class Diarization {
   }
 
   /**
-   * Returns the threshold of clustering for this recording, because the scatter of a voice differs between
-   * recordings. Two neighbouring pieces without a change of voice between them have the same voice, so their distance
-   * measures the scatter.
+   * Returns the clustering threshold for this recording, because the scatter of a voice differs between recordings. Two
+   * neighbouring pieces without a change of voice between them have the same voice, so the distance between their
+   * embeddings measures the scatter.
    */
   private adaptedThreshold(): number {
     const distances: number[] = []
@@ -229,7 +235,8 @@ function nearest(vector: Float32Array, centroids: readonly Float32Array[]): numb
 }
 
 /**
- * Repeats the features until there are `size` values. If there are as many already, returns the features unchanged.
+ * Returns the features repeated until there are `size` values. If there are already `size` values or more, or no
+ * values, returns the features unchanged.
  */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features

@@ -1,6 +1,6 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound
-// at once. A longer part is therefore cut into overlapping pieces of 1.6 s, and the embedding of the part is the mean
-// of the vectors of these pieces. In all other files of this folder, a piece has no fixed length.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound at
+// once. So a longer part of the sound is cut into overlapping pieces of 1.6 s, and the embedding of the part is the
+// mean of the vectors of its pieces. In all other files of this folder, a piece has no fixed length.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
@@ -12,32 +12,38 @@ import { withoutNoise } from './noise.ts'
 import { melBands, openPowerMel } from './power-mel.ts'
 import { finiteUnit } from './unit.ts'
 
-/** The number of feature frames in a piece: 1.6 s. */
+/** The number of feature frames in a piece, which is 1.6 s long. A feature frame begins every 10 ms. */
 const pieceFrames = 160
-/** The number of feature frames from the start of one piece to the start of the next. */
+/** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
 /**
- * The minimum share of sound in the last piece of a part. The other share is padding. A last piece with less sound is
- * left out.
+ * The minimum share of the last piece that must contain sound. Silence fills the other share. A last piece with less
+ * sound is left out.
  */
 const coverageMin = 0.75
 /** The minimum number of feature frames for an embedding. */
 const framesMin = 25
 /**
- * The minimum loudness of a voice, as a root mean square: −30 dBFS. A quieter voice is amplified to this level before
- * the embedding.
+ * The minimum loudness of a voice, as a root mean square: −30 dBFS. A quieter voice is amplified to this loudness
+ * before the network reads it.
  */
 const levelMin = 10 ** (-30 / 20)
 const pieceSize = pieceFrames * melBands
-/** The number of pieces that the network reads at once. One at a time, each piece takes three times as long. */
+/**
+ * The number of pieces that the network reads in one call. With one piece per call, each piece takes three times as
+ * long.
+ */
 const batchPieces = 32
 /**
- * The number of values in a feature frame: the power in each mel band, then the mean square of the 160 samples in the
- * middle of the frame.
+ * The number of values in a feature frame: the power in each mel band, and then one value more, the mean square of the
+ * 160 samples in the middle of the frame.
  */
 const width = melBands + 1
 
-/** Opens the encoder. If `keepsNoise` is true, the encoder subtracts no noise, like the published encoder. */
+/**
+ * Opens the encoder. If `keepsNoise` is true, the encoder does not subtract the noise from the sound. The published
+ * encoder does not subtract it either.
+ */
 export function openEncoder(
   runtime: Runtime,
   folder: string,
@@ -93,7 +99,7 @@ function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {
   return rows
 }
 
-/** Cuts the frames into pieces, as the published encoder does. Silence extends the last piece. */
+/** Cuts the feature frames into pieces, as the published encoder does. Silence fills the end of the last piece. */
 function piecesOf(features: Float32Array): Float32Array[] {
   const frames = features.length / width
   const gain = gainOf(features, frames)
@@ -111,8 +117,8 @@ function piecesOf(features: Float32Array): Float32Array[] {
 }
 
 /**
- * Returns the factor for the power of a quiet voice that raises its loudness to `levelMin`. The factor is 1 for a
- * louder voice.
+ * Returns the factor that raises the power of a quiet voice to the power of the loudness `levelMin`. The factor is 1
+ * for a louder voice.
  */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0

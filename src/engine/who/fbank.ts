@@ -1,5 +1,5 @@
-// Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms. A last
-// frame that is incomplete is left out. The steps for each frame are: subtraction of the mean, pre-emphasis, Hamming
+// Computes Kaldi's filterbank features, the input of embedding models. A frame of 25 ms begins every 10 ms. If the last
+// frame is incomplete, it is left out. The steps for each frame are: subtraction of the mean, pre-emphasis, Hamming
 // window, power spectrum of 512 points, 80 mel bands from 20 to 8000 Hz.
 
 import { sampleRate, samplesPerFft, samplesPerMelFrame } from '../audio.ts'
@@ -11,16 +11,19 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/** The factor for the samples, because the models were trained on samples of 16-bit integers. */
+/**
+ * The factor by which samples are multiplied. The embedding models were trained on 16-bit integers, but steno's samples
+ * are floats from -1 to 1.
+ */
 const sampleScale = 32_768
 /**
- * The lowest power: the machine epsilon of 32-bit floats, as in Kaldi. With this limit, the logarithm of silence is
- * finite.
+ * The lowest power in a band: the machine epsilon of 32-bit floats, as in Kaldi. A lower power is raised to this value,
+ * so that the logarithm of silence is finite.
  */
 const powerMin = 1.1920929e-7
 
 export type Fbank = {
-  /** Returns the features of the sound, frames × 80. Samples after the last complete frame are ignored. */
+  /** Returns the features of the sound: 80 values for each frame. Samples after the last complete frame are ignored. */
   of(samples: Float32Array): Float32Array
   close(): void
 }
@@ -46,8 +49,8 @@ export function openFbank(runtime: Runtime): Fbank {
 }
 
 /**
- * Returns a matrix of 400 × 256: the weight of each sample of a frame in each bin of the spectrum. The matrix
- * combines all linear steps: scale, mean, pre-emphasis, window, Fourier transform.
+ * Returns a matrix of 400 × 256 values: the weight of each sample of a frame in each bin of the spectrum. The matrix
+ * combines all linear steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
  */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
@@ -58,7 +61,7 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
     // Pre-emphasis subtracts a fraction of the previous sample from each sample. The first sample has no previous
-    // one, so the fraction of the first sample itself is subtracted from it.
+    // sample, so a fraction of the first sample itself is subtracted from it.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
@@ -67,7 +70,10 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   return matrix
 }
 
-/** Returns a matrix of 256 × 80: triangular filters that are evenly spaced on the mel scale. */
+/**
+ * Returns a matrix of 256 × 80 values: the weight of each bin in each mel band. The filters are triangles that are
+ * evenly spaced on the mel scale.
+ */
 function melMatrix(): Float32Array {
   const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const low = mel(lowestHertz)

@@ -1,6 +1,6 @@
-// Computes the power of each frame of 25 ms in frequency bands. A frame begins every 10 ms. The steps before the
-// power are linear, so one product of the frame and a matrix replaces all of them. ONNX Runtime computes this
-// product faster than JavaScript computes a Fourier transform.
+// Computes the power of sound in frequency bands. A frame of 25 ms begins every 10 ms. All steps before the power are
+// linear, so a single product of the frame and a matrix replaces them. ONNX Runtime computes this product faster than
+// JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -9,22 +9,22 @@ import { openSession, tensor } from '../onnx/session.ts'
 
 type Recipe = {
   /**
-   * Returns a matrix of 400 × bins: the weight of each sample of a frame in each bin of the spectrum. `wave` is the
-   * cosine for the real part and the sine for the imaginary part.
+   * Returns a matrix of 400 × bins values: the weight of each sample of a frame in each bin of the spectrum. `wave` is
+   * the cosine for the real part of the spectrum, and the sine for the imaginary part.
    */
   spectrum: (wave: (angle: number) => number) => Float32Array
-  /** A matrix of bins × bands: the weight of each bin in each band. */
+  /** A matrix of bins × `bands` values: the weight of each bin in each band. */
   filters: Float32Array
   bands: number
   /**
-   * If this value is given, the result is the logarithm of the power. A power below this value is first raised to it,
-   * because the logarithm of 0 is not finite.
+   * If this value is given, the result is the logarithm of the power. A power below this value is first replaced by
+   * this value, because the logarithm of 0 is not finite. If it is missing, the result is the power itself.
    */
   logarithmOfAtLeast?: number
 }
 
 export type FrameBands = {
-  /** Returns the power of the first `frames` frames: frames × bands. */
+  /** Returns the power in each band for the first `frames` frames: `frames` × bands values. */
   of(samples: Float32Array, frames: number): Float32Array
   close(): void
 }

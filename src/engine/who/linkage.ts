@@ -1,17 +1,17 @@
 // Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
-// in blocks, and then the clusters of all blocks are clustered. A recording of ten hours therefore needs no distance
-// matrix of all pairs of embeddings.
+// in blocks of `blockSize`, and then the clusters of all blocks are clustered. So a recording of ten hours needs no
+// matrix of the distances between all its embeddings.
 //
 // The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So the
 // centroid and the size describe a cluster completely, and clustering in blocks loses no information.
 //
-// pyannote uses the distance of the normalised centroids instead. That distance shrinks when the embeddings of one
-// voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
+// pyannote uses another distance: the distance of the normalised centroids. This distance shrinks when the embeddings
+// of one voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
 // scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
-/** The embedding of a piece, a unit vector. `weight` is the length of the piece in seconds. */
+/** The embedding of one piece of a recording, as a unit vector. `weight` is the length of this piece in seconds. */
 export type Weighted = { vector: Float32Array; weight: number }
 
 /**
@@ -20,12 +20,15 @@ export type Weighted = { vector: Float32Array; weight: number }
  */
 export type Cluster = { sum: Float32Array; weight: number }
 
-/** The number of embeddings in one block. The distance matrix of a block has blockSize² entries. */
+/**
+ * The number of embeddings that are clustered together in one block. The distance matrix of a block has `blockSize`²
+ * entries.
+ */
 const blockSize = 1200
 
 /**
- * Clusters the embeddings block by block, until at most `blockSize` clusters remain. Clusters at a distance of
- * `limit` or more are not merged.
+ * Clusters the embeddings block by block, until at most `blockSize` clusters remain. Clusters whose distance is `limit`
+ * or more are not merged.
  */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
@@ -36,8 +39,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If few clusters were merged, most of them are outliers, and a further round would merge few clusters again. So
-    // only the largest clusters are kept. A small cluster is never a voice.
+    // This round merged fewer than 30 % of the clusters. Most of the clusters are then outliers, and another round
+    // would merge few of them. So only the `blockSize` largest clusters are kept: a small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -45,8 +48,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
 }
 
 /**
- * Merges the closest clusters within each block, and then the closest of the remaining clusters, until all distances
- * are at least `limit`.
+ * Merges the closest clusters within each block of embeddings, and then the closest clusters of all blocks. Ends when
+ * all distances are at least `limit`.
  */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)
@@ -57,12 +60,15 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 }
 
 /**
- * `onStep` is called before the first merge and after each merge. It receives the clusters and the distance of the
- * next merge.
+ * `mergesMax` is the maximum number of merges. `onStep` is called before the first merge and after each merge, with the
+ * present clusters and the distance of the next merge.
  */
 type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
 
-/** Repeatedly merges the two closest clusters, until all distances are at least `limit`. */
+/**
+ * Merges the two closest clusters again and again, until all distances are at least `limit` or `mergesMax` merges are
+ * done.
+ */
 export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
   const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
   const linkage = new Linkage(clusters)
@@ -74,15 +80,18 @@ export function agglomerate(clusters: readonly Cluster[], limit: number, steps: 
   }
 }
 
-/** The distances between all pairs of clusters, and a bound for the nearest neighbour of each cluster. */
+/**
+ * The distances between all pairs of clusters. For each cluster, it also keeps a lower bound of the distance to the
+ * nearest other cluster.
+ */
 class Linkage {
-  /** The clusters. A slot becomes null when its cluster is merged into another cluster. */
+  /** The clusters, one in each slot. When a cluster is merged into another cluster, its slot becomes null. */
   private readonly slots: (Cluster | null)[]
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest neighbour. The true distance is higher if a merge
-   * has removed this neighbour. A bound is recomputed only when it is the lowest of all bounds.
+   * For each cluster, a lower bound of the distance to its nearest neighbour. When a merge has removed this neighbour,
+   * the true distance is higher than the bound. A bound is computed again only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 
@@ -104,8 +113,8 @@ class Linkage {
   }
 
   /**
-   * Returns the slots of the two closest clusters, and their distance. If only one cluster remains, the
-   * distance is infinite.
+   * Returns the slots of the two closest clusters, and the distance between these clusters. If only one cluster
+   * remains, the distance is infinite.
    */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
@@ -120,7 +129,7 @@ class Linkage {
     }
   }
 
-  /** Merges the cluster in slot `second` into slot `first`. */
+  /** Merges the cluster in slot `second` into the cluster in slot `first`. */
   merge(first: number, second: number): void {
     const one = this.slots[first]
     const other = this.slots[second]

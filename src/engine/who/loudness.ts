@@ -4,22 +4,28 @@
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turns.ts'
 
-/** A sound counts as a pause if it is this many decibels quieter than the loud parts of the turn. */
+/** A sound in a turn counts as a pause if it is at least this many decibels quieter than the loud parts of the turn. */
 const belowSpeech = 32
 /**
- * Pauses are removed only if the background is this many decibels quieter than the loud parts of the turn. In a
- * louder background, pauses cannot be told from speech.
+ * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
+ * In a louder background, a pause sounds like quiet speech, so the turn keeps its pauses.
  */
 const quietBackground = 40
-/** The background is measured in the turn, and in this many seconds before and after the turn. */
+/**
+ * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
+ */
 const backgroundSeconds = 5
-/** The minimum length, in seconds, of a pause that is removed. A shorter pause stays in the turn. */
+/** The minimum length, in seconds, of a pause that is removed from a turn. A shorter pause stays in the turn. */
 const pauseSeconds = 0.25
 /**
- * The minimum length, in seconds, of speech between two pauses. A shorter sound is removed together with the pauses.
+ * The minimum length, in seconds, of a sound between two pauses. A shorter sound is not speech, and is removed together
+ * with the two pauses.
  */
 const soundSeconds = 0.06
-/** The loudness is smoothed by a moving average of each value with this many values before it and after it. */
+/**
+ * The loudness is smoothed: each value becomes the mean of itself, this many values before it and this many values
+ * after it.
+ */
 const smoothing = 2
 const perSecond = sampleRate / samplesPerMelFrame
 const silence = -120
@@ -41,7 +47,7 @@ export class Loudness {
     }
   }
 
-  /** Returns the turns without their pauses. */
+  /** Returns the turns without the pauses in them. A turn with a pause becomes several turns. */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
     return turns.flatMap(turn => partsOf(turn, smooth))
@@ -81,7 +87,7 @@ function smoothed(values: readonly number[]): Float32Array {
   })
 }
 
-/** Returns the quantile `part` of the values, from 0 (the lowest value) to 1 (the highest value). */
+/** Returns the value below which the share `part` of all values lies: 0 gives the lowest value, 1 the highest. */
 function share(values: Float32Array, part: number): number {
   return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

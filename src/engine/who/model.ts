@@ -5,11 +5,11 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type SessionOptions, type Tensor, tensor } from '../onnx/session.ts'
 
 export type VoiceModel = {
-  /** The size of the last dimension of the output, or a number below 1 if the model file does not fix this size. */
+  /** The size of the last dimension of the model's output. It is below 1 if the model file does not fix this size. */
   outputSize: number
   /**
-   * Runs the model once. Calls `read` with the values and the dimensions of the output, and returns the result of
-   * `read`.
+   * Runs the model once. Calls `read` with the values and the dimensions of the model's output, and returns what `read`
+   * returns.
    */
   run<Result>(
     data: Float32Array,

@@ -1,16 +1,16 @@
 // Spectral subtraction: removes steady noise from the power in mel bands.
 
-/** The share of the frames that are treated as noise without speech: the quietest ones. */
+/** The share of the frames, the quietest ones, that are treated as noise without speech. */
 const quietShare = 0.08
 /**
- * The factor by which the noise is multiplied before the subtraction. It is above 1 because the power of noise
- * differs between frames.
+ * The measured noise is multiplied by this factor before it is subtracted. The factor is above 1 because the power of
+ * noise differs between frames.
  */
 const oversubtraction = 2
-/** The spectral floor: the share of the power that remains in a band at least. */
+/** The spectral floor: at least this share of the original power remains in each band. */
 const remainingShare = 0.02
 
-/** Subtracts the noise from each frame. `power` and the result have frames × `bands` values. */
+/** Subtracts the noise from each frame. `power` and the result have `bands` values for each frame. */
 export function withoutNoise(power: Float32Array, bands: number): Float32Array {
   const frames = power.length / bands
   const loudness = new Float32Array(frames)

@@ -4,10 +4,10 @@ import { listZip, readEntry } from '../../base/zip.ts'
 
 export type NumpyArray = { shape: number[]; values: Float64Array }
 
-/** The first bytes of an array: `\x93NUMPY`. */
+/** The first bytes of every `.npy` file: `\x93NUMPY`. */
 const mark = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59])
 
-/** Returns the arrays of the archive by name. Throws if the archive or an array is damaged. */
+/** Returns the arrays in the archive, by their names. Throws an error if the archive or an array is damaged. */
 export function readNpz(path: string): Map<string, NumpyArray> {
   return new Map(
     listZip(path).map(entry => [
@@ -17,7 +17,10 @@ export function readNpz(path: string): Map<string, NumpyArray> {
   )
 }
 
-/** Parses a `.npy` file: a mark, a version, a header that is a Python dictionary, and the values. */
+/**
+ * Parses a `.npy` file. It contains the bytes of `mark`, a version, a header in the form of a Python dictionary, and
+ * the values.
+ */
 function readArray(name: string, file: Buffer): NumpyArray {
   if (file.length < 12 || !file.subarray(0, mark.length).equals(mark)) throw new Error(`${name} is no array`)
   const isFirstVersion = file.readUInt8(6) === 1

@@ -1,49 +1,50 @@
-// Cuts the recording into pieces: spans in which one voice speaks alone. A piece ends at a pause, at an overlap of
-// voices, and at a change of voice. Up to ten views contain the same frame, so these views decide about the frame by
-// a vote.
+// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. It ends at a pause, where voices
+// overlap, and where the voice changes. Up to ten views contain the same frame. Each of these views has a vote on what
+// happens in the frame.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameStep, viewFrames } from './segmentation.ts'
 
-/** A span of frames of the recording, from the frame `from` to before the frame `to`. */
+/** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */
 export type FrameSpan = { from: number; to: number }
 
 /**
- * A piece. `follows` is true if the piece before it probably has the same voice: the views find no change of voice
- * between the two pieces, and the pause between them is short.
+ * A piece of the recording with one voice. `follows` is true if this voice is probably the voice of the piece before:
+ * the views find no change of voice between the two pieces, and the pause between them is short.
  */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
 /**
- * The votes of the views, in lists with one value for each frame. `views`: the number of views that contain the
- * frame. `voices`: the sum of the numbers of voices that these views find. `changes`: the number of views that find a
- * change of voice.
+ * The votes of the views. Each list has one value for each frame. `views`: the number of views that contain the frame.
+ * `voices`: the sum of the numbers of voices that these views find in the frame. `changes`: the number of views that
+ * find a change of voice at the frame.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 const frames = (seconds: number) => Math.round((seconds * sampleRate) / frameStep)
 /**
- * The minimum length of a run of frames in which the same voice speaks alone. The search for changes ignores a
- * shorter run.
+ * The minimum length, in frames, of a stretch in which the same voice speaks alone. The search for changes of voice
+ * ignores a shorter stretch.
  */
 const runFramesMin = frames(0.13)
-/** The maximum length of a pause inside a piece. A longer pause ends the piece. */
+/** The maximum length, in frames, of a pause inside a piece. A longer pause ends the piece. */
 const pauseFrames = frames(0.15)
 /**
- * The maximum pause, in frames, between a piece and a piece with `follows`. In a longer pause, the voice may change.
+ * The maximum length, in frames, of the pause before a piece with `follows`. After a longer pause, another voice may
+ * speak.
  */
 const followsFramesMax = frames(0.42)
-/** The maximum distance, in frames, at which two views mean the same change of voice. */
+/** Two views mean the same change of voice if the frames at which they find it are at most this many frames apart. */
 const reach = frames(0.24)
-/** The recording is cut at a change of voice if this share of the views, or more, find the change. */
+/** The recording is cut at a change of voice if at least this share of the views find the change. */
 const changeShare = 0.35
-/** The maximum length of a piece. A longer piece is cut into equal parts of about `aimFrames`. */
+/** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */
 const longestFrames = frames(2.4)
 const aimFrames = frames(2)
 
 /**
- * Returns the pieces within a span of the recording. `classes` holds the classes of each view. Views start
- * `stepFrames` frames apart.
+ * Returns the pieces inside the span `span` of the recording. `classes` holds the classes of the frames of each view. A
+ * view starts `stepFrames` frames after the view before it.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)
@@ -107,7 +108,10 @@ function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to 
 
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
-/** Yields the frames of a view at which the voice changes. Short runs of a voice are ignored. */
+/**
+ * Yields the frames of a view at which the voice changes. A voice that speaks for fewer than `runFramesMin` frames is
+ * ignored.
+ */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
   for (let from = 0, to = 0; from < classes.length; from = to) {
@@ -120,8 +124,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which enough views find a change of voice. Of several frames close together, returns only the
- * one with the most votes.
+ * Returns the frames at which enough views find a change of voice. Of several such frames that are close together,
+ * returns only the frame with the most votes.
  */
 function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

@@ -1,22 +1,25 @@
-// Probabilistic linear discriminant analysis (PLDA) of the published embeddings, with the arrays of pyannote's
-// community-1 pipeline. The projection removes most of the differences between embeddings of the same voice. In the
-// projected space, the model gives the probability that embeddings come from one voice.
+// Probabilistic linear discriminant analysis (PLDA) of the embeddings of the published model, with the arrays of
+// pyannote's community-1 pipeline. A projection removes most of the differences between embeddings of the same voice.
+// For the projected embeddings, the PLDA model gives the probability that they come from one voice.
 
 import { join } from 'node:path'
 import { pldaFiles } from '../models/voices.ts'
 import { readNpz } from './npz.ts'
 
-/** The arrays of the model. A matrix is stored row by row. */
+/** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
-  /** The mean of all embeddings, and the mean of the projected embeddings. */
+  /** `mean` is subtracted from an embedding before the projection, and `projectedMean` after it. */
   mean: Float64Array
   projectedMean: Float64Array
-  /** The matrix of the projection. It has one row for each value of an embedding. */
+  /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
-  /** The mean and the transform after which the scatter of each voice is 1 in every dimension. */
+  /**
+   * The mean and the matrix of a transform of projected embeddings. After the transform, the scatter of each voice is 1
+   * in every dimension.
+   */
   centre: Float64Array
   transform: Float64Array
-  /** The variance between the voices, in each dimension after the transform. */
+  /** The variance between different voices, in each dimension, after the transform. */
   between: Float64Array
 }
 
@@ -31,7 +34,9 @@ export class Plda {
     return this.arrays.between
   }
 
-  /** Returns the projection of an embedding of any length. The result has the length 1. */
+  /**
+   * Returns the projection of an embedding. The embedding may have any vector length; its projection has the length 1.
+   */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays
     if (embedding.length !== mean.length)
@@ -44,7 +49,7 @@ export class Plda {
     return Float32Array.from(unitOf(sum))
   }
 
-  /** Transforms a projected embedding so that each voice has the scatter 1, and returns its values. */
+  /** Transforms a projected embedding so that the scatter of each voice is 1 in every dimension. */
   features(projected: Float32Array): Float64Array {
     const { centre, transform } = this.arrays
     const scale = Math.sqrt(this.width)

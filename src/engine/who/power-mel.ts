@@ -1,6 +1,6 @@
-// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame is 25
-// ms of sound, and frames are 10 ms apart. The middle of the first frame is the first sample, so the sound is padded
-// with silence at both ends.
+// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame covers
+// 25 ms of sound, and frames are 10 ms apart. The first sample is in the middle of the first frame, so silence is added
+// at both ends of the sound.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -10,7 +10,7 @@ import { openFrameBands } from './frame-bands.ts'
 export const melBands = 40
 
 export type PowerMel = {
-  /** Returns the features of the sound: frames × 40. */
+  /** Returns the features of the sound: 40 values for each frame. */
   of(samples: Float32Array): Float32Array
   close(): void
 }
@@ -33,8 +33,8 @@ export function openPowerMel(runtime: Runtime): PowerMel {
 }
 
 /**
- * Returns a matrix of 400 × 201: the weight of each sample of a frame in each bin of the spectrum, with a Hann
- * window.
+ * Returns a matrix of 400 × 201 values: the weight of each sample of a frame in each bin of the spectrum. The weights
+ * include a Hann window.
  */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / samplesPerFft

@@ -1,28 +1,39 @@
-// Voice prints: one embedding for the speech of one person. A print is made from the longest spans of this person's
-// speech. Two prints of the same embedding model are compared by their dot product.
+// Voice prints: each print is one embedding for the speech of one person. It is made from the longest spans of this
+// person's speech. Two prints of the same embedding model are compared by their dot product.
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'
 import { dot, finiteUnit } from './unit.ts'
 
-/** A span of a recording in samples. */
+/** A span of a recording. `from` and `to` are indices of samples. */
 export type SoundSpan = { from: number; to: number }
 
-/** A print that an account has enrolled under a name. `model` is the name of the embedding model. */
+/**
+ * A voice print that an account has enrolled under the name `name`. `model` is the name of the embedding model that
+ * made the print.
+ */
 export type KnownVoice = { name: string; model: string; print: readonly number[] }
 
-/** The maximum speech in a print, in samples. More speech hardly changes a print. */
+/**
+ * The maximum length, in samples, of the speech from which a voice print is made. More speech hardly changes the print.
+ */
 const printSamplesMax = 30 * sampleRate
-/** The minimum length of a span in a print, in samples. */
+/** The minimum length, in samples, of a span of speech in a voice print. A shorter span is not used. */
 const spanSamplesMin = 1 * sampleRate
-/** The minimum speech in a print, in samples. */
+/** The minimum length, in samples, of the speech from which a voice print is made. Less speech gives no print. */
 export const printSamplesMin = 5 * sampleRate
-/** The number of feature frames in a part that gets an embedding: 2.4 s, as in diarization. */
+/** The number of feature frames in a part of the speech that gets one embedding: 2.4 s, as in diarization. */
 const partFrames = 240
-/** The minimum number of feature frames of such a part. A shorter part at the end of a span is left out. */
+/**
+ * The minimum number of feature frames in a part of the speech that gets an embedding. A shorter part at the end of a
+ * span is left out.
+ */
 const partFramesMin = 80
 
-/** Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples. */
+/**
+ * Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples, so the last chosen
+ * span may be cut.
+ */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax
   const chosen: SoundSpan[] = []
@@ -52,8 +63,8 @@ export function totalOf(spans: readonly SoundSpan[]): number {
 }
 
 /**
- * Returns the print of each group of spans. A group holds the speech of one person. Returns null for a group with
- * less than `printSamplesMin` samples.
+ * Returns the voice print of each group of spans. A group holds the spans in which one person speaks. The print is null
+ * for a group with fewer than `printSamplesMin` samples.
  */
 export async function printsOf(
   embedder: Embedder,
@@ -66,7 +77,9 @@ export async function printsOf(
   )
 }
 
-/** Copies the sound of all spans. Reads the recording once, from its start to the end of the last span. */
+/**
+ * Copies the sound of the spans of each group. Reads the recording once, from its start to the end of the last span.
+ */
 async function cut(
   sound: AsyncIterable<Float32Array>,
   groups: readonly (readonly SoundSpan[])[],
@@ -85,7 +98,10 @@ async function cut(
   return cuts.map(group => group.map(({ samples }) => samples))
 }
 
-/** Returns the mean of the embeddings of all parts, weighted by the length of the parts. */
+/**
+ * Returns the voice print of one person: the mean of the embeddings of all parts of the speech, weighted by the lengths
+ * of the parts.
+ */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
   const parts = sounds.flatMap(sound => partsOf(embedder.features(sound), embedder.width))
   const vectors = embedder.embed(parts)
@@ -103,8 +119,8 @@ function partsOf(features: Float32Array, width: number): Float32Array[] {
 }
 
 /**
- * Returns the name of each print, or null if no known voice is similar enough. The most similar pair of print and
- * known voice is matched first. Each known voice names at most one print.
+ * Returns the name for each print, or null for a print to which no known voice is similar enough. The most similar
+ * print and known voice are matched first. A known voice gives its name to one print at most.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],

@@ -1,6 +1,7 @@
-// The segmentation model. It finds up to three voices in each frame of a ten-second view. A voice has a number only
-// within its view, so other models must identify the person. Views overlap. The built-in model is divided into two
-// files, front and body, so that the front runs only once for all views: its filters are half of the work.
+// The segmentation model. It finds up to three voices in each frame of a view of ten seconds. The number of a voice is
+// valid only in its view, so other models must find out which person it is. Views overlap. The built-in model is
+// divided into two files, front and body. The filters of the front are half of the work, and the front runs only once
+// for all views.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,34 +16,38 @@ export const viewSamples = 10 * sampleRate
  * The number of samples from the start of one frame of the segmentation model to the start of the next frame: 16.9 ms.
  */
 export const frameStep = 270
-/** The number of samples that one frame covers. */
+/** The number of samples of sound that one frame covers. */
 const frameSamples = 991
-/** The index of the sample at the middle of the first frame. */
+/** The index of the sample in the middle of the first frame. */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
 /** The maximum number of voices that the segmentation model finds in one view. */
 export const localVoices = 3
 
-/** The voices that speak in a frame, by the class of the frame. Bit k is set if local voice k speaks. */
+/**
+ * The voices that speak in a frame, for each class of a frame. The bits are the local voices: bit k is set if local
+ * voice k speaks.
+ */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
 /**
- * Finds the class of every frame of `count` views, one view after the other. Each view starts `step` samples after
- * the previous one. `sound` begins at the first view.
+ * Finds the class of every frame in `count` views. The result has the frames of the first view, then the frames of the
+ * second view, and so on. Each view starts `step` samples after the view before it. `sound` begins at the first sample
+ * of the first view.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The front of the divided model: the number of its bands, the number of samples from one of its values to the next,
- * and the number of samples that a value covers.
+ * The shape of the front of the divided model: the number of its bands, the number of samples from one value to the
+ * next value of a band, and the number of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
-  // The recurrent layers of the body process one frame after the other, so a second thread saves no time. With two
-  // threads, they need 1.75 times the CPU time.
+  // The recurrent layers of the model's body process one frame after the other. So a second thread would save no time,
+  // and two threads would need 1.75 times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

@@ -1,22 +1,25 @@
-// Finds the speaker of each local voice of a view, by votes. Each frame in which a local voice speaks alone and that
-// is inside a labelled piece is a vote for the speaker of this piece.
+// Finds the speaker of each local voice of a view by votes. A frame is a vote if one local voice speaks alone in it and
+// it belongs to a piece with a known speaker. The vote is for the speaker of this piece.
 
 import type { FrameSpan } from './pieces.ts'
 import { classVoices, localVoices, viewFrames } from './segmentation.ts'
 
 /**
- * A piece with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece was long enough for
- * clustering. The embedding of a shorter piece is not reliable.
+ * A piece of the recording with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece was
+ * long enough for the clustering. The embedding of a shorter piece is not reliable.
  */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The vote of one frame of a piece that was too short for clustering. All such frames of a view together count at
- * most as much as one frame of a clustered piece.
+ * The weight of the vote of a frame in a piece that was too short for the clustering. All such frames of a view
+ * together have at most the weight of one frame of a clustered piece.
  */
 const unsureVote = 1 / viewFrames
 
-/** Returns the speaker of each local voice, for each view. -1 means that the voice has no labelled piece. */
+/**
+ * Returns the speaker of each local voice, for each view. -1 means that no piece with a known speaker contains this
+ * voice.
+ */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
   stepFrames: number,
@@ -41,7 +44,7 @@ export function speakersOfViews(
   })
 }
 
-/** For each local voice, the value in `classVoices` of the frames in which this voice speaks alone. */
+/** For each local voice, its value in `classVoices`: the bits of a frame in which only this voice speaks. */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
@@ -53,15 +56,15 @@ function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
 }
 
 /**
- * Chooses one column for each row of the matrix, so that the sum of the chosen values is as large as possible. No
- * column is chosen twice. If there are fewer columns than rows, each row gets the column with its highest value
- * instead.
+ * Chooses one column for each row of the matrix so that the sum of the chosen values is as large as possible. No column
+ * is chosen twice. If the matrix has fewer columns than rows, each row gets the column of its highest value, and a
+ * column can be chosen several times.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // With n rows, the best choice uses only the n best columns of each row: n - 1 of them at most are taken by other
-  // rows.
+  // With n rows, only the n best columns of each row can be part of the best choice, because the other rows take at
+  // most n - 1 columns.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

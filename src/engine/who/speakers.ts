@@ -1,5 +1,5 @@
-// Assigns a speaker to each word: the speaker whose turn overlaps the word most. Inside a sentence, a short run of
-// words of a different speaker is assigned to the main speaker of the sentence.
+// Finds the speaker of each word. It is the speaker whose turn overlaps the word most. If a few words inside a sentence
+// have another speaker, they are assigned to the main speaker of the sentence.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -8,13 +8,13 @@ import type { Turn } from './turns.ts'
 type TimedWord = { text: string; from: number; to: number }
 
 /**
- * A run of words of another speaker is short if it has at most `words` words, and at most the share `share` of the
- * words of its sentence.
+ * Words of another speaker inside a sentence are assigned to the main speaker if there are at most `words` of them in a
+ * row, and if they are at most the share `share` of the sentence's words.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 
 /**
- * Returns the number of each word's speaker. Speakers are numbered from 0, in the order in which they first speak.
+ * Returns the number of the speaker of each word. Speakers are numbered from 0, in the order in which they first speak.
  */
 export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   const speakers = speakersOfTurns(words, turns)
@@ -24,8 +24,8 @@ export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]):
 }
 
 /**
- * Returns the speaker of each word: the speaker who talks for the longest part of the word. If no speaker talks
- * during the word, this is the speaker of the nearest turn. Words and turns are in order of time.
+ * Returns the speaker of each word: the speaker who talks during the longest part of the word. If no speaker talks
+ * during the word, the speaker of the nearest turn is used. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0
@@ -55,7 +55,10 @@ function mostOf(values: ReadonlyMap<number, number>): number | null {
   return most?.[0] ?? null
 }
 
-/** Yields each sentence as a range of word indices. A long pause also ends a sentence. */
+/**
+ * Yields each sentence, as the index of its first word and the index after its last word. A pause of `utterancePause`
+ * or more also ends a sentence.
+ */
 function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0
   for (const [index, word] of words.entries()) {
@@ -66,7 +69,7 @@ function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end
   }
 }
 
-/** Assigns the short runs of words in a sentence to the main speaker of the sentence. */
+/** Assigns short series of words of other speakers in a sentence to the main speaker of the sentence. */
 function smooth(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()
   for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)

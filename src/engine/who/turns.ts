@@ -1,25 +1,26 @@
-// Merges the overlapping views into turns. All views that contain a frame decide about the frame. Each of these views
-// votes for the speakers that it finds in the frame. The number of speakers is the mean number that the views find,
-// rounded. The speakers with the most votes are chosen.
+// Makes turns from the overlapping views. Each view that contains a frame votes for the speakers that it finds in the
+// frame. The number of speakers in the frame is the rounded mean of the numbers that these views find. The speakers
+// with the most votes are chosen.
 
 import { sampleRate } from '../audio.ts'
 import type { FrameSpan } from './pieces.ts'
 import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './segmentation.ts'
 
-/** A span in which one speaker talks. Times are in samples. Speakers are numbered from 0. */
+/** A span in which one speaker talks. `from` and `to` are indices of samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
 /**
- * A view: the class of each frame, and the speaker of each local voice. -1 means that the speaker is unknown.
+ * A view of ten seconds: the class of each of its frames, and the speaker of each of its local voices. -1 means that
+ * the speaker of a voice is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {
   views: readonly View[]
-  /** The number of frames from the start of one view to the start of the next. */
+  /** The number of frames from the start of one view to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces that were clustered, with their speakers. In a frame of such a piece, the speaker of the piece always
+   * The pieces that were clustered, with their speakers. In each frame of a clustered piece, the speaker of this piece
    * has the most votes.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
@@ -30,20 +31,19 @@ export type SegmentedRecording = {
 export type Timeline = {
   turns: Turn[]
   /**
-   * Turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a
-   * turn.
+   * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
    */
   exclusive: Turn[]
 }
 
 /**
- * The shortest speech of a speaker in the whole recording, in samples. A speaker with less speech is treated
- * as an error and dropped.
+ * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is treated as an error
+ * of the diarization and gets no turns.
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece gives to its speaker in each frame. All views of a frame together have
- * fewer votes.
+ * The number of votes that a clustered piece gives to its speaker in each of its frames. All views that contain a frame
+ * have fewer votes together.
  */
 const sureVotes = 100
 
@@ -62,7 +62,7 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Fills in the unknown speakers of each view by the votes of the views that overlap with it. */
+/** Finds the unknown speakers of each view. The views that overlap with this view vote for them. */
 function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -73,8 +73,8 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of one view are two persons. So a speaker who is already assigned to a voice of this view gets no
-      // votes for another one.
+      // Two local voices of one view are two different persons. So a speaker who is already assigned to one voice of
+      // this view gets no votes for another voice.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -84,9 +84,9 @@ function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
 }
 
 /**
- * Adds the votes of `near`, a view that overlaps with `view`, for the speaker of local voice `local` of `view`. In
- * each frame in which this local voice speaks, every speaker whom `near` finds gets one vote. Frame `frame` of `view`
- * is frame `frame + shift` of `near`.
+ * Adds the votes of the view `near` for the speaker of local voice `local` of `view`. The two views overlap: frame
+ * `frame` of `view` is frame `frame + shift` of `near`. In each frame in which the local voice speaks, each speaker
+ * that `near` finds gets one vote.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
@@ -128,8 +128,8 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
 }
 
 /**
- * Returns the number of speakers in a frame of the recording: the mean number that the views find, rounded. Writes
- * the votes for each speaker to `votes`.
+ * Returns the number of speakers in a frame of the recording: the rounded mean of the numbers that the views find in
+ * this frame. Also writes the votes for each speaker to `votes`.
  */
 function countSpeakers(
   { views, stepFrames }: SegmentedRecording,
@@ -158,10 +158,7 @@ function countSpeakers(
   return Math.round(speaking / Math.max(1, seen))
 }
 
-/**
- * Returns the speaker with the most votes, and the speaker with the second most votes. -1 stands for a speaker that
- * does not exist.
- */
+/** Returns the speaker with the most votes, and the speaker with the second most votes. A missing speaker is -1. */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
   let next = -1
@@ -181,7 +178,7 @@ function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: numb
   return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Builds turns from the speakers of successive times. The speaker -1 means silence. */
+/** Builds turns from the speaker of each successive stretch of time. The speaker -1 means silence. */
 class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

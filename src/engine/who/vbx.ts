@@ -1,20 +1,21 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022). Each speaker is a point in the space of the
-// PLDA model. A superfluous speaker loses its embeddings to the others, round by round. So VBx starts with too many
-// clusters, and ends with the number of speakers. The parameters are those of pyannote's community-1 pipeline.
+// PLDA model. In each round, a superfluous speaker loses embeddings to the other speakers. So VBx starts with too many
+// clusters, and ends with the right number of speakers. The parameters are the parameters of pyannote's community-1
+// pipeline.
 
 import { agglomerateInBlocks, type Weighted } from './linkage.ts'
 import type { Plda } from './plda.ts'
 import { dot, unit } from './unit.ts'
 
 /**
- * The weight of the likelihood (`Fa` in the paper) and the weight of the prior of the speakers (`Fb`). The weight of
- * the likelihood is below 1 because neighbouring embeddings are not independent.
+ * `likelihoodWeight` is the weight of the likelihood (`Fa` in the paper), and `priorWeight` the weight of the speakers'
+ * prior (`Fb`). The first is below 1, because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The size of the preference in the first assignment: the score of an embedding for the speaker of its own cluster is
- * this number of nats higher than for the other speakers.
+ * Before the first round, each embedding belongs to the speaker of its own cluster: its score for this speaker is this
+ * number of nats higher than its score for any other speaker.
  */
 const startPreference = 7
 /**
@@ -22,29 +23,30 @@ const startPreference = 7
  * superfluous speakers remained after 20 rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
-/** The last round is the one in which the lower bound grows by less than this value. */
+/** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
-/** A speaker whose share of all embeddings is not above this value is removed. */
+/** A speaker is removed when the speaker's share of all embeddings is this value or less. */
 const shareMin = 1e-7
 
 /**
- * `memberships`: for each embedding, the share of each speaker. `shares`: the share of each speaker in all
- * embeddings.
+ * `memberships` has an array for each embedding: how much of the embedding belongs to each speaker. `shares` is each
+ * speaker's share of all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 export type VbxOptions = {
   /**
-   * The mean cosine distance at which the first clustering stops. A low distance gives many clusters at the start.
+   * The first clustering merges two clusters only if their mean cosine distance is below this value. A low value gives
+   * many clusters at the start.
    */
   start: number
-  /** The minimum weight of a voice. If no voice has this weight, only the one with the largest weight remains. */
+  /** The minimum weight of a voice. If no voice has this weight, only the voice with the largest weight remains. */
   weightMin: number
 }
 
 /**
- * Returns the centroids of the voices; the voice with the largest weight is first. The vectors are projected by the
- * PLDA model. An embedding of weight n counts as n equal embeddings.
+ * Returns the centroid of each voice. The voice with the largest weight is first. The vectors of `embeddings` must be
+ * projected by `plda`. An embedding of weight n counts as n equal embeddings.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],
@@ -77,8 +79,8 @@ function nearestOf(embeddings: readonly Weighted[], centroids: readonly Float32A
 }
 
 /**
- * Returns the shares of the speakers after the last round. `start` holds, for each embedding, the number of its
- * speaker before the first round.
+ * Returns how much of each embedding belongs to each speaker after the last round. `start` holds the number of each
+ * embedding's speaker before the first round.
  */
 export function vbx(
   features: readonly Float64Array[],
@@ -120,9 +122,9 @@ export function vbx(
 }
 
 /**
- * Returns the posterior of each speaker. `means` holds its mean, scaled so that the product with the features of an
- * embedding is a score. `offsets` holds the part of the score that is the same for all embeddings. `penalty` is the
- * negative divergence of the speakers from their prior.
+ * Returns the posterior of each speaker. The product of `means` and the features of an embedding is the variable part
+ * of a score. `offsets` holds the part of the score that is the same for all embeddings. `penalty` is the negative
+ * divergence of all speakers from their prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
@@ -158,8 +160,8 @@ function speakersFrom(
 }
 
 /**
- * Computes the softmax. `own` holds the shares of the scores. `sum` is the logarithm of the sum of their
- * exponentials.
+ * Computes the softmax of the scores. `own` holds each score's share of the total. `sum` is the logarithm of the sum of
+ * the exponentials of all scores.
  */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   const highest = Math.max(...scores)

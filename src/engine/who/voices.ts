@@ -1,6 +1,6 @@
 // The models of diarization. The segmentation model finds the voices in each view. The embedding model converts the
-// sound of a piece to an embedding. Embeddings from different views can be compared, so they show which local voices
-// are the same person.
+// sound of a piece to an embedding. Embeddings from different views can be compared, and show which local voices are
+// the same person.
 
 import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'
@@ -18,7 +18,7 @@ export type Voices = {
   name: string
   segment: FindClasses
   embedder: Embedder
-  /** The PLDA model for the embeddings. Null if the embedding model has none. */
+  /** The PLDA model for embeddings of this embedding model. Null if there is no such PLDA model. */
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']

@@ -9,11 +9,11 @@ import type { Embedder } from './embedder.ts'
 import { bands, openFbank } from './fbank.ts'
 import { openModel } from './model.ts'
 
-/** The minimum number of feature frames for an embedding. */
+/** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
- * The number of feature frames is rounded down to a multiple of this number, so that there are fewer different
- * lengths. A GPU needs extra time for each length that it has not computed before.
+ * The number of feature frames is rounded down to a multiple of this number. Sounds then have fewer different lengths.
+ * A GPU needs extra time for each length that it has not computed before.
  */
 const framesStep = 25
 
@@ -36,14 +36,14 @@ export function openWespeaker(runtime: Runtime, folder: string, device: Device):
   }
 }
 
-/** Returns a copy of the vector, or null if one of its values is not finite. */
+/** Returns a copy of the vector. Returns null if a value of the vector is not finite. */
 function finite(vector: Float32Array): Float32Array | null {
   return vector.every(Number.isFinite) ? vector.slice() : null
 }
 
 /**
- * Subtracts the mean over all frames from each mel band. The mean represents the microphone and the room, which stay
- * the same. Without the mean, the features depend mostly on the voice.
+ * Subtracts from each mel band its mean over all frames. This mean comes from the microphone and the room, which do not
+ * change. The remaining features depend mostly on the voice.
  */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
