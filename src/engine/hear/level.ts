@@ -1,7 +1,7 @@
 // Amplifies quiet sound for voice detection, which finds no speech in quiet sound. The speech model reads the sound
 // without this gain.
 
-import { frameSamples } from './vad.ts'
+import { frameSamples } from './vad-network.ts'
 
 /**
  * Levels of sound, as root mean squares of samples. `usual` is the level of speech in a usual recording. `quiet` is

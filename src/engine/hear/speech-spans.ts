@@ -1,7 +1,7 @@
 // Converts speech probabilities to speech spans.
 
 import { sampleRate } from '../audio.ts'
-import { frameSamples } from './vad.ts'
+import { frameSamples } from './vad-network.ts'
 
 export type Span = { from: number; to: number }
 

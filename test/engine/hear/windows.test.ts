@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
-import { frameSamples } from '../../../src/engine/hear/vad.ts'
+import { frameSamples } from '../../../src/engine/hear/vad-network.ts'
 import {
   Packer,
   Recording,

@@ -1,0 +1,164 @@
+// The network of voice detection, with the published weights of Silero VAD: the sizes of its inputs, and its graph.
+
+import { Graph } from '../onnx/graph.ts'
+import type { Weights } from '../onnx/weights.ts'
+
+export const frameSamples = 512
+/**
+ * The context of a frame, in samples. The input of the model is the end of the previous frame, then the frame, then
+ * the mirrored end of the frame.
+ */
+export const contextSamples = 64
+export const inputSamples = contextSamples + frameSamples + contextSamples
+export const fftSamples = 256
+export const hopSamples = 128
+export const hops = (inputSamples - fftSamples) / hopSamples + 1
+const bins = fftSamples / 2 + 1
+export const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
+export const stateSize = 128
+
+/**
+ * Builds the graph from the layers of the published model for 16 kHz: a Fourier transform, four convolutions, a
+ * recurrent layer, and the score.
+ */
+export function vadNetwork(weights: Weights): Uint8Array {
+  const graph = new Graph()
+  const weight = (name: string, ...dims: number[]) => {
+    const found = [...weights].find(([key]) => key.includes('then_branch') && key.endsWith(name))?.[1]
+    if (!found || found.dims.join() !== dims.join()) throw new Error(`the VAD model lacks ${name}`)
+    return found.data
+  }
+  const spectrum = addSpectrum(graph, weight)
+  const encoded = addConvolutions(graph, weight, spectrum)
+  const steps = addRecurrence(graph, weight, encoded)
+  const last = graph.constant({
+    dims: [stateSize, 1],
+    data: weight('decoder.decoder.2.weight', 1, stateSize, 1),
+  })
+  const bias = graph.constant({ dims: [1], data: weight('decoder.decoder.2.bias', 1) })
+  const score = graph.add('MatMul', [graph.add('Relu', [steps]), last])
+  graph.add('Sigmoid', [graph.add('Add', [score, bias])], {}, ['speech'])
+  graph.output('speech', 'float32', ['frames', 1, 1, 1])
+  for (const name of ['hiddenAfter', 'cellAfter']) graph.output(name, 'float32', [1, 1, stateSize])
+  return graph.bytes()
+}
+
+/** A function that returns a weight of the published model. `name` is the end of the weight's name. */
+type WeightOf = (name: string, ...dims: number[]) => Float32Array
+
+function addSpectrum(graph: Graph, weight: WeightOf): string {
+  const basis = weight('stft.forward_basis_buffer', 2 * bins, 1, fftSamples)
+  const [cosines, sines] = [basis.subarray(0, bins * fftSamples), basis.subarray(bins * fftSamples)]
+  const squares = [
+    { name: 'even', waves: cosines, size: evenSize, sign: 1 },
+    { name: 'odd', waves: sines, size: oddSize, sign: -1 },
+  ].map(({ name, waves, size, sign }) => {
+    const input = graph.input(name, 'float32', ['frames', hops, size])
+    const half = graph.constant({ dims: [size, bins], data: halfOf(waves, size, sign) })
+    const part = graph.add('MatMul', [input, half])
+    return graph.add('Mul', [part, part])
+  })
+  return graph.add('Sqrt', [graph.add('Add', squares)])
+}
+
+/**
+ * Adds the convolutions. Each convolution is one matrix product over all positions of a frame, because a frame has
+ * only a few positions. A kernel of three positions would need fewer multiplications, but copies of the input.
+ */
+function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
+  let output = spectrum
+  let from: Layer = { positions: hops, channels: bins }
+  const layers: Layer[] = [
+    { positions: 4, channels: 128 },
+    { positions: 2, channels: 64 },
+    { positions: 1, channels: 64 },
+    { positions: 1, channels: stateSize },
+  ]
+  for (const [index, to] of layers.entries()) {
+    const kernel = weight(`encoder.${index}.reparam_conv.weight`, to.channels, from.channels, 3)
+    const bias = weight(`encoder.${index}.reparam_conv.bias`, to.channels)
+    const biases = Float32Array.from({ length: sizeOf(to) }, (_, at) => bias[at % to.channels]!)
+    const flat = graph.add('Reshape', [output, graph.integers(-1, 1, sizeOf(from))])
+    const matrix = graph.constant({ dims: [sizeOf(from), sizeOf(to)], data: denseOf(kernel, from, to) })
+    const product = graph.add('MatMul', [flat, matrix])
+    const sum = graph.add('Add', [product, graph.constant({ dims: [sizeOf(to)], data: biases })])
+    output = graph.add('Relu', [sum])
+    from = to
+  }
+  return output
+}
+
+/** Adds the recurrent layer. It reads the tensor [frames, 1, 128] as a sequence with one vector per frame. */
+function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
+  const gates = (name: string) => {
+    const data = ioGates(weight(`decoder.rnn.${name}`, 4 * stateSize, stateSize), stateSize * stateSize)
+    return graph.constant({ dims: [1, 4 * stateSize, stateSize], data })
+  }
+  const bias = new Float32Array(8 * stateSize)
+  bias.set(ioGates(weight('decoder.rnn.bias_ih', 4 * stateSize), stateSize))
+  bias.set(ioGates(weight('decoder.rnn.bias_hh', 4 * stateSize), stateSize), 4 * stateSize)
+  const states = ['hidden', 'cell'].map(name => graph.input(name, 'float32', [1, 1, stateSize]))
+  const biases = graph.constant({ dims: [1, 8 * stateSize], data: bias })
+  const inputs = [encoded, gates('weight_ih'), gates('weight_hh'), biases, '', ...states]
+  return graph.add('LSTM', inputs, { hidden_size: stateSize }, ['steps', 'hiddenAfter', 'cellAfter'])
+}
+
+/**
+ * Returns the first half of each wave as a matrix, samples × bins. Throws if the second half is not its
+ * mirror image.
+ */
+function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
+  const transposed = new Float32Array(size * bins)
+  for (let bin = 0; bin < bins; bin++) {
+    const wave = waves.subarray(bin * fftSamples, (bin + 1) * fftSamples)
+    for (let n = 1; n <= size; n++) {
+      if (Math.abs(wave[n]! - sign * wave[fftSamples - n]!) > 1e-6 || wave[0] !== 0)
+        throw new Error('the Fourier transform of the VAD model is not symmetric')
+      transposed[(n - 1) * bins + bin] = wave[n]!
+    }
+  }
+  return transposed
+}
+
+/**
+ * The size of a layer's output for one frame: the number of positions in time, and the number of channels at each
+ * position.
+ */
+type Layer = { positions: number; channels: number }
+
+function sizeOf({ positions, channels }: Layer): number {
+  return positions * channels
+}
+
+/**
+ * Returns a convolution with a kernel of three positions as a matrix from all inputs to all outputs. The
+ * matrix is zero where the kernel does not reach.
+ */
+function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
+  const stride = Math.round(from.positions / to.positions)
+  const dense = new Float32Array(sizeOf(from) * sizeOf(to))
+  for (let position = 0; position < to.positions; position++) {
+    for (let shift = 0; shift < 3; shift++) {
+      const source = position * stride + shift - 1
+      if (source < 0 || source >= from.positions) continue
+      for (let channel = 0; channel < from.channels; channel++) {
+        const row = (source * from.channels + channel) * sizeOf(to) + position * to.channels
+        for (let out = 0; out < to.channels; out++)
+          dense[row + out] = kernel[(out * from.channels + channel) * 3 + shift]!
+      }
+    }
+  }
+  return dense
+}
+
+/**
+ * Reorders the gates of the recurrent layer. PyTorch stores them as input, forget, cell, output. ONNX expects
+ * input, output, forget, cell.
+ */
+function ioGates(data: Float32Array, size: number): Float32Array {
+  const order = [0, 3, 1, 2]
+  const gates = new Float32Array(4 * size)
+  for (const [to, from] of order.entries())
+    gates.set(data.subarray(from * size, (from + 1) * size), to * size)
+  return gates
+}
