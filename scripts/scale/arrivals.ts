@@ -1,5 +1,5 @@
-// The recordings that arrive at one server, as a Poisson process. Its rate depends on the hour, on the day of the
-// week, and on bursts.
+// The recordings that arrive at one server, as a Poisson process. The rate of arrivals depends on the hour, on the day
+// of the week, and on bursts of load.
 
 import type { Random } from '../../test/support/random.ts'
 import { day, hour, load, week, year } from './assumptions.ts'
@@ -14,18 +14,18 @@ const hourAverage = averageOf(load.byHour)
 const dayAverage = averageOf(load.byDay)
 const spread = Math.sqrt(2 * Math.log(load.meanSeconds / load.medianSeconds))
 
-/** Returns a random number with an exponential distribution. */
+/** Returns a random number from an exponential distribution with this mean. */
 export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random.next())
 }
 
-/** Yields the arrivals of a year, in order of time. */
+/** Yields the recordings that arrive at the server in a year, in order of time. */
 export function* arrivals(random: Random): Generator<Arrival> {
   const bursts = makeBursts(random)
   const meanSeconds = meanOfLengths(random)
   const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
-  // The rate is constant within a minute. If the next arrival is after the end of the minute, it is drawn again with
-  // the rate of the next minute.
+  // The rate of arrivals is constant within a minute. If the next arrival is after the end of the minute, it is
+  // dropped, and the next minute starts with an arrival time that is drawn with its own rate.
   for (let from = 0; from < year; from += 60) {
     const rate = perSecond * loadAt(from, bursts)
     for (let at = from + exponential(random, 1 / rate); at < from + 60; at += exponential(random, 1 / rate))
@@ -56,14 +56,14 @@ function loadAt(at: number, bursts: readonly Burst[]): number {
 }
 
 function lengthOf(random: Random): number {
-  // The Box-Muller method makes a number with a normal distribution from two uniform ones.
+  // The Box-Muller method computes a number with a normal distribution from two uniform random numbers.
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   return Math.min(load.longestSeconds, Math.max(1, load.medianSeconds * Math.exp(spread * normal)))
 }
 
 /**
- * Returns the mean length of a recording in seconds. It is a little below `meanSeconds`, because longer recordings
- * than `longestSeconds` are cut.
+ * Returns the mean length of a recording in seconds. The mean is a little below the assumed `load.meanSeconds`, because
+ * no recording is longer than `load.longestSeconds`.
  */
 function meanOfLengths(random: Random): number {
   return averageOf(Array.from({ length: 200_000 }, () => lengthOf(random)))

@@ -1,5 +1,5 @@
-// The numbers on which the simulation of a year depends. Those that are called `measured` come from docs/bench.md.
-// All others are assumptions: replace them with your own.
+// The numbers on which the simulation of a year depends. The numbers in `server.measured` come from docs/bench.md. All
+// other numbers are assumptions: replace them with your own.
 
 export const hour = 3600
 export const day = 24 * hour
@@ -9,15 +9,18 @@ export const year = 52 * week
 export const load = {
   hoursPerMonth: 10_000_000,
   /**
-   * The number of servers that share the load. Each has its own accounts, queue and workers. Only one of them is
-   * simulated.
+   * The number of servers that share the load. Each server has its own accounts, queue and workers. The simulation
+   * covers only one server.
    */
   servers: 8,
   /** The median and the mean of the length of a recording, in seconds. Its distribution is log-normal. */
   medianSeconds: 12 * 60,
   meanSeconds: 30 * 60,
   longestSeconds: 10 * hour,
-  /** The load in each hour of a day and on each day of a week, relative to a mean of 1. A week starts on Monday. */
+  /**
+   * `byHour` is the load in each hour of a day, and `byDay` on each day of a week. Both are relative to the mean load,
+   * which is 1. A week starts on Monday.
+   */
   byHour: [
     0.35, 0.3, 0.28, 0.28, 0.32, 0.42, 0.6, 0.9, 1.3, 1.6, 1.75, 1.75, 1.55, 1.6, 1.75, 1.75, 1.65, 1.45, 1.2,
     1, 0.85, 0.7, 0.55, 0.42,
@@ -25,7 +28,7 @@ export const load = {
   byDay: [1.15, 1.2, 1.2, 1.15, 1.05, 0.65, 0.6],
   /**
    * Bursts of load, for example from a customer who sends an archive. During a burst, the load is multiplied by a
-   * factor.
+   * random factor from 1 to `burstFactorMax`.
    */
   burstsPerMonth: 3,
   burstHoursMean: 2,
@@ -33,45 +36,51 @@ export const load = {
 }
 
 export const gpu = {
-  /** A published figure: 404 for Whisper large-v3-turbo on an H100 with batches of 32. */
+  /**
+   * The seconds of audio that a GPU transcribes in a second. The published figure is 404, for Whisper large-v3-turbo on
+   * an H100 GPU with batches of 32.
+   */
   secondsOfAudioPerSecond: 400,
   /**
-   * The time that a job takes in addition to its recognition: for claiming it, and for fetching and decoding its
-   * first minutes.
+   * The time, in seconds, that a GPU needs for each job in addition to the recognition: the worker claims the job, then
+   * fetches and decodes the first minutes of the recording.
    */
   jobSeconds: 1,
-  /** The time from ordering a GPU until its worker has loaded the model. */
+  /** The time, in seconds, from the order of a GPU until the worker on this GPU has loaded the model. */
   bootSeconds: 5 * 60,
   reserved: 2,
   dollarsPerHour: { reserved: 2, spot: 1.5, onDemand: 3.5 },
-  /** The mean time after which a spot GPU is withdrawn. */
+  /** The mean time, in seconds, after which the provider withdraws a spot GPU. */
   spotLifeSeconds: 8 * hour,
-  /** Outages of spot GPUs: this share of them is withdrawn at once, and for a while none can be ordered. */
+  /**
+   * Outages of spot GPUs. At the start of an outage, the provider withdraws the share `outageShare` of all spot GPUs.
+   * Until the end of the outage, no spot GPU can be ordered.
+   */
   outagesPerMonth: 2,
   outageShare: 0.7,
   outageHoursMean: 2,
   /**
-   * The time after which another worker gets the job of a GPU that was withdrawn. It is the default of
-   * STENO_WORKER_LEASE.
+   * The time, in seconds, after which another worker gets the job of a GPU that was withdrawn. It is equal to the
+   * default of the setting STENO_WORKER_LEASE.
    */
   leaseSeconds: 30,
   attemptsMax: 4,
 }
 
-/** The rule by which GPUs are ordered and stopped, once a minute. */
+/** The numbers of the rule that decides, once a minute, whether GPUs are ordered or stopped. */
 export const scaler = {
   everySeconds: 60,
-  /** The share of the time for which a GPU should be busy. */
+  /** The share of the time, from 0 to 1, in which a GPU should be busy. */
   busyShare: 0.75,
-  /** The time in which a queue should become empty. */
+  /** The time, in seconds, in which the ordered GPUs should empty the queue of jobs. */
   drainSeconds: 5 * 60,
-  /** The weight of the last minute in the moving average of the load. */
+  /** The weight, from 0 to 1, of the last minute in the moving average of the load. */
   newestWeight: 0.2,
-  /** The time for which there must be too many GPUs before one of them is stopped. */
+  /** A GPU is stopped only after there have been too many GPUs for this time, in seconds. */
   surplusSeconds: 15 * 60,
 }
 
-/** What a server can do, and what it needs for a job or for an hour of audio. */
+/** The capacity of a server, and the resources that the server needs for a job or for an hour of audio. */
 export const server = {
   cores: 16,
   wireMegabytesPerSecond: 1250,
@@ -79,10 +88,10 @@ export const server = {
   megabytesPerHour: 60,
   measured: {
     postsPerSecond: 1000,
-    /** The CPU time for passing a job to a worker. All jobs pass through one thread. */
+    /** The CPU time of the server for passing one job to a worker. One thread of the server does this for all jobs. */
     handOverCpuSeconds: 0.005,
     inspectionCpuSecondsPerHour: 2.6,
-    /** The speed of four concurrent uploads, on two cores. */
+    /** The total speed of four concurrent uploads to a server with two cores. */
     uploadMegabytesPerSecond: 522,
     databaseMegabytesPerHour: 1,
     copySecondsPerGigabyte: 2.7,

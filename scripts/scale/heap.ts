@@ -1,8 +1,8 @@
-// A priority queue of entries with a time, as a binary heap.
+// A priority queue as a binary heap. The entry with the earliest time `at` is first.
 
 export type Heap<Entry extends { at: number }> = {
   push(entry: Entry): void
-  /** Returns the earliest entry without removing it. */
+  /** Returns the entry with the earliest time, and leaves it in the queue. */
   first(): Entry | undefined
   pop(): Entry | undefined
 }

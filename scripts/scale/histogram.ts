@@ -1,4 +1,4 @@
-// Counts waiting times in logarithmic buckets. Each bucket is 5 % wider than the previous one.
+// Counts the waiting times of jobs in logarithmic buckets. Each bucket is 5 % wider than the previous bucket.
 
 const least = 0.1
 const step = Math.log(1.05)
@@ -7,7 +7,7 @@ const buckets = 320
 export type Histogram = {
   add(seconds: number): void
   count(): number
-  /** Returns the waiting time that this share of all entries does not exceed. */
+  /** Returns the waiting time that is not exceeded by `share` of all counted jobs. `share` is from 0 to 1. */
   quantile(share: number): number
   longest(): number
 }

@@ -9,7 +9,10 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
-/** `run` is the number of jobs that the GPU has started. An event for an earlier job is ignored by this number. */
+/**
+ * A simulated GPU. `run` is increased each time that the GPU starts a job, and when the GPU is removed. The end of a
+ * job counts only if it has the same `run` as the GPU; otherwise it is the end of an earlier job.
+ */
 export type Gpu = {
   kind: Kind
   since: number
@@ -42,7 +45,10 @@ export function openPool(): Pool {
   }
 }
 
-/** Orders a GPU. Schedules its start by `later`, and its withdrawal if it is a spot GPU. */
+/**
+ * Orders a GPU. Calls `later` to schedule the time at which the GPU has started. For a spot GPU, also schedules the
+ * time at which the provider withdraws it.
+ */
 export function order(
   pool: Pool,
   kind: Kind,
@@ -55,7 +61,7 @@ export function order(
   if (kind === 'spot') later(now + exponential(random, facts.spotLifeSeconds), 'vanish', gpu)
 }
 
-/** Removes a GPU. Returns the job on which it was working, or null. */
+/** Removes a GPU from the pool. Returns the job on which the GPU was working. Returns null if the GPU had no job. */
 export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   if (gpu.state === 'gone') return null
   const { job } = gpu
@@ -67,7 +73,7 @@ export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   return job
 }
 
-/** Returns the number of GPUs that are needed for the load and the queue. */
+/** Returns the number of GPUs that are needed for the average load and for the jobs in the queue. */
 export function needed(pool: Pool, queuedSeconds: number): number {
   const speed = facts.secondsOfAudioPerSecond
   const steady = pool.load / speed / scaler.busyShare
@@ -75,7 +81,7 @@ export function needed(pool: Pool, queuedSeconds: number): number {
   return Math.max(facts.reserved, Math.ceil(steady + backlog))
 }
 
-/** Returns the GPUs to stop: idle ones, those of the most expensive kind first. Reserved GPUs are never stopped. */
+/** Returns the idle GPUs to stop, the most expensive kind first. Reserved GPUs are never stopped. */
 export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
   const excess = pool.all.size - wanted
   if (excess <= 0) {

@@ -1,4 +1,5 @@
-// Simulates one server and its workers over a year, event by event, with every single recording and GPU.
+// Simulates one server and its GPU workers over a year, event by event. Every recording and every GPU is simulated by
+// itself.
 
 import { type Random, seeded } from '../../test/support/random.ts'
 import { type Arrival, arrivals, exponential } from './arrivals.ts'
@@ -15,8 +16,8 @@ type Event = { at: number } & (
 )
 
 /**
- * One hour of the year. `busy` is the number of GPUs that its audio keeps busy. `ordered` is the highest number of
- * GPUs in this hour.
+ * One hour of the year. `busy` is the number of GPUs that would be enough for the audio that arrives in this hour, if
+ * each GPU always worked. `ordered` is the highest number of GPUs in this hour.
  */
 type HourOfYear = { busy: number; ordered: number }
 
@@ -26,7 +27,7 @@ export type Result = {
   failed: number
   begunAgain: number
   waits: Histogram
-  /** The waiting times of the jobs, for each day. */
+  /** The waiting times of the jobs, one histogram for each day of the year. */
   days: Histogram[]
   hours: HourOfYear[]
   gpusMax: number
@@ -37,7 +38,7 @@ export type Result = {
 type World = Result & {
   random: Random
   events: Heap<Event>
-  /** Jobs whose GPU was withdrawn. Workers get them first. */
+  /** Jobs that wait again, because their GPU was withdrawn. These jobs are started before the jobs in `waiting`. */
   again: Job[]
   waiting: Job[]
   /** The index of the first job in `waiting` that is still in the queue. */
@@ -133,7 +134,7 @@ function orderGpu({ pool, random, events }: World, kind: Gpu['kind'], now: numbe
   order(pool, kind, now, { random, later })
 }
 
-/** Makes a GPU idle, and then starts the next job. */
+/** Makes a GPU idle. Then starts waiting jobs on the idle GPUs. */
 function rest(world: World, gpu: Gpu, now: number): void {
   gpu.state = 'idle'
   gpu.job = null
@@ -141,7 +142,10 @@ function rest(world: World, gpu: Gpu, now: number): void {
   handOut(world, now)
 }
 
-/** A GPU is withdrawn. When its lease ends, another GPU gets its job. After four attempts, the job fails. */
+/**
+ * Withdraws a GPU. When the lease of its job ends, another GPU gets this job. If the job already had four attempts, it
+ * fails.
+ */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return
   world.pool.vanished += 1
@@ -178,10 +182,10 @@ function handOut(world: World, now: number): void {
   }
 }
 
-/** Removes the first job from the queue, and counts its waiting time. */
+/** Removes the first job from the queue `world.waiting`, and counts the waiting time of the job. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The array is shortened when jobs that left the queue fill more than half of it.
+  // The array `waiting` is shortened when jobs that have left the queue fill more than half of the array.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0
@@ -191,7 +195,7 @@ function take(world: World, job: Job, now: number): void {
   world.days[Math.floor(job.arrivedAt / day)]?.add(waited)
 }
 
-/** Orders or stops GPUs, and stores the figures of the last minute. */
+/** Called once a minute: orders or stops GPUs, and stores the figures of the last minute. */
 function scale(world: World, now: number): void {
   const { pool, minute, peak } = world
   const load = minute.audioSeconds / scaler.everySeconds

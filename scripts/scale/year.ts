@@ -57,7 +57,10 @@ function workShare({ audioSeconds, jobs }: Result, gpuHours: number): number {
   return (audioSeconds / facts.secondsOfAudioPerSecond + jobs * facts.jobSeconds) / (gpuHours * hour)
 }
 
-/** Compares the demand with the capacity of a server. The bottleneck that is reached first is in the first row. */
+/**
+ * Returns a table that compares the demand with the capacity of a server. After the row of titles comes the resource
+ * whose capacity is used most.
+ */
 function bottlenecks({ peak, audioSeconds }: Result): string[][] {
   const { measured } = server
   const audioHours = peak.audioPerSecond / hour

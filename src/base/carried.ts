@@ -1,5 +1,5 @@
-// Finds the carried files, which native code opens by their paths. In a checkout, these files are in the project
-// folder. The built program contains copies, and unpacks them once.
+// Finds the carried files, which native code opens by their paths. In a checkout, carried files are in the project
+// folder. The built program contains copies of these files, and unpacks the copies once.
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -14,8 +14,8 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
 /**
- * Returns the path on disk for the file or folder at `path` in the project. Returns null if this build does not
- * contain it.
+ * Returns the path on disk of a carried file or folder. `path` is its path in the project. Returns null if this build
+ * does not contain the file or folder.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -27,7 +27,7 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Sets the folder into which the program unpacks its files. Child processes use the same folder. */
+/** Sets the folder into which the program unpacks its carried files. Child processes use the same folder. */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
@@ -48,15 +48,18 @@ export function nativeEnvironment(): Record<string, string> {
   return { [folderVariable]: nativeHome() }
 }
 
-/** Unpacks the files of the program. If the folder cannot be written, throws an error that names the folder. */
+/**
+ * Unpacks the carried files of the program. If the target folder cannot be written, throws an error that names this
+ * folder. Does nothing in a checkout.
+ */
 export function unpackCarried(): void {
   if (carried !== null) unpackedFolder(carried)
 }
 
 /**
- * Returns the folder of the unpacked files. If it does not exist, a child process unpacks the files. This process
- * does not do so itself, because it would have to read the pages of the program file, and these pages would stay in
- * its memory.
+ * Returns the folder of the unpacked files. If the folder does not exist, a child process unpacks the files. If this
+ * process unpacked the files, it would read them from the program file, and these pages of the program file would stay
+ * in its memory.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -67,8 +70,8 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the child process has failed, the folder is still missing. This process then unpacks the files itself, so that
-  // an error with the reason is thrown.
+  // The folder is still missing, so the child process has failed. This process unpacks the files itself. If unpacking
+  // fails here too, the error gives the reason.
   return unpack(nativeHome(), files)
 }
 

@@ -29,7 +29,10 @@ export function nearest(given: string, names: readonly string[]): string | null 
   return names[distances.indexOf(Math.min(...distances))] ?? null
 }
 
-/** Returns the name that was probably meant by the misspelt name `given`. Returns null if no name is similar. */
+/**
+ * Returns the name that the user probably meant with the misspelt name `given`. Returns null if no name in `names` is
+ * similar.
+ */
 export function findSimilar(given: string, names: readonly string[]): string | null {
   const name = nearest(given, names)
   if (name === null) return null

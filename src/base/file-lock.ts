@@ -1,5 +1,5 @@
-// A lock between processes: an exclusive SQLite transaction on a file of its own. When the process ends for any
-// reason, the operating system releases the lock.
+// A lock between processes: an exclusive SQLite transaction on a separate lock file. When the process that holds the
+// lock ends for any reason, the operating system releases the lock.
 
 import { Database } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'

@@ -8,7 +8,10 @@ export function hmacSha256(key: string | Uint8Array, text: string): string {
   return new Bun.CryptoHasher('sha256', key).update(text).digest('hex')
 }
 
-/** Compares two texts in constant time, so that the duration tells an attacker nothing. */
+/**
+ * Compares two texts in constant time. From the duration of the comparison, an attacker cannot learn how much of a
+ * guess is right.
+ */
 export function sameText(left: string, right: string): boolean {
   const leftBytes = Buffer.from(left)
   const rightBytes = Buffer.from(right)

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Returns a UUIDv7. The ids sort by their time of creation, so that new records are next to each other in a database
- * index. Anyone who sees an id can read this time in it.
+ * Returns a UUIDv7. The ids sort by their time of creation, so new records are next to each other in a database index.
+ * Anyone who sees an id can read the time of creation from it.
  */
 export function newId(): string {
   return Bun.randomUUIDv7()

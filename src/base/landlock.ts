@@ -10,7 +10,7 @@ const right = {
   writeFile: 1 << 1,
   readFile: 1 << 2,
   readFolder: 1 << 3,
-  /** The rights to create and to remove the entries of a folder. */
+  /** The rights to create and to remove the files and folders in a folder, as a bit mask. */
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,
@@ -18,19 +18,22 @@ const right = {
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
 /**
- * The rights that a rule for a single file may contain. The kernel refuses such a rule if it contains a right that
- * only folders have.
+ * The rights that a Landlock rule for a single file may contain. The kernel refuses a rule for a file that contains a
+ * right that only folders have.
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * All bits of two further restrictions. The bits for TCP forbid binding and connecting. The bits for scopes forbid
- * connections to abstract sockets of other processes, and signals to other processes.
+ * All bits of each of two further bit masks. The mask for TCP forbids binding to ports and connecting. The mask for
+ * scopes forbids connections to abstract sockets of other processes, and signals to other processes.
  */
 const all = 0b11n
 
 export type Paths = {
   read: string[]
-  /** The paths that the process may write. To read such a path, the process needs it in `read` too. */
+  /**
+   * The paths of files and folders that the process may write. If the process must also read such a path, the path must
+   * be in `read` too.
+   */
   write: string[]
 }
 
@@ -41,16 +44,17 @@ export function landlockVersion(): number {
 }
 
 /**
- * Forbids access to all files except those in the lists, and except the content of the folders in the lists. Listing
- * folders and device operations (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the
- * restriction.
+ * Forbids this process access to all files, except the files in the two lists, and except the content of the folders in
+ * the two lists. Listing folders and device operations (ioctl) stay allowed. Returns false if the kernel has no
+ * Landlock or refuses the restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
   const handled = (read | change) & ~right.readFolder
   const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // The size of the structure, in bytes. An older kernel refuses a structure that is larger than its own.
+  // The size, in bytes, of the structure that describes the restriction. An older kernel knows a smaller structure, and
+  // refuses a larger one.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(
@@ -67,7 +71,10 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
   return isRestricted
 }
 
-/** Adds a rule for a path. Ignores a path that does not exist or cannot be opened. */
+/**
+ * Adds a rule to the Landlock ruleset `rules`: the process has these rights to the path. Ignores a path that does not
+ * exist or cannot be opened.
+ */
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return

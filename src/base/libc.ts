@@ -3,8 +3,8 @@
 import { dlopen, ptr } from 'bun:ffi'
 
 /**
- * The number of each system call. A pair is the number on x64 and the number on arm64. A single number applies to
- * both.
+ * The number of each system call. A pair has the number on x64 and the number on arm64. A single number applies to both
+ * architectures.
  */
 const numbers = {
   prctl: [157, 167],

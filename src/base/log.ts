@@ -11,8 +11,8 @@ let lowest: Level = 'info'
 export const levels = ['info', 'warn', 'error'] as const
 
 /**
- * Sets the format of the log, and the lowest level that is written. Without this call, nothing is logged: only the
- * server calls it, so that a command prints nothing but its own output.
+ * Sets the format of the log, and the lowest level that is written. Without a call of this function, nothing is logged.
+ * Only the server calls it, so other commands print nothing but their own output.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen

@@ -15,7 +15,10 @@ function open() {
   return symbols
 }
 
-/** Returns the content of a file. The pages are read when they are used, and stay mapped until the process ends. */
+/**
+ * Returns the content of a file. The operating system reads each page of the file when the page is first used. The
+ * pages stay mapped until the process ends.
+ */
 export function mapFile(path: string): Uint8Array {
   if (!library) return Bun.mmap(path)
   const file = openSync(path, 'r')

@@ -2,8 +2,8 @@
 // metric.
 
 /**
- * The upper bounds of the buckets of histograms. Those of `request` and `job` are in seconds. Those of `speed` are in
- * seconds of audio per second of work.
+ * The upper bounds of the buckets of histograms. The bounds of `request` and `job` are in seconds. The bounds of
+ * `speed` are in seconds of audio per second of work.
  */
 const buckets = {
   request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
@@ -49,13 +49,13 @@ export type Metrics = {
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
   /**
-   * Removes all values of a metric, before they are set again. Without this call, the value of a set of labels that
-   * has disappeared would stay.
+   * Removes all values of a counter or gauge. Must be called before the values are set again, because values whose
+   * labels do not occur any more would otherwise stay.
    */
   clear(name: Name): void
   /**
-   * Returns the counter of a metric with these labels. A caller that counts often keeps this counter, because this
-   * function has to search for it.
+   * Returns the counter of a metric for these labels. A caller that counts often keeps the returned counter, because
+   * this function searches for the counter in each call.
    */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram
@@ -120,7 +120,9 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** Returns the bounds of the buckets of a histogram. The list is empty for any other metric. */
+/**
+ * Returns the upper bounds of the buckets of a histogram. Returns an empty list for a metric that is not a histogram.
+ */
 function boundsOf(name: Name): readonly number[] {
   const [kind] = declared[name]
   return kind === 'counter' || kind === 'gauge' ? [] : buckets[kind]

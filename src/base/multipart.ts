@@ -2,18 +2,18 @@
 
 import { limits } from '../limits.ts'
 
-/** The error for a body that is not a valid form. */
+/** The error for a request body that is not a valid multipart form. */
 export class MultipartError extends Error {}
 
 export type Part = {
   name: string
-  /** The file name that the sender gave. Null if the part is a plain field. */
+  /** The name of the file, as the sender of the form gave it. Null if the part is a plain field. */
   filename: string | null
-  /** The bytes of the part. They must be read before the next part is requested. */
+  /** The bytes of the part. The caller must read all of them before it requests the next part. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** Returns the boundary in a Content-Type header. Returns null if the header does not describe a form. */
+/** Returns the boundary from a Content-Type header. Returns null if the header does not describe a multipart form. */
 export function boundaryOf(contentType: string): string | null {
   const [, quoted, token] =
     /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;"]+))\s*(?:;|$)/i.exec(
@@ -47,8 +47,8 @@ class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
   /**
-   * The bytes that were received and not processed yet. They start with an added line break: a delimiter begins with
-   * a line break, but the first delimiter of a form is sent without one.
+   * The bytes that were received and not processed yet. At first, these are an added line break: each delimiter must
+   * begin with a line break, but the sender leaves it out before the first delimiter.
    */
   #held: Buffer = Buffer.from('\r\n')
 
@@ -57,7 +57,7 @@ class FormBytes {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
   }
 
-  /** Yields the bytes before the next delimiter, and removes the delimiter. */
+  /** Yields the bytes before the next delimiter, and then skips the delimiter. */
   async *untilDelimiter(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = this.#held.indexOf(this.#delimiter)
@@ -73,13 +73,13 @@ class FormBytes {
     }
   }
 
-  /** Returns true if the last delimiter was the one that ends the form. */
+  /** Returns true if the delimiter that was read last is the end of the form: two hyphens follow it. */
   async isLastDelimiter(): Promise<boolean> {
     while (this.#held.length < 2) await this.#readMore()
     return this.#held.toString('latin1', 0, 2) === '--'
   }
 
-  /** Returns the header lines of a part. */
+  /** Returns the header lines of a part. Throws a MultipartError if they are longer than `formHeadBytesMax`. */
   async readHead(): Promise<string> {
     for (;;) {
       const end = this.#held.indexOf('\r\n\r\n')
@@ -101,15 +101,15 @@ class FormBytes {
     }
   }
 
-  /** Stops reading the body. */
+  /** Stops reading the request body. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }
 
   /**
-   * Returns the position in the held bytes at which a delimiter may begin whose end has not arrived yet. Usually no
-   * delimiter begins there. The position is then the length of the held bytes, so nothing is copied for the next
-   * chunk.
+   * Returns the position in the held bytes at which an incomplete delimiter may begin. The end of this delimiter has
+   * not been received yet. If no delimiter can begin there, returns the number of held bytes: all of them then belong
+   * to the part.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)
@@ -152,7 +152,8 @@ function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
 }
 
 /**
- * Returns the value of a parameter, which may be in quotes. A quote inside the value is written as `\"` or as `%22`.
+ * Returns the value of a parameter of the header Content-Disposition. The value may be in quotes. A quote inside the
+ * value is written as `\"` or as `%22`.
  */
 function parameterOf(disposition: string, name: string): string | null {
   const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')

@@ -13,6 +13,6 @@ export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // The parent may have ended before the system call. This process then already has another parent.
+  // The parent may have ended before the system call. This process then already has another parent, and must exit.
   if (process.ppid !== parent) process.exit(1)
 }

@@ -13,8 +13,8 @@ const setNoNewPrivileges = 38
 const anyFile = 0b10
 
 /**
- * Removes all rights of this process, except to access these paths, to start programs, and to send signals to its own
- * children. The process cannot connect to other machines.
+ * Removes the rights of this process, except the rights to access these paths, to start programs, and to send signals
+ * to its own child processes. The process cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges()
@@ -23,7 +23,8 @@ export function giveUpAllBut(paths: Paths): void {
 }
 
 /**
- * Removes all capabilities of this process except `anyFile`. A program that this process starts cannot regain them.
+ * Removes all capabilities of this process except `anyFile`, the access to files of every user. A program that this
+ * process starts cannot regain them.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)

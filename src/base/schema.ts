@@ -1,12 +1,12 @@
-// Schema types that the library TypeBox lacks. Each schema is also valid JSON Schema, so the OpenAPI
+// Types of schemas that the library TypeBox lacks. Each schema of these types is also valid JSON Schema, so the OpenAPI
 // document can contain it.
 
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 
 /**
- * Returns a schema option for keywords that are only documentation: they appear in the OpenAPI document, but values
- * are not checked against them. The handler of the request checks the value itself, and has a specific error for a
- * wrong value.
+ * Returns a schema option for keywords that are only documentation. The keywords appear in the OpenAPI document, but
+ * the schema does not check values against them. The handler of the request checks the value itself, and returns a
+ * specific error for a wrong value.
  */
 export const documented = (keywords: {
   format?: string

@@ -8,7 +8,7 @@ import { hmacSha256, sameText } from './hash.ts'
 import { Draft } from './whole-file.ts'
 
 export type Secrets = {
-  /** Encrypts a text. `open` decrypts it. */
+  /** Encrypts a text. `open` decrypts the encrypted text. */
   seal(text: string): string
   open(sealed: string): string
   /** Signs a text. The signature is valid only for this `purpose`. */
@@ -25,8 +25,8 @@ export function secretPath(dataDir: string): string {
 }
 
 /**
- * Reads the secret of the data folder. Creates the secret if the folder has none. Several processes may call
- * this function at the same time.
+ * Reads the secret of the data folder. Creates the secret if the folder has none. Several processes may call this
+ * function at the same time: all of them get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
@@ -67,8 +67,7 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
-  // If another process created a secret first, place() does nothing, and this process uses the secret of the other
-  // one.
+  // If another process has created a secret first, place() does nothing, and this process uses that secret.
   draft.place()
 }
 

@@ -1,20 +1,20 @@
-// A seccomp filter of system calls, for a process that handles untrusted data. The filter denies the listed calls to
-// every thread of the process, for ever. A denied call fails with EPERM, or with ENOSYS where a comment says so, and
-// the process continues.
+// A seccomp filter of system calls, for a process that handles untrusted data. The filter permanently denies the listed
+// system calls to every thread of the process. A denied call fails with the error EPERM, or with ENOSYS where a comment
+// says so. The process then continues.
 
 import { ptr } from 'bun:ffi'
 import { systemCall } from './libc.ts'
 
 /**
- * The number of a system call on x64, and its number on arm64, which is null if arm64 does not have the call. A
- * single number applies to both.
+ * The numbers of a system call. A pair has the number on x64 and the number on arm64. The number on arm64 is null if
+ * arm64 does not have this call. A single number applies to both architectures.
  */
 type Numbers = number | readonly [x64: number, arm64: number | null]
 type Machine = 'x64' | 'arm64'
 
-/** The calls that the filter denies, grouped by purpose. */
+/** The system calls that the filter denies, grouped by purpose. */
 const calls = {
-  /** Access to the memory and the file descriptors of other processes. */
+  /** System calls that give access to the memory and the file descriptors of other processes. */
   inspection: {
     ptrace: [101, 117],
     process_vm_readv: [310, 270],
@@ -25,7 +25,9 @@ const calls = {
     kcmp: [312, 272],
     perf_event_open: [298, 241],
   },
-  /** Changes to the kernel itself, and access to parts of the kernel that often had vulnerabilities. */
+  /**
+   * System calls that change the kernel itself, or give access to parts of the kernel that often had vulnerabilities.
+   */
   kernel: {
     bpf: [321, 280],
     userfaultfd: [323, 282],
@@ -77,9 +79,9 @@ const af = { unix: 1, netlink: 16 }
 const terminalInput = [0x5412, 0x541c]
 
 /**
- * A rule for a call that depends on one of its arguments. `argument` is the index of this argument, counted from 0.
- * With `only`, the call is allowed for the listed values and denied for all others. With `not`, the call is denied
- * for the listed values and allowed for all others.
+ * A rule for a system call that the filter denies only for some values of one argument. `argument` is the index of this
+ * argument, counted from 0. With `only`, the call is allowed for the listed values, and denied for all other values.
+ * With `not`, the call is denied for the listed values, and allowed for all other values.
  */
 type Rule = { call: Numbers; argument: number } & ({ only: readonly number[] } | { not: readonly number[] })
 
@@ -91,14 +93,14 @@ const rules: readonly Rule[] = [
 const eperm = 1
 const enosys = 38
 /**
- * The first number that no list above covers, because its system call is newer than the lists. Such a call fails with
- * ENOSYS, as on a kernel that does not have it.
+ * System calls with this number or a higher one are newer than the lists above. The filter denies all of them with
+ * ENOSYS, the error of a kernel that does not have the call.
  */
 const firstUnknown = 470
-/** The first call number of the x32 ABI, a second interface of x64. */
+/** The first system call number of the x32 ABI, a second set of system calls on x64. */
 const x32 = 0x40000000
 
-/** Offsets, in bytes, of the fields in the structure that describes a call to the filter. */
+/** Offsets, in bytes, of the fields in the structure by which the kernel describes a system call to the filter. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
@@ -115,14 +117,15 @@ export function canDenyCalls(): boolean {
 }
 
 /**
- * Denies the listed calls to all threads, permanently. Returns false if the kernel does not support seccomp
- * filters.
+ * Denies the listed system calls to all threads of this process, permanently. Returns false if the kernel does not
+ * support seccomp filters.
  */
 export function denyCalls(): boolean {
   const machine = machineOf(process.arch)
   if (!machine) return false
   const program = filterProgram(machine)
-  // The structure sock_fprog holds the number of instructions, and the address of the instructions.
+  // The kernel's structure sock_fprog holds the number of instructions of the filter, and the address of the
+  // instructions.
   const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
   const setFilter = 1
   const onAllThreads = 1
@@ -162,7 +165,10 @@ function filterProgram(machine: Machine): Uint8Array {
   return bytes
 }
 
-/** Returns the instructions for one rule. For every other call, the filter skips them. */
+/**
+ * Returns the filter instructions for one rule. For other system calls than that of the rule, the filter skips these
+ * instructions.
+ */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)

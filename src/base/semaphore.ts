@@ -1,24 +1,24 @@
-// A fair semaphore: keys take turns, and a key can never hold so many slots that another key finds none free. A key
-// is a text that names a caller, such as the id of an account.
+// A fair semaphore. A key is a text that names a caller, such as the id of an account. Keys take turns. If there are
+// several slots, one key never gets all of them: another key still finds a free slot.
 
 export type Semaphore = {
   /**
-   * Calls `work` when `key` gets a slot, and returns the result of `work`. Rejects with the reason of the signal if
-   * `signal` is aborted before that.
+   * Calls `work` when `key` gets a slot, and returns the result of `work`. If `signal` is aborted before `key` gets a
+   * slot, rejects with the reason of the signal.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Gives `key` no further slot until `over` resolves. The key keeps the slots that it already holds. */
+  /** Gives `key` no further slot until the promise `over` resolves. The key keeps the slots that it already holds. */
   rest(key: string, over: Promise<void>): Promise<void>
 }
 
 /**
- * The highest ratio between the slots that one key holds and the slots that are free. The first key gets at most
- * three quarters of all slots, the second key at most three quarters of the others, and so on. Some slots stay free
- * for the next key, because running work is never interrupted.
+ * The highest ratio between the slots that one key holds and the slots that are free. The first key gets at most three
+ * quarters of all slots, the second key at most three quarters of the remaining slots, and so on. Some slots stay free
+ * for the next key, because running work is never interrupted to free a slot.
  */
 const heldPerFree = 3
 
-/** The work that waits for a slot, by its key. The keys are in the order of their turns. */
+/** The work that waits for a slot of the semaphore, grouped by key. The keys are in the order of their turns. */
 class Queues {
   #queues = new Map<string, Set<() => void>>()
 
@@ -56,11 +56,11 @@ class Queues {
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** For each key, the number of calls of `rest` that are not over. */
+  /** For each key, the number of calls of `rest` whose promise `over` has not resolved yet. */
   const rests = new Map<string, number>()
   const queues = new Queues()
 
-  /** Returns true if the key may take a slot now. */
+  /** Returns true if the key may take a slot of the semaphore now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
     return free > 0 && !rests.has(key) && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))
@@ -97,7 +97,7 @@ export function openSemaphore(slots: number): Semaphore {
     serve()
   }
 
-  /** Gives the free slots to the waiting work that may take them. */
+  /** Gives free slots to waiting work, as long as a waiting key may take a slot. */
   function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)
@@ -123,7 +123,7 @@ export function openSemaphore(slots: number): Semaphore {
   }
 }
 
-/** Adds `change` to the count of a key. Removes the key if its count becomes 0. */
+/** Adds `change` to the count of a key in `counts`. Removes the key from `counts` if its count becomes 0. */
 function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change
   if (count > 0) counts.set(key, count)

@@ -5,9 +5,7 @@ import { closeSync, writeSync } from 'node:fs'
 import { systemCall } from './libc.ts'
 
 export type Systemd = {
-  /**
-   * Reports that the service is ready. From then on, sends a heartbeat twice in each interval of systemd's watchdog.
-   */
+  /** Reports that the service is ready. After that, sends two heartbeats in each interval of systemd's watchdog. */
   ready(): void
   /** Reports that the service is stopping, and ends the heartbeat. */
   stopping(): void
@@ -32,8 +30,8 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
 }
 
 /**
- * Sends a message by system calls, because Bun has no datagram sockets with a path. An error is ignored, so a message
- * can be lost.
+ * Sends a message to the socket at `path`. Uses system calls, because Bun has no datagram sockets with a path. Ignores
+ * errors, so a message can be lost.
  */
 function send(path: string, state: string): void {
   const unix = 1

@@ -1,4 +1,4 @@
-// Unpacks the files of the program once, into a folder that has their hash as its name.
+// Unpacks the carried files of the program once, into a folder whose name is the hash of these files.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,10 @@ import { Draft, removeOldDrafts } from './whole-file.ts'
 
 type Files = { hash: string; files: Record<string, string> }
 
-/** Returns the folder below `home` that holds the files. If it does not exist yet, writes the files there. */
+/**
+ * Returns the folder below `home` that holds the carried files. If the folder does not exist yet, creates it and writes
+ * the files into it.
+ */
 export function unpack(home: string, { hash, files }: Files): string {
   const folder = join(home, hash)
   if (existsSync(folder)) {
@@ -21,8 +24,8 @@ export function unpack(home: string, { hash, files }: Files): string {
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR or STENO_CACHE_DIR names another place`,
     )
   }
-  // Removes the folders of other hashes, which other versions of the program have left. The folder of the CUDA
-  // provider is in the same place and must stay.
+  // Removes folders with other hashes as names, which other versions of the program have left. The folder of the CUDA
+  // provider is also in `home`, and must stay.
   for (const name of readdirSync(home)) {
     if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
       rmSync(join(home, name), { recursive: true, force: true })

@@ -1,9 +1,9 @@
-// A clock for timeouts. It leaves out the time for which the machine or the process was suspended.
+// A clock for timeouts. The clock does not count the time for which the machine or the process was suspended.
 
 /**
- * Returns a function that reads the clock, in milliseconds since it was opened. The clock must be read at least once
- * every `stepMsMax`. If more time has passed since the last reading, the process was suspended, and only `stepMsMax`
- * is counted.
+ * Returns a function that reads the clock, in milliseconds since this call. Callers must read the clock at least once
+ * every `stepMsMax` milliseconds. If more time has passed since the last reading, the process was suspended, and the
+ * clock counts only `stepMsMax` milliseconds.
  */
 export function openUptime(monotonic: () => number, { stepMsMax }: { stepMsMax: number }): () => number {
   let uptime = 0

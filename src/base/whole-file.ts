@@ -1,5 +1,5 @@
-// Creates files and folders atomically. The content is first written to a draft beside the target. The complete draft
-// is then renamed or linked to the target.
+// Creates files and folders atomically. The content is first written to a draft, a file or folder beside the target.
+// When the draft is complete, it is renamed or linked to the path of the target.
 
 import {
   closeSync,
@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns the path for another draft of this file or folder. The path does not contain the process id, because two
- * containers with a common folder may have processes with the same id.
+ * Returns a path for a draft of this file or folder, different in each call. The path does not contain the process id,
+ * because two containers with a common folder may have processes with the same id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`
@@ -28,8 +28,8 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Removes the old drafts in a folder, left by processes that were killed. A recent draft stays, because a process may
- * still write it.
+ * Removes the old drafts in a folder, which processes left when they were killed. A recent draft stays, because a
+ * process may still write to it.
  */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {
@@ -71,7 +71,7 @@ export class Draft implements Disposable {
     return true
   }
 
-  /** Moves the draft to its target. Replaces a file or folder that is already there. */
+  /** Moves the draft to its target. If a file or folder already exists at the target, replaces it. */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)
@@ -84,8 +84,8 @@ export class Draft implements Disposable {
 }
 
 /**
- * Renames a folder to `target`. An existing folder at `target` is first renamed, and removed afterwards. So no
- * process ever sees an incomplete folder at `target`.
+ * Renames the folder at `path` to `target`. If a folder exists at `target`, this old folder is first renamed, and is
+ * removed at the end. So no process ever sees an incomplete folder at `target`.
  */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {
@@ -106,8 +106,8 @@ export function replaceFolder(path: string, target: string): void {
 }
 
 /**
- * Writes all content through to the disk before the rename. Otherwise a power cut could leave empty files at the
- * target. Returns true if `path` is a folder.
+ * Flushes the content of the draft at `path` to the disk, before the draft is renamed. Otherwise a power cut could
+ * leave empty files at the target. Returns true if `path` is a folder.
  */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()

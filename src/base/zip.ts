@@ -10,7 +10,7 @@ import { readAt } from './read-at.ts'
 export type ZipEntry = {
   name: string
   size: number
-  /** The size of the file in the archive, in bytes. `size` is its size after extraction. */
+  /** The size of the compressed file in the archive, in bytes. `size` is the size of the file after extraction. */
   packed: number
   crc: number
   /** True if the file is compressed with Deflate, false if it is stored unchanged. */
@@ -68,8 +68,8 @@ function entriesOf(directory: Buffer, count: number, path: string): ZipEntry[] {
 }
 
 /**
- * Extracts one file of the archive to `target`. Throws if its size or its CRC is wrong. The content of `target` is
- * then incomplete or damaged.
+ * Extracts one file of the zip archive at `path` to the path `target`. Throws if the size or the CRC of the extracted
+ * file is wrong. The file at `target` is then incomplete or damaged.
  */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)
@@ -82,7 +82,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
       done(size > entry.size ? new Error(`${entry.name} is longer than ${path} says`) : null, bytes)
     },
   })
-  // A read stream cannot read an empty range, so an empty file has an empty stream.
+  // `createReadStream` cannot read an empty range, so an empty file is read from an empty stream.
   const source =
     entry.packed === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + entry.packed - 1 })
   if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
@@ -90,7 +90,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
 
-/** Returns the content of a small file of the archive. */
+/** Extracts one small file of the zip archive at `path` into memory. Returns the content of this file. */
 export function readEntry(path: string, entry: ZipEntry): Buffer {
   const file = openSync(path, 'r')
   try {

@@ -123,7 +123,8 @@ export const password = command({
 })
 
 /**
- * The number of characters in a generated password. Each character has 6 random bits, so 20 of them have 120 bits.
+ * The number of characters in a generated password. Each character has 6 random bits, so a password of 20 characters
+ * has 120 random bits.
  */
 const madePasswordLength = 20
 
@@ -178,7 +179,9 @@ export function mustFind(db: Db, email: string): Account {
   return account
 }
 
-/** Parses the credit of a new account in dollars: zero, or an amount that a deposit may have. */
+/**
+ * Parses the first credit of a new account, in dollars. The credit is zero, or an amount that is allowed for a deposit.
+ */
 function creditOf(text: string): number {
   return parseDollars(text) === 0 ? 0 : amountOf(text)
 }

@@ -1,4 +1,5 @@
-// A progress bar on stderr, in one line that each state overwrites. Nothing is printed if stderr is not a terminal.
+// A progress bar on stderr. It uses one line, and each new state overwrites the previous state. Nothing is printed if
+// stderr is not a terminal.
 
 import { terminal } from './terminal.ts'
 

@@ -1,6 +1,6 @@
-// Writes the software bill of materials as a CycloneDX 1.6 document. It lists every package, library and model, and
-// the hashes of the carried files. It contains no time and no random number, so that equal builds have equal
-// documents.
+// Writes the software bill of materials of the program as a CycloneDX 1.6 document. The document lists every package,
+// library and model, and the hashes of the carried files. It contains no time and no random number, so equal builds
+// have equal documents.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'
@@ -30,7 +30,7 @@ export function billOf(root: string, target: BuildTarget): string {
     const licenses = licensesOf(about.license ?? 'NOASSERTION')
     return { type: 'library', 'bom-ref': purl, name: about.name, version: about.version, licenses, purl }
   })
-  // A version of a package may be installed in several folders, but is listed once.
+  // The same version of a package may be installed in several folders. It is listed only once.
   const distinct = new Map(packages.map(each => [each.purl, each]))
   const components = [...parts, ...distinct.values()]
   const own = {
@@ -86,7 +86,7 @@ function licensesOf(licence: string): NonNullable<Component['licenses']> {
   return /[ (]/.test(licence) ? [{ expression: licence }] : [{ license: { id: licence } }]
 }
 
-/** Converts a hash to a UUID of version 8, whose content RFC 9562 leaves to the program. */
+/** Converts a hash to a UUID of version 8. In this version, RFC 9562 lets each program choose the content. */
 function uuidOf(hash: string): string {
   const digits = `${hash.slice(0, 12)}8${hash.slice(13, 16)}8${hash.slice(17, 32)}`
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

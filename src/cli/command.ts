@@ -1,26 +1,29 @@
-// A command: its options and its action. Also what all commands have in common: --help, --json and the exit codes.
+// The type of a command, which has options and an action. This file also contains what all commands share: --help,
+// --json and the exit codes.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { findSimilar } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
 import { terminal } from './terminal.ts'
 
-/** The type of the values that `parseArgs` returns for these options. */
+/** The type of the values that `parseArgs` returns for the definitions `Options`. */
 export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
-/** The description of a command, for its help, for the completion of shells, and for the manual page. */
+/**
+ * The description of a command. The help of the command, the completion of shells and the manual page are made from it.
+ */
 export type Description = {
   /** The line that shows the arguments, such as `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
   options: ParseArgsOptionsConfig
-  /** A line of help for each option. */
+  /** A line of help for each option, by the name of the option. */
   help: Record<string, string>
-  /** The values that an option accepts. A shell suggests them. */
+  /** The values that an option accepts, by the name of the option. The completion of a shell suggests these values. */
   choices: Record<string, readonly string[]>
-  /** Paragraphs that the help shows after the options. */
+  /** Paragraphs that the help of the command shows after the options. */
   more: string[]
 }
 
@@ -31,11 +34,11 @@ type Definition<Options extends ParseArgsOptionsConfig> = Pick<Description, 'usa
   }
 
 export type Command = Description & {
-  /** Parses the arguments. Then runs the command, or prints its help if --help was given. */
+  /** Parses the arguments. Then prints the help of the command if --help was given, and otherwise runs the command. */
   run(args: string[]): Promise<void>
 }
 
-/** The error for wrong usage. The program then exits with code 2, and with code 1 for any other error. */
+/** The error for wrong arguments of a command. After this error, the program exits with code 2. */
 export class UsageError extends Error {}
 
 /** The error of a command that has already printed why it failed. */
@@ -48,7 +51,7 @@ export const interruptedCode = 130
 
 export const jsonOption = { json: { type: 'boolean' } } as const
 
-/** The help for the options that several commands have. */
+/** The lines of help for the options that several commands have. */
 const sharedHelp: Record<string, string> = {
   json: 'print one JSON document',
   'data-dir': 'the data folder of the service (STENO_DATA_DIR)',
@@ -71,7 +74,10 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Runs a command and returns its exit code. If the command fails, prints its error to stderr. */
+/**
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr, except after
+ * `Reported`, whose message is already printed.
+ */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {
     await run(args)
@@ -87,7 +93,8 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
 }
 
 /**
- * Prints a result: `record` as one JSON document if `json` is true, otherwise the text that `lines` returns.
+ * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise the text that `lines`
+ * returns.
  */
 export function print(
   { json }: { json?: boolean | undefined },
@@ -103,8 +110,8 @@ export function say(...lines: string[]): void {
 }
 
 /**
- * Returns the positional arguments by these names. Throws a UsageError if there are more or fewer arguments than
- * names.
+ * Returns the positional arguments of a command by the given names. Throws a UsageError if there are more or fewer
+ * arguments than names.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -116,7 +123,9 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
-/** Returns the words of a command from its usage line, up to the first argument. */
+/**
+ * Returns the name of a command: the words of its usage line before the first argument, such as `steno keys create`.
+ */
 export function nameOf(usage: string): string {
   return /^steno(?: [a-z]+)*/.exec(usage)?.[0] ?? 'steno'
 }
@@ -132,7 +141,9 @@ function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: s
   }
 }
 
-/** Returns the message of an error of `parseArgs`, without its hint about positional arguments. */
+/**
+ * Returns the message of an error that `parseArgs` threw, without the hint of `parseArgs` about positional arguments.
+ */
 function complaintOf(error: unknown, known: string[]): string {
   const message = reasonOf(error)
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []

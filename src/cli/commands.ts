@@ -1,5 +1,5 @@
-// All commands of the program. The code of a command is loaded only when the command runs, so that a child process
-// does not load the server.
+// All commands of the program. The code of a command is loaded only when the command runs. So a child process does not
+// load the code of the server.
 
 import type { Command } from './command.ts'
 
@@ -47,7 +47,9 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/** The entry points of child processes. This program starts them itself. Users do not call them. */
+/**
+ * The entry points of child processes, by their names. This program starts these child processes itself; users do not.
+ */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   unpack: async () => (await import('../base/carried.ts')).unpackFiles,

@@ -1,5 +1,5 @@
-// The completion of commands, options and values in bash, zsh and fish. The scripts are generated from the
-// table of commands.
+// The completion of commands, options and values in bash, zsh and fish. The scripts for these shells are generated from
+// the table of commands.
 
 import { type Command, command, type Description, need, say, UsageError } from './command.ts'
 

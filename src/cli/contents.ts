@@ -14,8 +14,8 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Returns the path on this machine of each carried file, by its path in the built program. Throws if a file of the
- * project is missing.
+ * Returns the carried files: a map from the path in the built program to the path on this machine. Throws if a file of
+ * the project is missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')

@@ -1,10 +1,10 @@
-// Opens the database of the data folder for a command, while a server may have it open too.
+// Opens the database of the data folder for a command. A running server may have the database open at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import { type Db, openDb } from '../db/db.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
-/** Opens the database of the data folder that the flags name, and calls `work` with it. */
+/** Opens the database of the data folder that the flags name. Calls `work` with this database, and then closes it. */
 export function withData<T>(flags: Flags, work: (db: Db, secrets: Secrets) => T): T {
   const { dataDir } = dataConfig(flags)
   const db = openDb(dataDir, { synchronous: 'full' })

@@ -77,8 +77,8 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
 }
 
 /**
- * The maximum word error rate of the transcript of the built-in clip. The voice of the clip is synthetic, so even a
- * good model may get one or two words wrong.
+ * The maximum word error rate of the transcript of the built-in clip, as a share from 0 to 1. The voice in this clip is
+ * synthetic, so even a good model may recognise one or two words wrongly.
  */
 const wordErrorRateMax = 0.2
 
@@ -116,7 +116,7 @@ async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/** Transcribes the built-in clip. Returns the transcript, and the reference text of the clip. */
+/** Transcribes the built-in test clip. Returns the transcript, with the reference text of the clip in `text`. */
 async function hearClip(
   engine: OneShotEngine,
   config: Config,
@@ -141,7 +141,10 @@ async function hearClip(
   return { ...transcript, text }
 }
 
-/** Returns the number of word errors, divided by the number of words in `truth`. Ignores case and punctuation. */
+/**
+ * Returns the word error rate of the text `heard`: the number of word errors, divided by the number of words in the
+ * reference text `truth`. Ignores case and punctuation.
+ */
 export function wordErrorRate(truth: string, heard: string): number {
   return editDistance(plainWords(truth), plainWords(heard)) / plainWords(truth).length
 }

@@ -1,5 +1,5 @@
 // Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. If the
-// words name no command, the result is a command that prints a list of commands, or throws a UsageError.
+// words name no command, returns a command that prints the list of commands, or that throws a UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
 import { type Command, say, UsageError } from './command.ts'
@@ -19,8 +19,9 @@ export async function find(
 }
 
 /**
- * Returns the command for words that name no command. If the user asked for help, it prints the commands whose first
- * word is `name`, such as all `keys` commands, or all commands if there are none. Otherwise it throws a UsageError.
+ * Returns a replacement for words that name no command. If the user asked for help, the replacement prints the commands
+ * whose first word is `name`, such as all `keys` commands. If no command begins with `name`, it prints all commands. If
+ * the user did not ask for help, it throws a UsageError.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)
@@ -45,7 +46,10 @@ function overview(commands: Commands, name: string, args: string[]): Command {
   }
 }
 
-/** Returns the error message for words that name no command. It suggests the most similar command. */
+/**
+ * Returns the error message for words that name no command. The message suggests the most similar command, if there is
+ * one.
+ */
 function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`

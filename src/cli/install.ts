@@ -21,8 +21,8 @@ export const install = command({
   async run(positionals, values) {
     need(positionals)
     const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
-    // In a systemd unit, a space ends a value, and a percent sign starts a specifier, so the path must contain
-    // neither.
+    // The path of the data folder is written into a systemd unit. There, a space ends a value, and a percent sign
+    // starts a specifier, so only the characters below are allowed in the path.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
@@ -58,8 +58,8 @@ export const install = command({
 })
 
 /**
- * Installs the program at the path `to`. A program cannot be overwritten while it runs, so a copy is written beside
- * it and renamed to `to`.
+ * Installs the program file `from` at the path `to`. A program file cannot be overwritten while the program runs, so
+ * the copy is first written beside `to`, and then renamed to `to`.
  */
 function putProgram(from: string, to: string): void {
   if (from === to) return

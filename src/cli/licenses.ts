@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import { command, need, say } from './command.ts'
 
 /**
- * The licence notices of everything in the program. The build defines this constant. In a checkout, it is undefined.
+ * The licence notices of everything in the built program. The build (scripts/build.ts) defines this constant. In a
+ * checkout, the constant is undefined.
  */
 declare const STENO_NOTICES: string | undefined
 

@@ -66,7 +66,10 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
 }
 
-/** Makes the compact copy of a pulled Whisper model. Otherwise the first load of the model makes the copy. */
+/**
+ * Makes the copy of a pulled Whisper model in compact form. Without this function, the first load of the model makes
+ * this copy.
+ */
 async function compactOne(id: string, config: Config): Promise<void> {
   const bar = openBar()
   const pulled = { name: id, folder: join(modelsDir(config), id) }

@@ -1,4 +1,5 @@
-// Collects the licence notices of everything in the program: of the installed packages, and of the parts in parts.ts.
+// Collects the licence notices of everything in the program: of the installed packages, and of the parts that parts.ts
+// lists.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +15,10 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/** Development dependencies of which the program contains a file. */
+/**
+ * Packages that are development dependencies, but of which the program contains a file. Their licence notices are
+ * needed too.
+ */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
 export function noticesOf(root: string): string {
@@ -49,7 +53,7 @@ export function listPackages(root: string): { folder: string; about: Package }[]
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // An optional package may be missing, because it may be for another platform.
+      // The package is not installed. An optional package may be missing, because it may be for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }
@@ -67,8 +71,9 @@ export function listPackages(root: string): { folder: string; about: Package }[]
 }
 
 /**
- * Finds the folder of a package in the same way as Node: first in the folder of the importing package, then in each
- * folder above it, up to `root`. Returns null if there is none.
+ * Finds the folder of an installed package in the same way as Node. Searches `node_modules` in the folder `from` of the
+ * importing package, then in each folder above `from`, up to `root`. Returns null if none of these folders has the
+ * package.
  */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {

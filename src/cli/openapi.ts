@@ -19,7 +19,10 @@ export const openapi = command({
   },
 })
 
-/** Makes a service without a data folder and without an engine. Its routes can only be described. */
+/**
+ * Makes a service without a data folder and without an engine. The routes of this service can be described in the
+ * OpenAPI document, but cannot answer requests.
+ */
 function unopened(config: Config): Service {
   return {
     config,

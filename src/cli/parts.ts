@@ -1,5 +1,5 @@
-// The parts of the program that no package.json lists: the libraries inside native files, and the models. Licences
-// are SPDX expressions.
+// The parts of the program that no package.json lists: the libraries inside native files, and the models. The licence
+// of each part is given as an SPDX expression.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ export type LicensedPart = {
   name: string
   version?: string
   licence: string
-  /** The component type of CycloneDX. */
+  /** The type of this part, as CycloneDX names types of components. */
   type: 'application' | 'library' | 'machine-learning-model'
-  /** The licence notice, with the place of the source code. */
+  /** The text of the licence notice. It names the place where the source code is published. */
   text: string
   source: string
   /** The carried files that contain this part: paths of files, or paths of folders, which end with a slash. */
   files?: string[]
-  /** The SHA-256 of the source archive from which this part is built. Missing if it is not built from source. */
+  /** The SHA-256 of the source archive from which this part is built. Missing if this part is not built from source. */
   sourceSha256?: string
 }
 

@@ -1,5 +1,5 @@
-// The signature file of a release: a text file beside the program, signed with Ed25519. It contains the version, the
-// commit and its time, the target, and the SHA-256 of the program.
+// The signature file of a release: a text file beside the program, signed with Ed25519. The file contains the version,
+// the commit and its time, the target, and the SHA-256 of the program.
 
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { sameText } from '../base/hash.ts'
@@ -8,7 +8,7 @@ export type Release = { version: string; commit: string; committed: string; targ
 const fields = ['version', 'commit', 'committed', 'target', 'sha256'] as const
 const title = 'steno release'
 
-/** Returns the text of a signature file. `privateKey` is a PEM text. */
+/** Returns the text of the signature file for a release. `privateKey` is the Ed25519 signing key in PEM format. */
 export function signRelease(release: Release, privateKey: string): string {
   const payload = [title, ...fields.map(field => `${field}: ${release[field]}`), ''].join('\n')
   const signature = sign(null, Buffer.from(payload), createPrivateKey(privateKey))
@@ -34,12 +34,12 @@ export function readRelease(text: string, publicKey: string): Release | null {
   return fields.every(field => typeof found[field] === 'string') ? (found as Release) : null
 }
 
-/** Facts about the running program, for a comparison with the release that will replace it. */
+/** Facts about the installed program. They are compared with the release that will replace this program. */
 export type Installed = { publicKey: string; target: string; committed: string }
 
 /**
- * Checks a program file by its signature file. Returns the reason why the program must not be installed, or null if
- * it may. `sha256` is the hash of the program file.
+ * Checks a program file by its signature file. Returns the reason why the program must not be installed. Returns null
+ * if it may be installed. `signature` is the text of the signature file, and `sha256` is the hash of the program file.
  */
 export function problemOf(signature: string, sha256: string, installed: Installed): string | null {
   const release = readRelease(signature, installed.publicKey)

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { command, need, say } from './command.ts'
 
-/** The bill of materials of the program. The build defines this constant. In a checkout, it is undefined. */
+/**
+ * The software bill of materials of the built program. The build (scripts/build.ts) defines this constant. In a
+ * checkout, the constant is undefined.
+ */
 declare const STENO_BILL: string | undefined
 
 export const sbom = command({

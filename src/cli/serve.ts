@@ -65,15 +65,15 @@ function createFirstAccount({ service: { db, secrets } }: Running): string | nul
 }
 
 /**
- * Returns a hint about how to create another API key. The server cannot show an existing key, because it stores only
- * the hash.
+ * Returns a hint for the operator: the command that creates another API key. The server cannot show an existing key,
+ * because it stores only the hash of each key.
  */
 function keyHint({ service: { db } }: Running, dataDir: string): string {
   const email = listAccounts(db)[0]?.email ?? 'EMAIL'
   return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
 }
 
-/** Returns the command by which this program is called, such as `./steno`. */
+/** Returns the text with which the operator calls this program in a shell, such as `./steno`. */
 function ownCommand(): string {
   if (!isCompiled()) return './steno'
   return Bun.which('steno') === process.execPath ? 'steno' : process.execPath
@@ -89,8 +89,8 @@ function folderFlag(dataDir: string): string {
 }
 
 /**
- * Frees memory that only the start needed: unreachable objects, and compiled code that is not running. This saves
- * about 3 MB.
+ * Frees memory that only the start of the server needed: unreachable objects, and compiled code that is not running.
+ * This saves about 3 MB.
  */
 function releaseStartMemory(): void {
   Bun.gc(true)

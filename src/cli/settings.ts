@@ -21,7 +21,7 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
   ]),
 )
 
-/** The option that every command with a data folder has. */
+/** The option `--data-dir`, which every command with a data folder has. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
 /** The values of a command's options, by their names. Options that are not settings are ignored. */
@@ -33,14 +33,14 @@ export function serverConfig(flags: Flags = {}): Config {
   return readConfig({ ...process.env, ...variablesOf(flags) })
 }
 
-/** Reads the settings of the service on this machine. Its data folder may not exist yet. */
+/** Reads the settings of the service on this machine. The data folder of the service may not exist yet. */
 export function serviceConfig(flags: Flags = {}): Config {
   return readConfig(serviceEnvironment(flags))
 }
 
 /**
- * Reads the settings of a command for the data folder of a service. Throws if the folder has no database. Otherwise
- * the command would create an empty database in the wrong place.
+ * Reads the settings of a command for the data folder of a service. Throws if the data folder has no database. Without
+ * this check, the command would create an empty database in the wrong place.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -52,8 +52,8 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no database. If there is a data folder, the command unpacks and
- * downloads its files there. Otherwise it uses the user's cache folder.
+ * Reads the settings of a command that needs no database. If there is a data folder, the command unpacks and downloads
+ * its files there. If there is none, the command uses the user's cache folder.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -62,7 +62,10 @@ export function localConfig(flags: Flags = {}): Config {
   return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
 }
 
-/** Returns the data folder that a setting names, or the one in the working folder. Returns null if there is none. */
+/**
+ * Returns the data folder that a setting names, or else the data folder in the working folder. Returns null if there is
+ * no such folder.
+ */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
   const { dataDir } = readConfig(environment)
@@ -70,8 +73,8 @@ export function findDataDir(flags: Flags): string | null {
 }
 
 /**
- * Returns the environment of the service on this machine. It includes the settings of the installed service, unless a
- * flag, the environment or the working folder names another data folder.
+ * Returns the environment variables of the service on this machine. They include the settings of the installed service,
+ * but not if a flag or the environment names another data folder, and not if the working folder has one.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }
@@ -80,8 +83,8 @@ function serviceEnvironment(flags: Flags): Environment {
 }
 
 /**
- * Returns the path of the file with the settings of the installed service. If a machine has a second service,
- * STENO_ENV_FILE can name its file.
+ * Returns the path of the file with the settings of the installed service. If a machine has a second service, the
+ * variable STENO_ENV_FILE can name the settings file of that service.
  */
 export function environmentFile(): string {
   return process.env.STENO_ENV_FILE || '/etc/steno.env'
@@ -91,7 +94,7 @@ function installedSettings(): Environment {
   try {
     return parseEnv(readFileSync(environmentFile(), 'utf8'))
   } catch {
-    // No service is installed, or only root may read its settings.
+    // Either no service is installed, or only root may read the settings of the service.
     return {}
   }
 }

@@ -1,11 +1,11 @@
-// Writes the output of commands. Writing is synchronous, so that a full disk or a closed pipe is an error in the
-// command that writes.
+// Writes the output of commands. Writing is synchronous, so if the disk is full or the pipe is closed, the command that
+// writes gets the error.
 
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { limits } from '../limits.ts'
 
-/** The error when a write to stdout fails. */
+/** The error that is thrown when a write to stdout fails. */
 export class OutputError extends Error {}
 
 export const terminal = {
@@ -17,7 +17,7 @@ export const terminal = {
       throw new OutputError(reasons[codeOf(error)] ?? `standard output cannot be written: ${codeOf(error)}`)
     }
   },
-  /** Writes text to stderr. An error is ignored, because its message could also only be written to stderr. */
+  /** Writes text to stderr. An error of this write is ignored, because its message could be written only to stderr. */
   err(text: string): void {
     try {
       writeAll(2, text)
@@ -48,7 +48,10 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }
 
-/** Escapes control characters in a file name, which could move the cursor or start another line. */
+/**
+ * Escapes control characters in a text, such as a file name. On a terminal, such characters could move the cursor or
+ * start another line.
+ */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, character => JSON.stringify(character).slice(1, -1))
 }

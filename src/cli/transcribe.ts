@@ -47,9 +47,9 @@ export const transcribe = command({
 })
 
 /**
- * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that they need. The flag
- * --max-duration is left out: in these commands, it limits the duration of a subtitle, but the setting of the same
- * name limits the duration of a recording.
+ * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that these commands need. The flag
+ * --max-duration is not read as a setting: in these commands, the flag limits the duration of a subtitle, but the
+ * setting of the same name limits the duration of a recording.
  */
 export function configOf({ model, device, threads, ...values }: TaskValues): Config {
   const unknown = model === undefined ? null : whyUnknown(model)
@@ -59,7 +59,10 @@ export function configOf({ model, device, threads, ...values }: TaskValues): Con
   return config
 }
 
-/** Prints the summary of a run. Prints nothing for a run with one source. */
+/**
+ * Prints a summary: how many sources were transcribed, failed or were skipped. Prints nothing if there was only one
+ * source.
+ */
 function summarise({ done, failed, skipped, seconds }: Counts, elapsed: number): void {
   const all = done + failed + skipped
   if (all < 2) return

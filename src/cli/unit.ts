@@ -1,9 +1,12 @@
-// Returns the text of the systemd unit. It runs the server as a user of its own, with access to the GPU. This user
-// may write only to the data folder.
+// Returns the text of the systemd unit of the server. The unit runs the server as a separate user, with access to the
+// GPU. This user may write only to the data folder.
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
-/** The restrictions of the server process. Comments in the unit explain those whose name is not clear. */
+/**
+ * The restrictions of the server process, as lines of a systemd unit. Comments in the unit explain the restrictions
+ * whose names are not clear.
+ */
 const protection = `ProtectSystem=strict
 ProtectHome=yes
 PrivateTmp=yes

@@ -7,8 +7,9 @@ import { command, need, say, UsageError } from './command.ts'
 import { problemOf } from './release.ts'
 
 /**
- * The build defines both constants. `STENO_RELEASE_KEY` is the public key for the signatures of releases. It is empty
- * in a program that is not a release. `STENO_COMMITTED` is the time of the commit of this program.
+ * The build (scripts/build.ts) defines both constants. `STENO_RELEASE_KEY` is the public key that verifies the
+ * signatures of releases; the key is empty in a program that is not a release. `STENO_COMMITTED` is the time of the
+ * commit from which this program was built.
  */
 declare const STENO_RELEASE_KEY: string
 declare const STENO_COMMITTED: string
@@ -45,8 +46,9 @@ export const upgrade = command({
 })
 
 /**
- * Checks the signature of the program file `from`. The hash is computed from `copy`, which will be installed, because
- * `from` could change after the check. Returns the problem, or null if there is none.
+ * Checks the signature of the program file `from`. The hash is computed from the file `copy`, because this copy will be
+ * installed, and `from` could change after the check. Returns the reason why the program must not be installed, or null
+ * if it may be installed.
  */
 async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
   const isRelease = STENO_RELEASE_KEY !== ''

@@ -41,7 +41,7 @@ export const watch = command({
           await wait(limits.watchEveryMs, undefined, { signal })
         }
       } catch (error) {
-        // Ctrl-C is the normal end of this command, so an abort is not an error.
+        // Ctrl-C is the normal end of this command, so an error after Ctrl-C is ignored.
         if (!signal.aborted) throw error
       } finally {
         await batch.close()

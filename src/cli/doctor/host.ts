@@ -89,7 +89,7 @@ export const hostChecks: Record<string, Check> = {
   },
 }
 
-/** Writes a file, flushes it to the disk and removes it. Returns the speed in bytes a second. */
+/** Writes a test file at `path`, flushes it to the disk and removes it. Returns the speed in bytes per second. */
 function writeSpeed(path: string): number {
   const part = new Uint8Array(limits.uploadBufferBytes).fill(1)
   const startedAt = performance.now()
@@ -110,7 +110,7 @@ export function localHost(host: string): string {
 
 /**
  * Requests /v1/health. Returns `steno` if a steno service answers, and `refused` if no server accepts the connection.
- * Otherwise returns a short description of the answer.
+ * Otherwise returns a short description of the HTTP response.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')

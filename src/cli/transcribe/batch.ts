@@ -1,5 +1,5 @@
-// Transcribes the sources of a run, one after the other. If a source fails, prints its error and continues with the
-// next one.
+// Transcribes the sources of one call of the command, one after the other. If a source fails, prints its error and
+// continues with the next source.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -27,11 +27,11 @@ type Run = {
   /** The format for transcripts on stdout. */
   stdoutFormat: Output['format']
   signal: AbortSignal
-  /** Starts the engine. Tests replace it. */
+  /** The function that starts the engine. Tests replace this function. */
   open?: typeof openOnce
 }
 
-/** The source that is being transcribed, with its outputs, and with its utterances up to now. */
+/** The source that is being transcribed, with its output files, and with the utterances that were recognised so far. */
 type Work = { source: Source; outputs: Output[]; screen: Screen; utterances: Utterance[]; startedAt: number }
 
 export class Batch {
@@ -46,9 +46,9 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. For each source, the map has its output files. If this list is empty, the transcript of
-   * the source is written to stdout. Throws only if the run is interrupted, if stdout is closed, or if no engine can
-   * be started.
+   * Transcribes all sources. For each source, the map has the list of its output files. If this list is empty, the
+   * transcript of the source is written to stdout. Throws only if the user interrupts the work, if stdout cannot be
+   * written, or if no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
@@ -114,8 +114,8 @@ export class Batch {
   }
 
   /**
-   * Returns the output files that must still be written. Throws if one of them exists and the options do not allow
-   * replacing it.
+   * Returns the output files that must still be written. Throws if an output file exists and the user chose neither
+   * --skip-existing nor --overwrite.
    */
   #missingOutputs(outputs: Output[]): Output[] {
     const { existing } = this.#run.task
@@ -165,7 +165,10 @@ export class Batch {
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }
 
-  /** Prints a transcript to stdout, unless the terminal already showed its lines during the recognition. */
+  /**
+   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript during the
+   * recognition.
+   */
   #print(work: Work, transcript: Transcript): void {
     if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#run.stdoutFormat))
   }
@@ -186,7 +189,7 @@ export class Batch {
     return isOnTerminal && isPlain && outputs.length === 0
   }
 
-  /** Writes the utterances that were recognised up to the interruption. Returns the error that ends the run. */
+  /** Writes the utterances that were recognised before the interruption. Returns the error that ends the command. */
   #interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work
     const heard = utterances.at(-1)
@@ -215,13 +218,13 @@ export class Batch {
 
   #reason({ kind, place }: Source, error: unknown): string {
     if (kind === 'file' && !existsSync(place)) {
-      // Bytes in the name that are not UTF-8 became U+FFFD, so no file has this name.
+      // In `place`, bytes of the file name that are not UTF-8 were replaced by U+FFFD, so no file has this name.
       return place.includes('\ufffd')
         ? 'the name of the file is not UTF-8: rename the file'
         : 'the file vanished while it was read'
     }
     if (!(error instanceof JobFailure) && this.#engine) {
-      // The engine may have exited. It is closed, and the next source starts another one.
+      // The engine may have exited. This engine is closed, and the next source starts another engine.
       void this.#engine.close()
       this.#engine = null
     }
@@ -229,5 +232,8 @@ export class Batch {
   }
 }
 
-/** The error if no engine can be started. It ends the run, because all other sources would fail in the same way. */
+/**
+ * The error that is thrown if no engine can be started. It ends the command, because all other sources would fail in
+ * the same way.
+ */
 class EngineFailed extends Error {}

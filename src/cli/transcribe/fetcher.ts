@@ -1,5 +1,5 @@
-// Makes each source available as a file: copies standard input, and downloads from web addresses. The copies are in a
-// temporary folder, which is removed at the end of the run.
+// Makes each source available as a file: copies standard input, and downloads from web addresses. The copies and
+// downloads are in a temporary folder, which is removed at the end of the command.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -18,7 +18,9 @@ export type Fetcher = {
   close(): void
 }
 
-/** All networks are allowed, because the user of the command could reach them in other ways too. */
+/**
+ * Downloads from all networks are allowed: the user of the command could reach these networks with other programs too.
+ */
 const everywhere = parseNets('0.0.0.0/0,::/0')!
 
 export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, signal: AbortSignal): Fetcher {

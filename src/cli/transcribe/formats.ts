@@ -29,7 +29,7 @@ export function readFormats(list: string): Format[] {
   return [...new Set(list.split(',').map(name => readFormat(name.trim())))]
 }
 
-/** Returns the format for the extension of a file name, or null if there is none. */
+/** Returns the format for the extension of a file name. Returns null if no format has this extension. */
 export function formatOfFile(path: string): Format | null {
   const [, extension = ''] = /\.(\w+)$/.exec(path) ?? []
   return formatNames.find(name => formats[name].extension === extension.toLowerCase()) ?? null

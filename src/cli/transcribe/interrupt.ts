@@ -3,7 +3,7 @@
 import { interruptedCode } from '../command.ts'
 
 /**
- * Runs `work` with an abort signal. Ctrl-C, SIGTERM and SIGHUP abort it. A second Ctrl-C ends the process
+ * Runs `work` with an abort signal. Ctrl-C, SIGTERM and SIGHUP abort this signal. A second Ctrl-C ends the process
  * immediately.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

@@ -21,10 +21,13 @@ import type { Source } from './sources.ts'
 
 export type Output = { format: Format; path: string }
 
-/** Where transcripts are written. If `folder` and `file` are both null, this is stdout. */
+/**
+ * The target of transcripts: a folder, or one file. If `folder` and `file` are both null, transcripts are written to
+ * stdout.
+ */
 export type Target = { folder: string | null; file: string | null; formats: Format[] }
 
-/** Reads --out and --format. Without --format, the extension of the file in --out determines the format. */
+/** Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === undefined) {
     const chosen = readFormats(list ?? 'text')
@@ -40,7 +43,9 @@ export function readTarget(out: string | undefined, list: string | undefined, so
   return { folder: null, file: out, formats: chosen }
 }
 
-/** Creates the output folder before the first source is transcribed. Throws if no file can be created in it. */
+/**
+ * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder.
+ */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
   if (place === null) return
@@ -70,7 +75,7 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
   )
 }
 
-/** Returns a unique name for each source. The extension of the format is added to it later. */
+/** Returns a unique output name for each source. The extension of the format is added to this name later. */
 function distinctNames(sources: Source[]): Map<Source, string> {
   /** The possible names of each source, the shortest one first. */
   const names = new Map(
@@ -91,8 +96,8 @@ function distinctNames(sources: Source[]): Map<Source, string> {
 }
 
 /**
- * Writes a file atomically: it gets its name only when it is complete. If the file exists and `overwrite` is false,
- * does nothing and returns false.
+ * Writes a file atomically: the file gets its name only when its content is complete. If a file exists at `path` and
+ * `overwrite` is false, changes nothing and returns false.
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
   mkdirSync(dirname(path), { recursive: true })
@@ -117,7 +122,10 @@ export function partialPath(path: string): string {
   return `${path.slice(0, -extension.length)}.partial${extension}`
 }
 
-/** Links the draft to its final path. If the file system has no hard links, copies it. Fails if the path exists. */
+/**
+ * Links the draft to its final path. If the file system has no hard links, copies the draft instead. Fails if a file
+ * exists at the final path.
+ */
 function place(draft: string, path: string): void {
   try {
     linkSync(draft, path)
@@ -146,7 +154,7 @@ function withoutExtension({ name }: Source): string {
   return extension === '' ? name : name.slice(0, -extension.length)
 }
 
-/** Converts a path to the name of a file: `monday/talk.mp3` becomes `monday-talk.mp3`. */
+/** Converts the path of a source to a file name without folders: `monday/talk.mp3` becomes `monday-talk.mp3`. */
 function flat(place: string): string {
   return resolve('/', place.replace(/^(\.\.?\/)+/, ''))
     .slice(1)

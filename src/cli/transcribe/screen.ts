@@ -1,5 +1,5 @@
-// The output of the command `transcribe` on stderr. On a terminal, a progress bar is shown. Otherwise, a long
-// recording has a line for each tenth of its duration. Each finished file has a line.
+// The output of the command `transcribe` on stderr. On a terminal, it is a progress bar. Otherwise, a line is printed
+// for each tenth of the duration of a long recording. At the end of each file, one more line is printed.
 
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'
@@ -9,14 +9,14 @@ export type Screen = {
   /** Shows what the command is doing. Does nothing if stderr is not a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
-  /** Prints a line that stays: the progress bar does not overwrite it. */
+  /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */
   line(text: string): void
   /** Shows recognised text. Does nothing if stderr is not a terminal. */
   heard(text: string): void
   end(): void
 }
 
-/** The number of a source in a run, and the number of all sources. */
+/** The number of this source, counted from 1, and the number of all sources of the command. */
 export type Place = { number: number; files: number }
 
 export function openScreen(name: string, { number, files }: Place, { quiet }: { quiet: boolean }): Screen {
@@ -51,7 +51,7 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
   }
 }
 
-/** Returns a text such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
+/** Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
 function sentence(seconds: number, total: number, elapsed: number): string {
   const done = `${Math.floor((100 * seconds) / total)} %, ${clock(seconds)} of ${clock(total)}`
   if (seconds === 0 || elapsed < 1) return done
@@ -59,7 +59,10 @@ function sentence(seconds: number, total: number, elapsed: number): string {
   return `${done}, ${speed.toFixed(1)}×, ${clock((total - seconds) / speed)} left`
 }
 
-/** Returns a text such as `7:53 in 1:13 (6.4×)`. */
+/**
+ * Returns a text about a finished transcription, such as `7:53 in 1:13 (6.4×)`: the duration of the recording, the time
+ * of the work, and the ratio of both.
+ */
 export function speedOf(seconds: number, elapsed: number): string {
   return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
 }

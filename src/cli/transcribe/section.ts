@@ -8,8 +8,8 @@ import type { Section } from './task.ts'
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
 /**
- * Returns the part of a recording that `--from` and `--to` select. `durationMs` is the duration of the whole
- * recording. Throws if the recording is over before the part begins.
+ * Returns the part of a recording that `--from` and `--to` select. `durationMs` is the duration of the whole recording.
+ * Throws if the recording ends before the part begins.
  */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {

@@ -10,19 +10,22 @@ export type Source = {
   /** The path or the web address of the source. `-` means standard input. */
   place: string
   /**
-   * The name for the output files. If the user named a folder, it contains the path of the file below this folder. If
-   * the user named the file itself, it contains no folder.
+   * The name from which the names of the output files are made. If the user named a folder, this is the path of the
+   * file below that folder. If the user named the file itself, this is the file name without folders.
    */
   name: string
 }
 
 export type Listed = {
   sources: Source[]
-  /** The arguments that are not sources, each with the reason. */
+  /** The arguments that cannot be used as sources, each with the reason. */
   problems: { place: string; reason: string }[]
 }
 
-/** Lists the sources in the order of the arguments. If two arguments name the same source, it is listed once. */
+/**
+ * Lists the sources in the order of the arguments `given`. If two arguments name the same source, this source is listed
+ * once.
+ */
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
   const listed: Listed = { sources: [], problems: [] }
   for (const place of given) {
@@ -86,8 +89,8 @@ function nothingIn(folder: string, recursive: boolean): string {
 }
 
 /**
- * Returns `pipe` if the source must be copied to a file. A named pipe can be read only once. A path such as
- * /dev/stdin must be copied too, because it is a different file in a child process.
+ * Returns `pipe` if the source must be copied to a file. A named pipe must be copied, because it can be read only once.
+ * A path such as /dev/stdin must be copied too, because in a child process the same path means another file.
  */
 function kindOf(place: string, found: Stats): Source['kind'] {
   return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'

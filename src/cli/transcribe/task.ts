@@ -1,4 +1,4 @@
-// The options of the commands `transcribe` and `watch`, and the task that results from them.
+// The options of the commands `transcribe` and `watch`, and the transcription task that results from these options.
 
 import type { TranscribeChoices } from '../../engine/protocol.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
@@ -75,8 +75,8 @@ export const taskChoices = {
 export type TaskValues = ValuesOf<typeof taskOptions>
 
 /**
- * The part of the recording to transcribe, in milliseconds. `toMs` is null if the part has no end before the end of
- * the recording.
+ * The part of the recording to transcribe, in milliseconds. `toMs` is null if the part lasts until the end of the
+ * recording.
  */
 export type Section = { fromMs: number; toMs: number | null }
 

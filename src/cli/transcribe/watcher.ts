@@ -1,4 +1,5 @@
-// Finds complete files in a folder. A file is returned once, and again each time that its content has changed.
+// Finds complete media files in a folder. Each file is returned once when it is complete, and once more after each
+// change of its content.
 
 import { statSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -7,8 +8,8 @@ import { mediaIn, type Source } from './sources.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `all` has all its media files. `ready` has those that have not changed since the previous call
-   * and were not yet returned in this version.
+   * Reads the folder. `all` has all media files of the folder. `ready` has the media files that have not changed since
+   * the previous call, and that were not returned as ready since their last change.
    */
   look(): { ready: Source[]; all: Source[] }
 }
@@ -26,8 +27,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
       complaint = null
       return sources
     } catch (error) {
-      // The folder may be a network share that is missing for some time. The error is printed once, and later calls
-      // try again.
+      // The folder may be a network share that is not available for some time. The error is printed once, and later
+      // calls try to read the folder again.
       if (complaint !== reasonOf(error)) terminal.err(`steno: ${folder}: ${reasonOf(error)}\n`)
       complaint = reasonOf(error)
       return []
