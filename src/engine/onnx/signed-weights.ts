@@ -3,7 +3,7 @@
 // which take twice the time. So the weights and their zero points are moved down by 128. Their differences stay the
 // same, so the products stay the same, to the bit.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fieldHeader, number, types } from './graph.ts'
 import type { Runtime } from './runtime.ts'
@@ -17,6 +17,9 @@ const inputs = { matrix: 1, zero: 3 } as const
 /** The difference between the same value as an unsigned byte and as a signed byte. */
 const shift = 128
 
+/** The features of the CPU, on Linux. */
+const cpus = '/proc/cpuinfo'
+
 /** Opens a model from the path of its file. On a CPU with VNNI, the weights become signed. */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
@@ -29,8 +32,8 @@ export function openQuantised(runtime: Runtime, path: string, device: Device): S
  * to 16 bits.
  */
 function hasVnni(): boolean {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return false
-  return /\bavx(512)?_vnni\b/.test(readFileSync('/proc/cpuinfo', 'utf8'))
+  if (process.arch !== 'x64' || !existsSync(cpus)) return false
+  return /\bavx(512)?_vnni\b/.test(readFileSync(cpus, 'utf8'))
 }
 
 /** A part of the new file. `flips` is true for bytes that change from unsigned to signed. */
