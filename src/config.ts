@@ -1,8 +1,7 @@
 // The settings of the program. Each setting has an environment variable, a default, a parser and a line of help. The
-// command-line flags, --help and docs/settings.md are generated from `settings`.
-//
-// Four variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
-// STENO_ENV_FILE, because only commands use them. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, whose names come from
+// command-line flags, the text of --help and docs/settings.md are generated from `settings`.
+// Some variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
+// STENO_ENV_FILE, because only commands use these two. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, whose names come from
 // the hub's own tools.
 
 import { nearest } from './base/edit-distance.ts'
@@ -224,12 +223,12 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Matches the variables that start with STENO_ but are not settings: two for commands, one for the unpack folder, and
- * those for tests and benchmarks.
+ * Matches the variables that start with STENO_ but are not settings: STENO_CACHE_DIR and STENO_ENV_FILE for commands,
+ * STENO_NATIVE_DIR for the folder of unpacked files, and the variables of tests and benchmarks.
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
-/** Reads the settings from environment variables. Throws a ConfigError that names all invalid values. */
+/** Reads the settings from environment variables. Throws one ConfigError that names all invalid values. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems = unknownVariables(environment)
   const config = Object.fromEntries(
@@ -254,7 +253,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return config
 }
 
-/** The variables whose values may contain a password. No message shows these values. */
+/** The variables whose values may contain a password. Error messages do not show these values. */
 const mayHavePassword = ['STENO_SMTP_URL', 'STENO_NATS']
 
 /**
@@ -269,12 +268,12 @@ function unknownVariables(environment: Record<string, string | undefined>): stri
     .map(([name]) => `${name} is not a setting; the nearest one is ${nearest(name, known)}`)
 }
 
-/** Returns the URL of a server that listens on `host` and `port`. An IPv6 address is in brackets. */
+/** Returns the URL of a server that listens on `host` and `port`. An IPv6 address is written in brackets. */
 export function listeningUrl({ host, port }: { host: string; port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Converts `STENO_UPLOAD_TTL` to `upload-ttl`, the name of its flag. */
+/** Converts the name of an environment variable to the name of its flag: `STENO_UPLOAD_TTL` becomes `upload-ttl`. */
 export function flagOf(variable: string): string {
   return variable.replace('STENO_', '').toLowerCase().replaceAll('_', '-')
 }

@@ -1,8 +1,8 @@
-// The error codes of the API: `requestErrors` for refused requests, `jobErrors` for failed jobs.
+// The error codes of the API: `requestErrors` for refused requests, and `jobErrors` for failed jobs.
 
 /**
- * The errors of requests, in the order of their HTTP status. If a request has several errors, the response names the
- * one that api/gate.ts finds first.
+ * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
+ * only the error that api/gate.ts finds first.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -72,7 +72,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The error of a refused request. api/envelope.ts makes the response from it. */
+/** The error that is thrown for a refused request. api/envelope.ts makes the response from it. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -84,7 +84,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The failure of a job. Its message is shown to the caller, so it must not contain a path, a stack or a secret. */
+/**
+ * The error that is thrown when a job fails. Its message is shown to the caller, so it must not contain a path, a stack
+ * trace or a secret.
+ */
 export class JobFailure extends Error {
   constructor(
     readonly code: JobErrorCode,

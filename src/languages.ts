@@ -1,4 +1,5 @@
-// The 119 languages that steno accepts. Whisper supports 100 of them. Only other models support the other 19.
+// The 119 languages that steno accepts. Whisper supports 100 of these languages. Only other models support the other
+// 19.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +
@@ -7,7 +8,10 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/** Other codes that callers may use for a language. Javanese is `jv` in ISO 639, but `jw` in Whisper. */
+/**
+ * Other codes that callers may use for a language, each with the code in `languages`. Javanese is `jv` in ISO 639, but
+ * `jw` in Whisper.
+ */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
@@ -22,7 +26,7 @@ export function isLanguage(code: string): boolean {
   return accepted.has(code)
 }
 
-/** Returns the code in `languages` for an alias. Returns any other code unchanged. */
+/** Returns the code in `languages` for an alias such as `jv`. Returns any other code unchanged. */
 export function listedCode(code: string): string {
   return aliases[code] ?? code
 }
@@ -33,15 +37,16 @@ export function isKnownToWhisper(code: string): boolean {
 }
 
 /**
- * Returns the code that a caller probably meant: `en` for `EN`, `en-US`, `eng` or `English`. Returns null if no
- * language has such a code or name.
+ * Returns the code of the language that a caller probably meant: `en` for `EN`, `en-US`, `eng` or `English`. Returns
+ * null if no language has such a code or name.
  */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
     if (isLanguage(language)) return language
   } catch {
-    // The text does not have the form of a language code. It may be the name of a language.
+    // `Intl.Locale` throws if the text does not have the form of a language code. The text may then be the name of a
+    // language.
   }
   const wanted = given.toLowerCase()
   return languages.find(code => englishNames.of(code)?.toLowerCase() === wanted) ?? null

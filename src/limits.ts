@@ -1,4 +1,4 @@
-// The limits that an operator cannot change. The values that an operator can change are settings in config.ts.
+// The limits that an operator cannot change. Values that an operator can change are settings in config.ts.
 
 const second = 1000
 const minute = 60 * second
@@ -13,19 +13,27 @@ export const limits = {
   mediaRedirectsMax: 5,
   /** Timeout of an inspection. It is long because a busy engine has a higher CPU priority than an inspection. */
   mediaInspectMs: 25 * minute,
-  /** Maximum time between two messages of the child process that decodes media. */
+  /**
+   * Maximum time between two messages of the child process that decodes media. A child process that is silent for
+   * longer is ended.
+   */
   mediaStallMs: 2 * minute,
-  /** Interval at which the start of the media program is retried if the server has no free file descriptor. */
+  /** Interval at which the server retries to start the media program if there is no free file descriptor. */
   mediaStartRetryMs: second / 4,
-  /** The nice value of an inspection: the lowest priority, so that an inspection hardly slows down an engine. */
+  /**
+   * The nice value of the child process that inspects a file. It is the lowest CPU priority, so that an inspection
+   * hardly slows down an engine.
+   */
   mediaInspectNice: 19,
-  /** Maximum CPU time to open a media file. A file with 100,000 tags would need minutes. */
+  /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
-  /** Maximum CPU time of a whole inspection. An inspection of ten hours of audio needs 20 s. */
+  /** Maximum CPU time of a whole inspection of a media file. An inspection of ten hours of audio needs 20 s. */
   mediaInspectCpuMs: 2 * minute,
   /** Maximum CPU time to decode a media file. */
   mediaDecodeCpuMs: 30 * minute,
-  /** Maximum number of damaged packets in the first half minute of sound. A file with more of them is refused. */
+  /**
+   * Maximum number of damaged packets in the first half minute of sound. A file with more damaged packets is refused.
+   */
   mediaDamagedPacketsMax: 2000,
   /**
    * Memory that a media child process may allocate after its start. FFmpeg's index of a film of ten hours takes about
@@ -33,38 +41,39 @@ export const limits = {
    */
   mediaMemoryBytes: 640 * MB,
   /**
-   * Number of bytes of a file in which its streams are searched. In a recorded broadcast, a stream may begin late.
+   * Number of bytes at the start of a media file in which its streams are searched. In a recorded broadcast, a stream
+   * may begin late.
    */
   mediaProbeBytes: 32 * MB,
-  /** Interval of the heartbeat of a media child process that has no other message to send. */
+  /** Interval of the heartbeat that a media child process sends when it has no other message to send. */
   mediaAliveEveryMs: 1 * second,
   /**
-   * Length of the sound beyond the maximum duration after which a file is refused. Only a file with wrong timestamps
-   * can have so much.
+   * A file is refused if its sound is longer than the maximum duration by more than this time. Only a file with wrong
+   * timestamps can have so much sound.
    */
   mediaMarginMs: 1 * minute,
 
   // Limits of requests to the API.
   bodyBytesMax: 100 * KB,
-  /** Maximum length of the boundary of a form. RFC 2046 allows 70 characters, but some senders use more. */
+  /** Maximum length of the boundary of a multipart form. RFC 2046 allows 70 characters, but some senders use more. */
   formBoundaryLengthMax: 256,
-  /** Maximum size of the headers of one part of a form. */
+  /** Maximum size of the headers of one part of a multipart form. */
   formHeadBytesMax: 16 * KB,
-  /** Maximum number of bytes before the first part of a form, and after its last part. */
+  /** Maximum number of bytes before the first part of a multipart form, and after its last part. */
   formAroundBytesMax: 64 * KB,
-  /** Maximum size of all fields of a form except its file. */
+  /** Maximum size of all fields of a multipart form together, without its file. */
   formFieldsBytesMax: 100 * KB,
   /**
-   * Maximum difference between the size of a form and the size of its file: the fields, the boundaries, and the heads
-   * of the parts.
+   * Maximum difference between the size of a multipart form and the size of the file in it. The fields, the boundaries
+   * and the headers of the parts make this difference.
    */
   formExtraBytesMax: 1 * MB,
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
   /**
-   * Maximum number of channels of a recording that is transcribed channel by channel, because each channel takes as
-   * long as a whole recording.
+   * Maximum number of channels of a recording that is transcribed channel by channel. There is a limit because each
+   * channel takes as long as a whole recording.
    */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
@@ -73,7 +82,7 @@ export const limits = {
   metadataFieldsMax: 16,
   metadataNameLengthMax: 64,
   metadataTextLengthMax: 500,
-  /** Maximum number of fields of an object in the body of a request. */
+  /** Maximum number of fields of an object in the JSON body of a request. */
   objectFieldsMax: 100,
   pageSizeMax: 200,
   pageSizeDefault: 50,
@@ -81,8 +90,8 @@ export const limits = {
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
   /**
-   * Time after which a response that waits for a job begins to send keep-alive bytes. Most proxies close a connection
-   * that is idle for a minute.
+   * Time after which a response that waits for a job begins to send keep-alive bytes. It must be shorter than a minute,
+   * because most proxies close a connection that is idle for a minute.
    */
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response that waits for a job. */
@@ -90,53 +99,63 @@ export const limits = {
 
   // Limits of uploads.
   uploadBufferBytes: 1 * MB,
-  /** Maximum number of concurrent PUTs of one account. Each PUT needs three file descriptors. */
+  /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
   uploadRetryAfterMs: 1 * second,
-  /** Number of received bytes after which a PUT checks the free disk space and the quota of the account again. */
+  /**
+   * Number of received bytes after which an upload checks the free disk space and the disk quota of the account again.
+   */
   uploadCheckBytes: 16 * MB,
 
   // Limits of jobs.
-  /** Maximum number of concurrent downloads and of concurrent inspections. Further jobs wait. */
+  /** Maximum numbers of concurrent downloads and of concurrent inspections. Further jobs wait. */
   downloadsMax: 32,
   inspectionsMax: 4,
   /**
-   * Minimum and maximum of the time for which an account rests after an inspection that found no usable media.
-   * Without this rest, an account that sends damaged files could keep the disk and the HTTP server busy.
+   * Minimum and maximum of the pause after an inspection that found no usable media. During this pause, no other file
+   * of the same account is inspected. Without the pause, an account that sends damaged files could keep the disk and
+   * the HTTP server busy.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
-  /** Minimum interval between two notifications of listeners about a running job. */
+  /** Minimum interval between two notifications of the requests that wait for changes of a running job. */
   liveEveryMs: 1 * second,
-  /** Interval of the comments that an event stream sends while it has no events. */
+  /**
+   * Interval of the comments that an event stream sends while it has no events. The comments keep the connection open.
+   */
   streamAliveMs: 15 * second,
-  /** Time after which a client opens an interrupted event stream again. */
+  /** Time after which a client should open an interrupted event stream again. */
   streamRetryMs: 2 * second,
   /** Maximum time, in seconds, that a request waits for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
-  /** Maximum number of jobs whose media one sweep removes. The next sweep removes more. */
+  /** Maximum number of jobs whose media one sweep removes. The next sweep continues with other jobs. */
   mediaRemovalsMax: 1000,
   /** Maximum number of old jobs that one sweep deletes. */
   jobRemovalsMax: 100,
 
   // Limits of outgoing requests: downloads and webhooks.
-  /** Timeout of the DNS look-up, the connection and the TLS handshake together. It starts again at each redirect. */
+  /**
+   * Timeout for the DNS look-up, the connection and the TLS handshake together. Each redirect has this timeout anew.
+   */
   connectTimeoutMs: 15 * second,
-  /** Timeout of a DNS look-up, with all its attempts. */
+  /** Timeout of a DNS look-up with all its attempts. */
   resolveTimeoutMs: 5 * second,
-  /** Timeout of one attempt to ask one name server. */
+  /** Timeout of one attempt of a DNS look-up at one name server. */
   resolveTryMs: 2 * second,
   resolveTriesMax: 2,
-  /** Maximum number of concurrent DNS look-ups of all accounts together. One account alone gets fewer. */
+  /**
+   * Maximum number of concurrent DNS look-ups of all accounts together. A single account gets only a part of this
+   * number.
+   */
   resolvesMax: 512,
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /** Time without an answer from an address of a host after which the next address is tried. */
+  /** If an address of a host does not answer within this time, the next address of the host is tried too. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
-  /** Timeout for the headers of a response, from the end of the request on. */
+  /** Maximum time between the end of a request and the arrival of the response headers. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
 
@@ -144,43 +163,48 @@ export const limits = {
   /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive in `downloadStallMs`. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
-  /** Minimum average rate of a whole download, in bytes a second. It is first checked after `downloadRateAfterMs`. */
+  /**
+   * Minimum average rate of a whole download, in bytes a second. The rate is first checked after `downloadRateAfterMs`.
+   */
   downloadRateBytesMin: 16 * KB,
   downloadRateAfterMs: 60 * second,
   /**
-   * A download fails after this many attempts in a row of which each adds less than `downloadFurtherBytes` to the
-   * file.
+   * A download fails after this many attempts in a row without progress. An attempt has progress if it adds at least
+   * `downloadFurtherBytes` to the file.
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
-  /** First pause between two attempts of a download. The pauses grow exponentially. */
+  /** Pause after the first failed attempt of a download. Each further pause is twice as long. */
   downloadRetryPauseMs: 1 * second,
-  /** Number of bytes at the start of a download in which a web page is recognised. */
+  /** Number of bytes at the start of a download by which the server recognises a web page. */
   sniffBytes: 512,
-  /** Maximum number of bytes of a web page in which a sign-in form is searched. */
+  /** Number of bytes at the start of a downloaded web page in which the server searches for a sign-in form. */
   pageBytesMax: 64 * KB,
 
-  // Limits and defaults of the cues in an export.
+  // Limits and defaults of the subtitle cues in an export.
   cueWords: { default: 4, min: 1, max: 50 },
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
-  /** Minimum time for which a cue is shown, unless the next cue begins earlier. */
+  /** Minimum time for which a cue is shown. If the next cue begins earlier, the time is shorter. */
   cueVisibleMsMin: 100,
 
   // Limits of webhooks.
   webhookRedirectsMax: 1,
   /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
   webhooksInFlightMax: 256,
-  /** Number of timeouts in a row that open the circuit breaker of one account and one host. */
+  /** Number of timeouts in a row after which the circuit breaker for one account and one host opens. */
   webhookTimeoutsMax: 10,
-  /** Time for which an open circuit breaker skips deliveries. After this time, it allows one delivery. */
+  /**
+   * Time for which an open circuit breaker skips deliveries of webhooks. After this time, it allows one delivery as a
+   * test.
+   */
   webhookSkippedMs: 1 * minute,
-  /** Time after which a circuit breaker forgets the timeouts of a host. */
+  /** Time after which a circuit breaker forgets the timeouts of a receiver. */
   webhookTimeoutsKeptMs: 1 * hour,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
-   * five retries take 23 hours.
+   * five retries end after 23 hours.
    */
   webhookRetryMs: 4 * minute,
   webhookRetryFactor: 4,
@@ -190,19 +214,20 @@ export const limits = {
   // Limits of accounts and money.
   activeKeysMax: 5,
   keyNameLengthMax: 80,
-  /** Minimum interval between two updates of the time at which a key was last used. */
+  /** Minimum interval between two updates of the time at which an API key was last used. */
   keyUseEveryMs: 1 * minute,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
   /**
-   * Memory that one argon2id hash needs. Three passes over this memory take about 0.25 s on a small machine.
+   * Memory that one argon2id hash needs. Computing a hash passes over this memory `passwordHashPasses` times. Three
+   * passes take about 0.25 s on a small machine.
    */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
-  /** Timeout of each step of the check of the mail server in `steno doctor`. */
+  /** Timeout of each step when `steno doctor` checks the mail server. */
   mailCheckMs: 10 * second,
   verificationTtlMs: 24 * hour,
   /** Minimum time between two verification mails to the same email address. */
@@ -215,88 +240,101 @@ export const limits = {
   sessionsMax: 50,
 
   // Limits of OAuth.
-  /** Time in which a client must exchange the code of a grant for tokens. */
+  /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
   /**
-   * Time for which a refresh token is valid. Each use gives the client another refresh token, which is valid for as
-   * long.
+   * Time for which a refresh token is valid. Each use of a refresh token gives the client another refresh token, which
+   * is valid for the same time.
    */
   refreshTokenTtlMs: 30 * day,
   /** Maximum number of grants of one account. */
   grantsMax: 50,
-  /** Time after its last use after which a client without a grant is removed. */
+  /** Time without use after which a client that has no grant is removed. */
   clientKeptMs: 60 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,
   stateLengthMax: 4096,
 
-  // Limits of the tools for assistants.
-  /** Maximum time for which a tool waits for a job. MCP clients time out after 60 s. */
+  // Limits of the tools that assistants call over MCP.
+  /**
+   * Maximum time for which a tool waits for a job. It must be shorter than 60 s, because MCP clients time out after 60
+   * s.
+   */
   toolWaitMs: 45 * second,
-  /** Number of characters on one page of a transcript, which is about 10,000 tokens of a language model. */
+  /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
   toolPageCharacters: 30_000,
   toolItemsMax: 50,
   toolItemsDefault: 20,
-  /**
-   * Time after which a mail file in the data folder is removed. Mails are written to files if no mail server is set.
-   */
+  /** Age at which a mail file in the data folder is removed. Mails are written to files if no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   firstCreditCents: 10_000,
-  /** Number of units of the ledger in a cent. At a price of one cent an hour, one second costs one unit. */
+  /** Number of money units in a cent. At a price of one cent an hour, one second costs one unit. */
   unitsPerCent: 3600,
 
   // Limits of the operator's page in the web app.
   hourMs: 1 * hour,
-  /** Number of hours in the charts. */
+  /** Number of hours that the charts of the operator's page show. */
   shownHours: 24,
-  /** Period for the totals in the operator's list of accounts. */
+  /** Period for which the list of accounts on the operator's page shows totals. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */
   loggedRequests: 100,
 
-  // Limits of a pair of servers.
-  /** How often a server renews its lease, or reads the lease of the other server, within the timeout of the lease. */
+  // Limits of a pair of servers, of which one serves and the other one waits.
+  /**
+   * Number of times that a server renews its own lease, or reads the lease of the other server, within the timeout of
+   * the lease.
+   */
   standbyLooks: 10,
-  /** Number of copies of the database that the shared folder keeps. */
+  /** Number of copies of the database that are kept in the folder that both servers share. Older copies are removed. */
   standbyCopies: 3,
 
   // Limits of the database.
-  /** SQLite's busy timeout for commands: the maximum time for which a command waits while the server writes. */
+  /**
+   * SQLite's busy timeout for commands: the maximum time for which a command waits while the server writes to the
+   * database.
+   */
   databaseBusyMs: 10 * second,
   /**
-   * SQLite's busy timeout for the server. It is short, because the server answers no request while it waits. Only the
-   * write at the end of a PUT is retried, for `databaseBusyMs`.
+   * SQLite's busy timeout for the server. It is short, because the server answers no request while it waits for the
+   * database. A write to the database during an upload is retried for `databaseBusyMs`.
    */
   serverBusyMs: second / 4,
   busyRetryAfterMs: 1 * second,
-  /** Time for which /v1/ready reuses the result of its test write to the database. */
+  /** Time for which /v1/ready reuses the result of its last test write to the database. */
   readyEveryMs: 1 * second,
 
   // Limits of the checks of `steno doctor`.
   /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
   diskProbeBytes: 32 * MB,
   /**
-   * Minimum speed of the disk, in bytes a second. On a slower disk, several uploads at a time are limited by the
-   * disk.
+   * Minimum speed of the disk, in bytes a second. On a slower disk, several uploads at a time would be limited by the
+   * disk, so `steno doctor` reports a problem.
    */
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
-  // Limits of the terminal.
-  /** Interval at which a write to a full non-blocking pipe is retried. */
+  // Limits of the output of commands, and of the command `watch`.
+  /** Interval at which a command retries a write to a full non-blocking pipe. */
   terminalRetryMs: 5,
-  /** Interval at which the command `watch` reads the folder. */
+  /** Interval at which the command `watch` reads the folder that it watches. */
   watchEveryMs: 2 * second,
   /** Minimum interval between two progress lines of a command whose stderr is not a terminal. */
   terminalReportEveryMs: 10 * second,
 
   // Limits of stored transcripts.
-  /** Maximum number of utterances that one transaction stores. Ten hours of speech have about 10,000. */
+  /**
+   * Maximum number of utterances that one transaction stores. A transcript of ten hours of speech has about 10,000
+   * utterances.
+   */
   storedUtterancesPerPiece: 100,
-  /** Number of pieces of a transcript after which the write-ahead log is moved into the database file. */
+  /**
+   * The server stores a long transcript in pieces. After this number of pieces, it moves the write-ahead log into the
+   * database file.
+   */
   storedPiecesPerDrain: 8,
   /**
    * Pause before each transaction that stores a part of a long transcript, so that the server can answer requests.
@@ -305,132 +343,156 @@ export const limits = {
 
   // Limits of search and edits.
   /**
-   * Maximum size of the body of an edit. Other bodies must be smaller. With this larger limit, a text that is too
-   * long reaches the validation, which names its field in the error.
+   * Maximum size of the request body of an edit. The limit for other bodies is `bodyBytesMax`. With this larger limit,
+   * an edit with a too long text reaches the validation, whose error names the field.
    */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
   speakerNameLengthMax: 80,
-  /** Number of indexed words after which the indexer ends its transaction. */
+  /** Number of words after which the indexer ends a transaction that writes the search index. */
   indexedWordsPerPiece: 500,
   /** Maximum number of utterances that one transaction removes from the search index. */
   removedUtterancesPerPiece: 50,
-  /** Maximum number of pages of the search index that one transaction merges. */
+  /** Maximum number of pages of the search index that one transaction of a merge writes. */
   mergedPagesPerPiece: 12,
-  /** Pause between two transactions of the indexer, in which the server can answer requests. */
+  /** Pause between two transactions of the indexer. During this pause, the server can answer requests. */
   indexPauseMs: 5,
   /**
-   * Number of turns after which the indexer moves the write-ahead log into the database file. In ten turns, the log
-   * grows to at most 4 MB. At this size, SQLite itself would move and flush the log on the event loop.
+   * A turn of the indexer is one or two transactions. After this number of turns, the indexer moves the write-ahead log
+   * into the database file. In ten turns, the write-ahead log grows to at most 4 MB. A larger log would be moved by
+   * SQLite itself, which blocks the event loop.
    */
   indexTurnsPerDrain: 10,
   /** Pause after a purge of the search index, as a multiple of the time that the purge took. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /** Maximum number of words of a query. A longer query finds nothing, because no utterance has so many words. */
+  /**
+   * Maximum number of words of a search query. A longer query finds nothing, because no utterance has so many words.
+   */
   searchWordsMax: 200,
   /**
-   * Number of utterances after which an account gets another part of the search index. With this size, a merge of the
-   * index blocks the event loop for at most 6 ms.
+   * Number of utterances in one part of the search index. If the newest part of an account is full, the account gets
+   * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
-  /** Number of hits that the order `best` ranks: the newest ones. Ranking 1000 hits takes about 30 ms. */
+  /**
+   * Number of hits that a search in the order `best` ranks. The newest hits are ranked. Ranking 1000 hits takes about
+   * 30 ms.
+   */
   searchRankedMax: 1000,
 
-  // Limits of drafts and upgrades.
-  /** Age after which a draft is removed. A draft of this age was left by a process that was killed. */
+  // Limits of drafts (files that are still being written) and of upgrades.
+  /** Age at which a draft is removed. A draft of this age was left by a killed process. */
   draftKeptMs: 1 * hour,
-  /** Timeout of the version check that `steno upgrade` runs on a new build. */
+  /** Timeout of the version check that `steno upgrade` runs on a downloaded program. */
   versionAnswerMs: 30 * second,
 
   // Limits of the engine.
   /**
-   * The nice value of an engine, and of the process that decodes media for it. The server has 0, so that it is served
-   * first. Inspections have 19: with 10, three inspections of hostile files would halve the speed of every engine.
+   * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
+   * the nice value 0, so that it gets the CPU first. Inspections have 19: with 10, three inspections of hostile files
+   * would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
   /**
-   * Maximum time between two messages of a busy engine. On a slow machine, one run of a large model over a batch
-   * takes half a minute.
+   * Maximum time between two messages of a busy engine. On a slow machine, one pass of a large model over a batch takes
+   * half a minute.
    */
   engineStallMs: 5 * minute,
-  /** Interval of the check whether a signal has stopped a busy engine. */
+  /** Interval of the check whether a busy engine process was stopped by a signal, such as SIGSTOP. */
   engineLookMs: 5 * second,
-  /** Number of jobs after which a worker is replaced, because libraries may leak memory. */
+  /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,
   /** First pause after a model failed to load. The pauses grow exponentially. */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
-  /** Interval of the progress reports of an engine. At each report, the engine also reads its messages. */
+  /**
+   * Interval of the progress reports of an engine. At each report, the engine also reads the messages of the server.
+   */
   engineReportEveryMs: second / 4,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
-  /** Memory for the caches of the decoder, for all rows of a batch together. */
+  /** Maximum memory for the caches of the decoder, for all rows of a batch together. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Limits of enrolled voices.
   /** Maximum number of voices of one account. */
   voicesMax: 100,
-  /** Maximum number of concurrent child processes that make voice prints. Further requests wait. */
+  /** Maximum number of concurrent child processes that make voice prints. Further requests for voice prints wait. */
   voicePrintsMax: 2,
   /** Timeout of a child process that makes a voice print. */
   voicePrintMs: 5 * minute,
 
-  /** Timeout of the child process that makes the compact copy of a model. */
+  /** Timeout of the child process that writes a copy of a model in the compact form. */
   compactCopyMs: 30 * minute,
 
   // Limits of model files.
-  /** The download of a model file fails after this many attempts in a row that receive no byte. */
+  /** The download of a model file fails after this many attempts in a row in which no byte arrives. */
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */
   pullWaitMs: 250,
   /** Maximum length of the header of a safetensors file. A file with a longer header is damaged. */
   tensorHeaderBytesMax: 100 * MB,
-  /** The bytes of weights that a conversion reads before it runs the garbage collector. They bound its memory. */
+  /**
+   * Number of bytes of weights that a conversion reads between two runs of the garbage collector. This number limits
+   * the memory of the conversion.
+   */
   tensorGarbageBytesMax: 64 * MB,
 
   // Limits of workers on other machines.
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
-  /** Interval of the pings to NATS. If two pings get no answer, the connection is opened again. */
+  /** Interval of the pings to the NATS server. If two pings get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
-  /** Number of claims of a job after which the job fails. */
+  /** Maximum number of claims of a job. If the last of these claims ends without a result, the job fails. */
   workerAttemptsMax: 4,
-  /** Interval of a worker's reports on a job. The answer to a report can also tell the worker to stop the job. */
+  /**
+   * Interval of a worker's reports on a job. In the response to a report, the server can tell the worker to stop the
+   * job.
+   */
   workerBeatMs: 1 * second,
-  /** Maximum interval between two hellos of a worker. */
+  /**
+   * Maximum interval between two hello messages of a worker. In a hello message, a worker tells the server what it can
+   * do and which jobs it has.
+   */
   workerHelloMs: 5 * second,
   /** Timeout of a worker's request to the server. */
   workerRequestMs: 10 * second,
-  /** First and maximum pause before a worker repeats a request that failed. */
+  /**
+   * First and maximum pause before a worker repeats a request that failed. The pauses grow from the first value to the
+   * second.
+   */
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /** Interval at which a worker checks whether its engine is ready and whether the server has answered. */
   workerReadyMs: second / 10,
-  /** Time for which NATS keeps a worker's request for the next job open. */
+  /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
   workerPullMs: 2 * second,
-  /** Time for which a signed address for media or for a result is valid. A worker can then get another address. */
+  /**
+   * Time for which a signed address for media or for a result is valid. After this time, a worker can ask for another
+   * address.
+   */
   workerAddressMs: 15 * minute,
   /**
-   * Maximum size of a result that a worker sends over HTTP. Smaller results go over NATS, up to its own limit of 1 MB
+   * Maximum size of a result that a worker sends over HTTP. Smaller results are sent over NATS, whose own limit is 1 MB
    * by default.
    */
   workerResultBytesMax: 256 * MB,
-  /** Number of dead letters in the output of `steno workers list`. */
+  /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */
   deadLettersListed: 20,
-  /** Age of the stored list of workers above which `steno workers list` assumes that no server is running. */
+  /** If the stored list of workers is older than this time, `steno workers list` assumes that no server is running. */
   workerListOldMs: 1 * minute,
-  /** Maximum size of the utterances in one report of a worker. */
+  /** Maximum size of all utterances in one report of a worker. */
   workerReportBytesMax: 256 * KB,
 
-  // Timeouts while the server stops.
+  // Timeouts that apply while the server stops.
   /** Time for which running requests and deliveries may continue after SIGTERM. */
   stopGraceMs: 10 * second,
-  /** During the grace period, an upload without new bytes for this time is aborted. */
+  /** After SIGTERM, an upload is aborted if no bytes arrive for this time. */
   stopIdleMs: 1 * second,
 } as const
 
@@ -438,8 +500,8 @@ export const limits = {
  * The rate limits, in requests per minute. `ip` limits all requests from one IP address. The limits `service`,
  * `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All other limits are
  * counted per API key. A client with an access token counts as one key. All sign-in sessions of an account together
- * count as one key. `events.open` is not a rate: it limits the number of event streams that are open at the same
- * time.
+ * count as one key. `events.open` is not a rate: it is the maximum number of event streams that a caller has open at
+ * the same time.
  */
 export const rates = {
   ip: 300,

@@ -1,5 +1,5 @@
-// The service. `startService` opens its parts one after the other. `close` closes them in reverse order. Tests
-// replace some of the parts.
+// The service. `startService` opens the parts of the service one after the other. `close` closes the parts in reverse
+// order. Tests replace some of the parts.
 
 import { canOpenSecrets } from './accounts/key.ts'
 import { openKeyUses } from './accounts/key-use.ts'
@@ -46,14 +46,14 @@ export type Parts = {
   engine: Engine
   media: Media
   pause: Pause
-  /** The wall clock: milliseconds since 1970. */
+  /** The wall clock, in milliseconds since 1970. */
   clock: Clock
-  /** A monotonic clock in milliseconds. Only the difference of two readings has a meaning. */
+  /** A monotonic clock, in milliseconds. Only the difference between two times of this clock has a meaning. */
   monotonic: Clock
   resolve: Resolve
-  /** Called if the service must wait, because the other server of a pair is serving. */
+  /** Called if this server must wait because the other server of a pair is serving. */
   onStandby: () => void
-  /** Ends the process, because the other server of a pair may have taken over. */
+  /** Ends the process at once. Called when the other server of a pair may have started to serve. */
   endAtOnce: () => void
   makePrint: MakePrint
 }
@@ -61,7 +61,7 @@ export type Parts = {
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
-  // If a part cannot be opened, the parts that were opened before it are closed.
+  // If opening one part of the service fails, all parts that were opened before are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
@@ -69,7 +69,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   const standby = await joinPair(config, parts)
   if (standby) opened.defer(() => standby.close())
 
-  // If the configured port is 0, this variable holds the real port from the moment at which the server listens.
+  // The port of the server. If the configured port is 0, the real port is stored here as soon as the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
   const { service, webhooks } = openParts(
@@ -96,10 +96,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
 }
 
-/**
- * Joins a pair of servers, if one is configured, and waits until this server may serve. Returns null if no pair is
- * configured.
- */
+/** Joins a pair of servers, and waits until this server may serve. Returns null if no pair is configured. */
 async function joinPair(
   { standby: folder, dataDir, standbyAfterMs: afterMs, standbyEveryMs: everyMs }: Config,
   {
@@ -121,11 +118,12 @@ function openParts(
   { workers, standby }: { workers: typeof import('./workers/open.ts') | null; standby: Standby | null },
 ): { service: Service; webhooks: WebhookSender } {
   const { dataDir, allowNets } = config
-  /** Registers a part, so that it is closed together with the service. Returns the part. */
+  /** Registers a part of the service, so that the part is closed together with the service. Returns the part. */
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
-  // The clock must be read at least once every `stepMsMax`. Each sweep reads it.
+  // This clock must be read at least once every `stepMsMax`. Each sweep reads the clock, so twice the interval of the
+  // sweeps is enough.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
@@ -279,13 +277,13 @@ const listenProblems: Record<string, string> = {
   EACCES: 'only root may use this port; STENO_PORT names another one',
 }
 
-/** Stops accepting connections. Running requests may continue for `stopGraceMs`. After that, they are aborted. */
+/** Stops accepting connections. Running requests may continue for `stopGraceMs`. Then they are aborted. */
 async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()
   live.close()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
-  // Elysia calls the hooks that log a request one turn of the event loop after the response.
+  // Elysia logs a request one turn of the event loop after its response, so this turn must pass first.
   await new Promise(resolve => setImmediate(resolve))
 }

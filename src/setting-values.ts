@@ -69,7 +69,10 @@ export function durationOrForever(given: string): number | null {
   return given === 'forever' ? null : duration(given)
 }
 
-/** Parses an idle timeout, rounded up to whole seconds, because Bun stores it as a number of seconds in one byte. */
+/**
+ * Parses an idle timeout from 1 s to 255 s. The result is rounded up to whole seconds, because Bun stores the timeout
+ * as a number of seconds in one byte.
+ */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
   if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')

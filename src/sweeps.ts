@@ -1,5 +1,5 @@
-// The sweeps of the server and their intervals. A sweep may run at any time and any number of times. No sweep depends
-// on another one.
+// The sweeps (periodic work) of the server, and their intervals. A sweep may run at any time and any number of times.
+// No sweep depends on another sweep.
 
 import { Cron } from 'croner'
 import { purgeClients } from './accounts/client.ts'
@@ -20,7 +20,7 @@ import { purgeExpiredUploads } from './uploads/upload.ts'
 type Sweeps = Record<string, (service: Service) => void>
 
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
-  /** Sweeps that run every STENO_SWEEP_EVERY. */
+  /** Sweeps that run at the interval of the setting STENO_SWEEP_EVERY. */
   sweepEvery: {
     'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
     'tell changes that commands made': ({ live }) => live.refresh(),
@@ -38,20 +38,19 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // The row of an expired upload is kept for as long as the row of a deleted job. During this time, a caller that
-    // uses the upload gets the error UPLOAD_EXPIRED.
+    // An expired upload stays in the database for as long as a deleted job. During this time, a caller that uses the
+    // upload gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // The last sweep. The other sweeps have deleted text, which would stay in the file of the write-ahead log.
+    // This sweep must be the last one. The other sweeps have deleted text, which would otherwise stay in the file of
+    // the write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
   /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /**
-   * Sweeps that run every hour and remove expired data. The server ignores expired data even before they are removed.
-   */
+  /** Sweeps that run every hour and remove expired data. Expired data have no effect even before they are removed. */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
@@ -65,7 +64,10 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
 }
 
-/** The maximum interval of a JavaScript timer. With a longer interval, it would fire every millisecond. */
+/**
+ * The maximum interval of a JavaScript timer, in milliseconds. A timer with a longer interval would fire every
+ * millisecond.
+ */
 const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
@@ -76,7 +78,8 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // croner supports only whole seconds, and STENO_SWEEP_EVERY may be shorter than a second, so this is a plain timer.
+  // A plain timer starts these sweeps. croner, which starts the other sweeps, supports only whole seconds, but
+  // STENO_SWEEP_EVERY may be shorter than a second.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [
@@ -100,7 +103,8 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked, so each of the other sweeps would also wait for the lock.
+      // The database is locked. Each further sweep would also wait for the lock, so the further sweeps do not run this
+      // time.
       if (refusalOf(error) === 'busy') return
     }
   }

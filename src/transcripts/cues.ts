@@ -1,4 +1,4 @@
-// Divides a transcript into subtitle cues. All words of a cue are from the same utterance.
+// Divides a transcript into subtitle cues. All words of one cue are from the same utterance.
 
 import { limits } from '../limits.ts'
 import { cleaner, findPieces } from './pieces.ts'
@@ -16,8 +16,8 @@ export type CueOptions = {
 }
 
 /**
- * A word of a cue. `spaced` is true if a space precedes the word. `text` is empty if the caller's options remove all
- * characters of the word. Such a word can still end a sentence.
+ * A word of a subtitle cue. `spaced` is true if a space precedes the word. `text` is empty if the caller's options
+ * remove all characters of the word. Such a word can still end a sentence.
  */
 type Spoken = {
   text: string
@@ -30,7 +30,7 @@ type Spoken = {
 
 type OpenCue = Cue & { words: number; characters: number }
 
-/** Returns the cues of a transcript, in order of their starts. Each cue ends after its start. */
+/** Returns the subtitle cues of a transcript, ordered by their start times. Each cue ends later than it starts. */
 export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
   const clean = cleaner(options.stripChars)
   const cues = transcript.utterances
@@ -110,8 +110,8 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends each cue of zero length to `cueVisibleMsMin`, because players skip a cue of zero length. The extended cue
- * ends no later than the start of the same speaker's next cue.
+ * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip a cue of zero length. If the same
+ * speaker's next cue starts later but within this time, the extended cue ends at that start.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

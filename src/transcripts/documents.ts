@@ -1,9 +1,10 @@
-// Writes a transcript as Markdown, as a CSV table, or as speaker turns in RTTM.
+// Writes a transcript as Markdown, as a CSV table, or as a list of speaker turns in RTTM (Rich Transcription Time
+// Marked).
 
 import { speakerName } from './exporters.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
-/** Returns a Markdown page: `title` as its heading, then one paragraph for each turn of a speaker. */
+/** Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker. */
 export function writeMarkdown({ utterances }: Transcript, title: string): string {
   const turns: { speaker: string | null; start: number; texts: string[] }[] = []
   for (const { speaker, start, text } of utterances) {
@@ -18,7 +19,7 @@ export function writeMarkdown({ utterances }: Transcript, title: string): string
   return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
 }
 
-/** Returns a CSV table with one row for each utterance. Line ends and quotes follow RFC 4180. */
+/** Returns a CSV table with one row for each utterance. Line ends and quotation marks follow RFC 4180. */
 export function writeCsv({ utterances }: Transcript): string {
   const rows = utterances.map(({ start, end, speaker, text }) =>
     [start.toFixed(3), end.toFixed(3), speaker ?? '', text].map(cell).join(','),
@@ -27,8 +28,8 @@ export function writeCsv({ utterances }: Transcript): string {
 }
 
 /**
- * Returns the turns of the speakers in RTTM (Rich Transcription Time Marked). Fields of this format are separated by
- * spaces, so a space in `title` or in the name of a speaker becomes an underscore.
+ * Returns the turns of the speakers in the format RTTM (Rich Transcription Time Marked). Spaces separate the fields of
+ * this format, so a space in `title` or in the name of a speaker becomes an underscore.
  */
 export function writeRttm({ utterances }: Transcript, title: string): string {
   return utterances
@@ -46,7 +47,7 @@ function clock(seconds: number): string {
   return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
-/** Escapes the special characters of Markdown, so that the page shows the text unchanged. */
+/** Escapes the special characters of Markdown, so that a reader of the page sees the original text. */
 function markdown(text: string): string {
   return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
 }

@@ -1,5 +1,5 @@
-// Edits a stored transcript: the texts of utterances, and the names of speakers. For each edited utterance, and for
-// the head of the transcript, the database also keeps the engine's version.
+// Edits a stored transcript: the texts of utterances, and the names of speakers. The database also keeps the engine's
+// version of each edited utterance, and of the head of the transcript (the fields without the utterances).
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -12,7 +12,10 @@ import type { Transcript } from './transcript.ts'
 
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
-  /** The new names of speakers. A key is the present name of a speaker, or the label that the engine gave. */
+  /**
+   * The new names of speakers. A key of this record is the present name of a speaker, or the label that the engine gave
+   * to the speaker.
+   */
   speakers: Readonly<Record<string, string>>
 }
 
@@ -20,14 +23,14 @@ type Head = Omit<Transcript, 'utterances'>
 type StoredHead = { head: string; names: string | null; edits: number }
 type Names = Record<string, string>
 
-/** Returns how often a transcript was edited, or null if the job has no transcript. */
+/** Returns the number of edits of a job's transcript, or null if the job has no transcript. */
 export function countEdits(db: Db, jobId: string): number | null {
   return findHead(db, jobId)?.edits ?? null
 }
 
 /**
- * Edits the transcript of a job. Must run in a transaction. Throws an ApiError if the transcript does not have one of
- * the utterances or speakers.
+ * Edits the transcript of a job. Must run in a transaction. Throws an ApiError if the edit names an utterance or a
+ * speaker that the transcript does not have.
  */
 export function editTranscript(db: Db, job: IndexedJob, { utterances, speakers }: Edits): void {
   const stored = findHead(db, job.id)
@@ -69,7 +72,7 @@ function editUtterance(
   if (after.text !== before.text) replaceInIndex(db, job, index, after.text)
 }
 
-/** Returns the lowest and the highest row id that the utterances of a job can have. */
+/** Returns the lowest and the highest row id that the utterances of a job can have in the database. */
 function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
   return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
 }
@@ -84,7 +87,10 @@ function joinedText(db: Db, job: IndexedJob, language: string): string {
   return row?.text ?? ''
 }
 
-/** Renames speakers in `head`, in the utterances, and in `names`. Two speakers may have the same name afterwards. */
+/**
+ * Renames speakers in three places: in `head`, in the utterances, and in `names`. Two speakers may have the same name
+ * afterwards.
+ */
 function renameSpeakers(
   db: Db,
   job: IndexedJob,
@@ -110,9 +116,9 @@ function renameSpeakers(
 }
 
 /**
- * Renames speakers in the JSON of the utterances. First, a mark replaces each old name, and then the new name
- * replaces the mark, so that two speakers can exchange their names. A mark starts with a control character, which
- * JSON contains only in escaped form.
+ * Renames speakers in the JSON of the utterances. First, each old name is replaced by a mark. Then each mark is
+ * replaced by the new name. Two speakers can therefore exchange their names. A mark starts with a control character,
+ * which JSON contains only in escaped form, so no other text looks like a mark.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
   const params: Record<string, string> = {}

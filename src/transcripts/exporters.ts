@@ -53,8 +53,8 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
 }
 
 /**
- * Returns one paragraph for each utterance with text, in order of time. `full_transcript` shows whether there is
- * white space between two utterances.
+ * Returns one paragraph for each utterance that has text, ordered by time. `full_transcript` is the whole text, and
+ * shows whether there is white space between two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)
@@ -73,7 +73,7 @@ function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }:
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Joins consecutive paragraphs of one speaker to one paragraph. */
+/** Joins consecutive paragraphs of the same speaker into one paragraph. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {
@@ -112,7 +112,7 @@ function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
   return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
 }
 
-/** Replaces `-->` by `->`. A line of SubRip with `-->` is a line of times, and `-->` cannot be escaped. */
+/** Replaces `-->` by `->`. In SubRip, a line with `-->` is read as the times of a cue, and `-->` cannot be escaped. */
 function withoutArrow(text: string): string {
   return text.replace(/-{2,}>/g, '->')
 }

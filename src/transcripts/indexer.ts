@@ -1,5 +1,6 @@
-// Writes the search index in the background, one piece in each transaction. Between two pieces, the server can answer
-// requests. After a restart, the indexer continues with the first piece that was not committed.
+// Writes the search index in the background. Each transaction writes one small piece of the index, and between two
+// transactions the server can answer requests. After a restart, the indexer continues with the first piece that was not
+// committed.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -10,8 +11,8 @@ export class Indexer {
   readonly #db: Db
   #running: Promise<void> | null = null
   /**
-   * True if `wake` was called during the current run. The run may then have missed a transcript, so another run must
-   * follow.
+   * True if `wake` was called while the indexer was running. The indexer may then have missed a transcript, so it runs
+   * once more.
    */
   #wokenAgain = false
   #closing = false
@@ -22,14 +23,14 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts a run of the indexer. If a run is in progress, another run follows this one. */
+  /** Starts the indexer. If the indexer is already running, it runs once more after that. */
   wake(): void {
     if (this.#closing) return
     this.#wokenAgain = this.#running !== null
     if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
-        // If the database is locked or full, nothing is logged: a sweep calls `wake` again.
+        // If the database is locked or full, nothing is logged, because a sweep calls `wake` again.
         if (!refusalOf(error)) log.error('search index not written', errorFields(error))
       })
       .finally(() => {
@@ -61,8 +62,8 @@ export class Indexer {
   }
 
   /**
-   * Purges the index. Does nothing if the last purge was too short a time ago. In this case, a sweep calls `wake`
-   * later.
+   * Removes the words of deleted transcripts from the search index. Does nothing if the last purge was too short a time
+   * ago. In this case, a sweep calls `wake` later, and the purge is tried again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
@@ -75,13 +76,18 @@ export class Indexer {
     this.#nextPurgeAt = endedAt + limits.purgePauseRatio * (endedAt - beganAt)
   }
 
-  /** Moves the write-ahead log into the database file after every few turns. */
+  /**
+   * Counts a turn of the indexer. After every `indexTurnsPerDrain` turns, moves the write-ahead log into the database
+   * file.
+   */
   async #endTurn(): Promise<void> {
     this.#turns += 1
     if (this.#turns % limits.indexTurnsPerDrain === 0) await this.#db.drainLog()
   }
 
-  /** Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false if the indexer must stop. */
+  /**
+   * Sleeps for `indexPauseMs`, so that the server can answer requests. Returns false if the indexer is being closed.
+   */
   async #pause(): Promise<boolean> {
     await Bun.sleep(limits.indexPauseMs)
     return !this.#closing

@@ -1,12 +1,13 @@
-// Finds the words of an utterance in its text, or the utterances in the full transcript. The text adds what the
-// single words lack: punctuation, and white space, which Japanese and Thai do not have between words.
+// Finds each word of an utterance in the text of the utterance, or each utterance in the full transcript. A text
+// contains what the list of words lacks: punctuation, and the white space between words. Japanese and Thai have no
+// white space between words.
 
-/** A word or utterance with its punctuation. `spaced` is true if white space comes before the piece. */
+/** A word or an utterance with its punctuation. `spaced` is true if white space comes before it. */
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * The maximum distance, in characters, from the end of a part to the start of the next part. With this limit, the
- * time of the search grows linearly.
+ * The maximum distance, in characters, from the end of one word to the start of the next word in the text. Because of
+ * this limit, the time of the search grows only linearly.
  */
 const reach = 64
 
@@ -16,14 +17,14 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The piece before `cursor`. Undefined if the previous part was not found in the text. */
+  /** The piece that ends at `cursor`. Undefined if the previous part was not found in the text. */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // Punctuation belongs to the word to which it is joined without a space.
+    // A punctuation mark belongs to the word that it touches without a space.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (before) before.text += closing
@@ -42,7 +43,7 @@ export function joinPieces(pieces: Piece[]): string {
   return pieces.map(({ text, spaced }, index) => (spaced && index > 0 ? ` ${text}` : text)).join('')
 }
 
-/** Returns a function that removes the characters in `strip` from a text, and then calls `fold`. */
+/** Returns a function that removes all characters of `strip` from a text, and then normalises the text with `fold`. */
 export function cleaner(strip: string): (text: string) => string {
   const codes = [...strip].map(character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
   const stripped = codes.length > 0 ? new RegExp(`[${codes.join('')}]`, 'gu') : null
@@ -53,7 +54,7 @@ export function cleaner(strip: string): (text: string) => string {
  * Replaces white space with single spaces. Removes control characters. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
-  // Most words need no change. This test is faster than the three replacements.
+  // Most texts need no change. This test is faster than the three replacements.
   if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()

@@ -5,14 +5,14 @@ import { writtenWithoutSpaces } from '../languages.ts'
 import type { Utterance, Word } from './transcript.ts'
 
 /**
- * The maximum number of cells in the table of `commonWords`. If the table would be larger, it is not computed, and
- * all words between the first and the last change get new times.
+ * The maximum number of cells in the table that `commonWords` computes. If the table would be larger, it is not
+ * computed. All words between the first and the last changed word then get computed times.
  */
 const cellsMax = 250_000
 
 /**
- * Returns the utterance with another text, which must be one line. The times come from `original`, the engine's
- * version of the utterance, so that the errors of several edits do not add up.
+ * Returns the utterance with another text, which must be one line. The word times are computed from `original`, the
+ * engine's version of the utterance, so that the errors of several edits do not add up.
  */
 export function withText(
   utterance: Utterance,
@@ -25,8 +25,8 @@ export function withText(
 }
 
 /**
- * Divides a text into words. In a language without spaces between words, the unchanged words at both ends of the
- * utterance stay, and only the text between them is divided by the Unicode rules.
+ * Divides an edited text into words. In a language without spaces between words, the unchanged words at both ends of
+ * the utterance stay as they are, and only the text between them is divided by the Unicode rules.
  */
 function splitWords(text: string, old: readonly Word[], language: string): string[] {
   if (!writtenWithoutSpaces(language)) return text.split(' ').filter(part => part !== '')
@@ -46,7 +46,10 @@ function splitWords(text: string, old: readonly Word[], language: string): strin
   return [...head, ...segmentsOf(text.slice(from, to), language), ...tail]
 }
 
-/** Divides a text into words by the Unicode rules. A punctuation mark is joined to the word before it. */
+/**
+ * Divides a text into words by the Unicode rules for word boundaries. A punctuation mark is joined to the word before
+ * it.
+ */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []
   for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
@@ -86,7 +89,7 @@ function retime({ words: old, start, end }: Utterance, texts: readonly string[])
   return words
 }
 
-/** Distributes a span of time among words, in proportion to their lengths. */
+/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to the lengths of the words. */
 function spread(texts: readonly string[], gap: { start: number; end: number }): Word[] {
   const lengths = texts.map(text => text.length + 1)
   const sum = lengths.reduce((total, length) => total + length, 0)
@@ -100,14 +103,14 @@ function spread(texts: readonly string[], gap: { start: number; end: number }): 
   })
 }
 
-/** Returns the form of a word for comparisons, in lower case and without punctuation. */
+/** Returns the form in which words are compared: in lower case and without punctuation. */
 function keyOf({ word }: Pick<Word, 'word'>): string {
   return word.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]/gu, '') || word
 }
 
 /**
- * Returns, for each word after the edit, the index of the same word before the edit. The index is undefined for a new
- * word.
+ * Returns, for each word after the edit, the index that the same word had before the edit. The index is undefined for a
+ * word that the edit added or changed.
  */
 function originsOf(old: readonly string[], edited: readonly string[]): (number | undefined)[] {
   const origins: (number | undefined)[] = edited.map(() => undefined)
@@ -127,11 +130,14 @@ function originsOf(old: readonly string[], edited: readonly string[]): (number |
   return origins
 }
 
-/** Returns a longest common subsequence of two lists, as pairs of indexes. */
+/**
+ * Returns a longest common subsequence of two lists of words, as pairs of indexes. Returns an empty list if the table
+ * would have more than `cellsMax` cells.
+ */
 function commonWords(old: readonly string[], edited: readonly string[]): [number, number][] {
   const width = edited.length + 1
   if (old.length * edited.length > cellsMax) return []
-  // The cell at [i, j] is the length of the longest common subsequence of old[i…] and edited[j…].
+  // The table cell at [i, j] is the length of the longest common subsequence of the lists old[i…] and edited[j…].
   const lengths = new Uint16Array((old.length + 1) * width)
   const lengthAt = (i: number, j: number) => lengths[i * width + j] ?? 0
   for (let i = old.length - 1; i >= 0; i--)

@@ -1,9 +1,8 @@
-// Writes the search index of utterances, which has one row for each utterance. A write blocks the event loop, so each
-// transaction writes only a small piece of the index.
-//
-// When a row is deleted, FTS5 only marks it as deleted. The words of the row stay in the file until a merge rewrites
-// their segment of the index. A purge therefore merges all segments into one. The table `unpurged` lists the deleted
-// transcripts that need a purge.
+// Writes the search index, which has one row for each utterance. A write blocks the event loop, so each transaction
+// writes only a small piece of the index.
+// When a row is deleted, FTS5 (SQLite's full-text search) only marks the row as deleted. The words of the row stay in
+// the database file until a merge rewrites their segment of the index. A purge therefore merges all segments into one.
+// The table `unpurged` lists the deleted transcripts whose words need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -12,17 +11,20 @@ import { indexedWords } from './search-words.ts'
 import { utteranceId, utterancesMax } from './store.ts'
 import type { Utterance } from './transcript.ts'
 
-/** The fields of a job that the index needs. */
+/** The fields of a job that the search index needs. `seq` is the number of the job. */
 export type IndexedJob = { id: string; seq: number }
 
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
-/** A deleted transcript. `part` is null if its job was never completed. */
+/**
+ * A job whose transcript was deleted. `part` is the number of its part of the search index, or null if the job was
+ * never completed.
+ */
 type DeletedJob = IndexedJob & { part: number | null }
 
 /**
- * Writes one piece: removes a piece of a deleted transcript from the index, or else adds a piece of the newest
- * transcript that is not completely in the index. Returns false if there is nothing to write.
+ * Writes one piece of the search index. If a transcript was deleted, removes a piece of it. Otherwise, adds a piece of
+ * the newest transcript that is not completely in the index. Returns false if there is nothing to write.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {
@@ -35,25 +37,25 @@ export function writeIndexPiece(db: Db): boolean {
 }
 
 /**
- * Merges a piece of the index, because a search is faster in fewer segments. Returns false if there is nothing to
- * merge.
+ * Merges a few pages of the search index, because a search is faster if the index has fewer segments. Returns false if
+ * there is nothing to merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
   return merge(db, limits.mergedPagesPerPiece)
 }
 
-/** Returns true if the index may still contain words of a deleted transcript. */
+/** Returns true if the search index may still contain words of a deleted transcript. */
 export function needsPurge(db: Db): boolean {
   return db.find('select 1 from unpurged limit 1') !== null
 }
 
 /**
- * Removes the words of deleted transcripts from the index, one piece for each `next` of the generator. A transcript
- * that is deleted meanwhile needs another purge.
+ * Removes the words of deleted transcripts from the search index. Each `next` of the generator merges a few pages. A
+ * transcript that is deleted during the purge needs another purge.
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')
-  // In FTS5, a negative number of pages starts a merge of all segments into one.
+  // A negative number of pages makes FTS5 start a merge of all segments of the index into one.
   for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
   db.tx(() => {
     for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
@@ -61,8 +63,8 @@ export function* purgeIndex(db: Db): Generator<void> {
 }
 
 /**
- * Deletes a transcript: its head, and a limited number of its utterances. No reader finds a transcript without a
- * head. `writeIndexPiece` removes the other utterances later.
+ * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. A
+ * transcript without a head is found by no reader. `writeIndexPiece` removes the other utterances later.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -75,7 +77,7 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   if (deleted) removePiece(db, deleted)
 }
 
-/** Replaces the text of one utterance in the index. */
+/** Replaces the text of one utterance in the search index. Does nothing if the utterance is not in the index yet. */
 export function replaceInIndex(db: Db, { id: jobId, seq }: IndexedJob, index: number, text: string): void {
   const row = db.find<{ part: number; unindexed: number }>(
     'select part, unindexed from transcripts where job_id = $jobId',
@@ -95,8 +97,8 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Finds a deleted transcript whose utterances are still in the database. While the transcript of an unfinished job is
- * being stored, it has no head either, but it is not deleted.
+ * Finds a deleted transcript whose utterances are still in the database. Such a transcript has no head. The transcript
+ * of an unfinished job that is being stored has no head either, but it is not deleted.
  */
 function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
@@ -107,8 +109,8 @@ function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the index, from the last utterance to the first one. The row ids increase in this
- * order, which FTS5 needs to be fast.
+ * Adds a piece of a transcript to the search index, from the last utterance to the first one. In this order the row ids
+ * increase, which makes the inserts of FTS5 fast.
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0
@@ -122,8 +124,9 @@ function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
 }
 
 /**
- * Removes a piece of a deleted transcript from the index and from the database, from the last utterance to the first
- * one. With the last piece, the row of the transcript is removed too.
+ * Removes a piece of a deleted transcript from the search index and from the database, from the last utterance to the
+ * first one. With the last piece, it also removes the row of the transcript, and notes in `unpurged` that a purge is
+ * needed.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(
@@ -148,7 +151,7 @@ function textOf(db: Db, id: number): string {
   return row ? (JSON.parse(row.body) as Utterance).text : ''
 }
 
-/** Adds an utterance to the index. Returns the number of its words plus one, as a measure of the work. */
+/** Adds an utterance to the search index. Returns the number of its words plus one, as a measure of the work. */
 function addRow(db: Db, part: number, id: number, text: string): number {
   const words = indexedWords(text)
   db.run('insert into search (rowid, text) values ($id, $text)', {
@@ -162,8 +165,8 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // The documentation of FTS5 gives this test: the statement alone counts as one change, and a merge as more
-    // changes.
+    // This test is from the documentation of FTS5. The statement alone counts as one change to the database. If there
+    // are two or more changes, a merge was done.
     return totalChanges(db) - before >= 2
   })
 }

@@ -1,14 +1,14 @@
-// Divides the search index of each account into parts. In the index, each word begins with the number of its part, so
-// a word has at most as many rows as the part has utterances. FTS5 merges all rows of a word in one step, which
-// blocks the event loop. The size of a part limits this time.
+// Divides the search index of each account into parts. In the index, each word begins with the number of its part. So a
+// word has at most as many rows as its part has utterances. FTS5 merges all rows of one word in a single step, which
+// blocks the event loop. The size of a part limits the time of this step.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Adds the transcript of a completed job to a part of its account, and returns the number of the part. If the last
- * part is full, a newer transcript starts another part. Each part covers a range of job numbers, and these ranges
- * never overlap.
+ * Adds the transcript of a completed job to a part of the account's search index, and returns the number of the part.
+ * If the last part is full, a newer transcript begins another part. Each part covers a range of job numbers, and these
+ * ranges never overlap.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(
@@ -16,7 +16,7 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Finds the last part that begins before the job, or the first part if there is none.
+  // Finds the newest part that begins at this job or before it. If there is no such part, finds the first part.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,
@@ -39,13 +39,19 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
   return added.id
 }
 
-/** Subtracts the utterances of a deleted transcript from its part. Deletes the part if it has none left. */
+/**
+ * Subtracts the utterances of a deleted transcript from the size of its part of the search index. Deletes the part if
+ * it then has no utterances.
+ */
 export function leavePart(db: Db, id: number, utterances: number): void {
   db.run('update search_parts set utterances = utterances - $utterances where id = $id', { id, utterances })
   db.run('delete from search_parts where id = $id and utterances = 0', { id })
 }
 
-/** Returns the parts of an account that begin at the job number `seq` or earlier, newest first. */
+/**
+ * Returns the numbers of an account's parts of the search index that begin at the job number `seq` or earlier, newest
+ * first.
+ */
 export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
   return db
     .list<{ id: number }>(
@@ -56,7 +62,7 @@ export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
     .map(({ id }) => id)
 }
 
-/** Returns the word in the form of the index: the number of the part, the letter x, and the word. */
+/** Returns the form that a word has in the search index: the number of the part, the letter x, and the word. */
 export function wordInPart(part: number, word: string): string {
   return `${part}x${word}`
 }

@@ -1,5 +1,5 @@
-// Divides texts and queries into the words that a search compares, in a form without case, accents and character
-// width. In scripts without spaces, each character is a word.
+// Divides texts and queries into the words that a search compares. The words are in a form without case, accents and
+// character width. In scripts without spaces, such as Chinese, each character is a word.
 
 /** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
@@ -14,7 +14,7 @@ const pattern = new RegExp(
   'gu',
 )
 
-/** The accents of European scripts, and the vowel points of Hebrew and Arabic. */
+/** Matches the accents of European scripts, and the vowel points of Hebrew and Arabic. */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 function searchWords(text: string): SearchWord[] {
@@ -27,7 +27,7 @@ function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // Most words are ASCII and need no normalisation. This test makes them fast.
+  // Most words are ASCII and need no normalisation, so this test makes the function faster.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
@@ -44,13 +44,13 @@ export function indexedWords(text: string): string[] {
   return searchWords(text).map(({ word }) => word)
 }
 
-/** A phrase of a query: words that must directly follow each other in the text. */
+/** A phrase of a query: one or more words that must directly follow each other in the text. */
 export type Phrase = readonly string[]
 
 /**
- * Divides a query into phrases. A text in quotation marks is a phrase, and so is each other part between spaces.
- * Inside a phrase, any character that is neither a letter nor a digit separates two words. Repeated phrases are
- * returned once.
+ * Divides a query into phrases. A text in quotation marks is one phrase. Outside quotation marks, each part between
+ * spaces is one phrase. Inside a phrase, any character that is neither a letter nor a digit separates two words. A
+ * repeated phrase is returned once.
  */
 export function phrasesOf(query: string): Phrase[] {
   const phrases = new Map<string, Phrase>()
@@ -61,13 +61,16 @@ export function phrasesOf(query: string): Phrase[] {
   return [...phrases.values()]
 }
 
-/** Returns how often each phrase occurs in a text. */
+/** Returns, for each phrase, how often it occurs in a text. */
 export function countPhrases(text: string, phrases: readonly Phrase[]): number[] {
   const words = searchWords(text)
   return phrases.map(phrase => words.filter((_, at) => isAt(words, at, phrase)).length)
 }
 
-/** Returns the parts of a text that match a phrase, in order. Overlapping matches become one part. */
+/**
+ * Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches are joined into one
+ * part.
+ */
 export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
   const words = searchWords(text)
   const marked = words.map(() => false)

@@ -2,8 +2,8 @@
 
 /**
  * Matches a mark that ends a sentence: Unicode's sentence terminals, the ellipsis, the Tibetan shad and the Greek
- * question mark. A semicolon after a Greek letter is a question mark too. The Burmese mark `၊` is excluded, because
- * it separates phrases.
+ * question mark. A semicolon after a Greek letter is also matched, because it is a Greek question mark. The Burmese
+ * mark `၊` is excluded, because it separates phrases.
  */
 const mark = '(?:(?!၊)[\\p{Sentence_Terminal}…\u037e།༎]|(?<=\\p{Script=Greek});)'
 /**
@@ -14,8 +14,8 @@ const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 /**
- * Matches an abbreviation, whose period does not end a sentence. A number of one or two digits with a period does not
- * end a sentence either, because in German it is an ordinal number.
+ * Matches an abbreviation at the end of a text, such as `Dr.`, because its period does not end a sentence. Also matches
+ * a number of one or two digits with a period, because in German it is an ordinal number.
  */
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu
@@ -26,12 +26,13 @@ export function endsSentence(text: string): boolean {
 }
 
 /**
- * Matches a mark that also occurs inside words and numbers. Such a mark ends a sentence only if white space follows.
+ * Matches a mark that also occurs inside words and numbers. Such a mark ends a sentence only if white space follows the
+ * mark.
  */
 const insideWords = '[.!?…]'
 /**
- * Matches a closing mark that opens a quotation in no language. The mark `“` is excluded: in Chinese, it opens the
- * next sentence after a full stop.
+ * Matches a closing quotation mark or bracket that opens a quotation in no language. The mark `“` is excluded: in
+ * Chinese, it may open the next sentence directly after a full stop.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(
@@ -39,7 +40,7 @@ const boundary = new RegExp(
   'u',
 )
 
-/** Divides a text into sentences. Each sentence begins with the white space before it. */
+/** Divides a text into sentences. The white space between two sentences belongs to the start of the second sentence. */
 export function sentencesOf(text: string): string[] {
   const sentences: string[] = []
   let sentence = ''

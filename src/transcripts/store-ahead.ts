@@ -1,9 +1,8 @@
 // Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
 // answer requests between them. The last transaction, which completes the job, is then short.
-//
-// The row of such a transcript has no head, as if the transcript were deleted, so no reader finds the utterances. If
-// the job ends without a transcript, the indexer removes these utterances in the same way as those of a deleted
-// transcript.
+// Until the job is completed, the transcript has no head in the database, like a deleted transcript, so no reader finds
+// its utterances. If the job ends without a transcript, the indexer removes these utterances in the same way as the
+// utterances of a deleted transcript.
 
 import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -14,9 +13,9 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job, except the last piece, and returns the number of stored utterances. Stores nothing
- * of a short transcript. Before that, removes the utterances that an earlier call stored and did not finish. Stops if
- * the job ends. Rejects if `signal` is aborted.
+ * Stores the utterances of a job, except the last piece, and returns the number of stored utterances. First removes the
+ * utterances of an earlier call that did not finish. A transcript of only one piece is not stored. Stops early if the
+ * job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,
@@ -27,7 +26,8 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Removes or stores one piece. Returns the number of utterances that are now stored, or null if the job has ended.
+   * Stores one piece of the utterances, or removes one piece that an earlier call left. Returns the number of
+   * utterances that are stored after this, or null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null
@@ -57,7 +57,9 @@ function hasRow(db: Db, { id }: UnfinishedJob): boolean {
   return db.find('select 1 from transcripts where job_id = $id', { id }) !== null
 }
 
-/** Calls `write` in a transaction, after a pause. Retries if the database is locked or full. */
+/**
+ * Calls `write` in a transaction, after a pause. If the database is locked or full, tries again after a longer pause.
+ */
 async function whenWritable<Written>(db: Db, write: () => Written, signal: AbortSignal): Promise<Written> {
   for (let pauseMs: number = limits.storePauseMs; ; pauseMs = limits.busyRetryAfterMs) {
     await Bun.sleep(pauseMs)

@@ -1,19 +1,21 @@
-// Stores transcripts in the database: the head of a transcript is one row, and each utterance is a row of its own. A
-// search or an edit therefore reads and writes single utterances, even of a long transcript.
+// Stores transcripts in the database. The head of a transcript (all fields except the utterances) is one row, and each
+// utterance is a row of its own. A search or an edit therefore reads and writes single utterances, even of a long
+// transcript.
 
 import type { Db } from '../db/db.ts'
 import { joinPart } from './search-parts.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
-/** A version of a transcript: `original` as the engine returned it, or `current` with all edits. */
+/** A version of a transcript. `original` is the text that the engine returned. `current` includes all edits. */
 export type Version = 'current' | 'original'
 
-/** Maximum number of utterances of a transcript. Ten hours of speech have about 10,000. */
+/** Maximum number of utterances of a transcript. A transcript of ten hours of speech has about 10,000 utterances. */
 export const utterancesMax = 2 ** 20
 
 /**
- * Returns the row id of an utterance. In a transcript, a later utterance has a lower row id: rows in descending order
- * of their ids are the newest job first, and in each job the order of speech.
+ * Returns the row id of an utterance. `seq` is the number of the job. Within a transcript, a later utterance has a
+ * lower row id. So if rows are read from the highest id down, the newest job comes first, and the utterances of each
+ * job come in the order of speech.
  */
 export function utteranceId(seq: number, index: number): number {
   return seq * utterancesMax + (utterancesMax - 1 - index)
@@ -23,12 +25,12 @@ export function placeOfUtterance(id: number): { seq: number; index: number } {
   return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
 }
 
-/** The fields of a job from which the rows of its transcript are found. */
+/** The fields of a job by which the rows of its transcript are found. */
 type Place = { id: string; seq: number }
 
 /**
  * Stores the transcript of a job. Must run in the transaction that completes the job. `stored` is the number of
- * utterances that the database already has.
+ * utterances of the transcript that are already in the database.
  */
 export function storeTranscript(
   db: Db,
@@ -69,13 +71,13 @@ export function findTranscript(db: Db, jobId: string, version: Version = 'curren
   return json === null ? null : (JSON.parse(json) as Transcript)
 }
 
-/** The SQL expressions for the JSON of each version. */
+/** The SQL expressions that select the JSON of each version of a transcript. */
 const columns: Record<Version, { head: string; body: string }> = {
   current: { head: 'head', body: 'body' },
   original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
 }
 
-/** Returns a transcript as JSON, which a caller can insert into a response without parsing it. */
+/** Returns a transcript as JSON text. A caller can insert the JSON into a response without parsing it. */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
   const { head, body } = columns[version]
   const found = db.find<{ head: string; seq: number }>(

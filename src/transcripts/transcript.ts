@@ -1,5 +1,5 @@
-// The schema of a transcript. The engine makes it, the database stores it as JSON, and the API and the webhooks send
-// it as `result`.
+// The schema of a transcript. The engine makes transcripts, the database stores them as JSON, and the API and the
+// webhooks send them in the field `result`.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'

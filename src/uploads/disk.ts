@@ -11,9 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Writes a body to a new file as it arrives, and frees its chunks, so that the memory use does not depend on the size
- * of the body. Returns null if the body is larger than `bytesMax`. Rejects if the sender disconnects or the disk is
- * full. In these cases, the caller must remove the file.
+ * Writes a request body to a new file while the body arrives, and frees its chunks, so that the memory use does not
+ * depend on the size of the body. Returns null if the body is larger than `bytesMax`. Rejects if the sender disconnects
+ * or the disk is full. After null or a rejection, the caller must remove the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -22,7 +22,7 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
-  // Of all ways to write a file in Bun, FileSink needs the least memory when the disk is slower than the network.
+  // FileSink needs the least memory of all ways to write a file in Bun, if the disk is slower than the network.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
@@ -37,7 +37,8 @@ export async function receive(
     }
     await sink.end()
     isEnded = true
-    // `sink.end` may report no error although the last bytes were not written, so the size is checked.
+    // `sink.end` may report no error although the last bytes were not written. The size of the file is therefore
+    // checked.
     const { size } = await file.stat()
     if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
@@ -46,16 +47,16 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error is only a consequence of the first error, which the caller gets.
+      // This error is ignored, because the caller gets the first error, which caused this one.
     }
     await file.close()
   }
 }
 
 /**
- * Appends the chunks to a file of `from` bytes, and frees them. Creates the file if it does not exist. Returns false
- * if the file would become larger than `bytesMax`. At the end of this function, the chunks that arrived before an
- * error or before the limit are on the disk.
+ * Appends chunks to a file that has `from` bytes, and frees the chunks. Creates the file if it does not exist. Returns
+ * false if the file would become larger than `bytesMax`. The chunks that arrived before an error or before this limit
+ * stay in the file and are flushed to the disk.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,
@@ -63,7 +64,7 @@ export async function append(
   { from, bytesMax }: { from: number; bytesMax: number },
 ): Promise<boolean> {
   const file = await open(path, 'a', 0o600)
-  // The file is open with the flag `a`, so the sink appends.
+  // The file is open with the flag `a`, so the sink writes at the end of the file.
   const sink = Bun.file(file.fd).writer({ highWaterMark: limits.uploadBufferBytes })
   let end = from
   try {
@@ -83,15 +84,15 @@ export async function append(
 }
 
 /**
- * Frees the memory of a chunk that is on the disk, without waiting for the garbage collector. During an upload of 5
- * GB, the process grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its
+ * Frees the memory of a chunk that is already on the disk, without waiting for the garbage collector. During an upload
+ * of 5 GB, the process grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its
  * buffer is not freed.
  */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Flushes a folder to the disk. Without this, a power cut could lose the names of its files. */
+/** Flushes a folder to the disk. Without this flush, a power cut could lose the names of the files in the folder. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()

@@ -1,5 +1,5 @@
-// Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the file on the
-// disk. The number of received bytes is the size of this file, and is stored nowhere else.
+// Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the partial file on
+// the disk. The number of received bytes is the size of this partial file, and is stored nowhere else.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ import { completeUpload, createUpload, findUpload, purgeUpload, renewUpload, typ
 
 type ResumableConfig = Pick<Config, 'dataDir' | 'fileBytesMax' | 'uploadTtlMs'>
 
-/** An upload, with the number of received bytes as `offset`. */
+/** An upload and the number of its received bytes, `offset`. */
 export type Progressed = { upload: ResumableUpload; offset: number }
 
 export type ResumableUpload = Upload & { declaredBytes: number }
@@ -25,7 +25,7 @@ export class ResumableUploads {
   readonly #db: Db
   readonly #config: ResumableConfig
   readonly #transfers: Transfers
-  /** The running request of each upload, by the id of the upload. Only one request at a time may use an upload. */
+  /** The running request of each upload, by the id of the upload. Only one request may use an upload at a time. */
   readonly #turns = new Map<string, Turn>()
 
   constructor({ db, config, transfers }: { db: Db; config: ResumableConfig; transfers: Transfers }) {
@@ -34,7 +34,10 @@ export class ResumableUploads {
     this.#transfers = transfers
   }
 
-  /** Creates an upload for a file of `declaredBytes`. These bytes count towards the quota of the account at once. */
+  /**
+   * Creates an upload for a file of `declaredBytes`. These bytes count towards the disk quota of the account from this
+   * time on.
+   */
   create(
     accountId: string,
     { declaredBytes, ...facts }: { filename: string; contentType: string; declaredBytes: number },
@@ -44,24 +47,24 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // `requireRoom` throws if the account exceeds its quota. The transaction is then rolled back, so the upload is
-      // not created.
+      // If the account exceeds its disk quota, `requireRoom` throws. The transaction is then rolled back, so the upload
+      // is not created.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })
   }
 
   /**
-   * Returns an upload with the number of its received bytes. Ends a running request of the upload, because that
-   * connection may be dead.
+   * Returns an upload with the number of its received bytes. If another request for this upload is running, ends that
+   * request, because its connection may be dead.
    */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))
   }
 
   /**
-   * Appends the bytes of a body to the file, which must have `offset` bytes. Bytes that arrive before an error are
-   * kept. If another request for the same upload arrives, this request is ended.
+   * Appends the bytes of a request body to the partial file of an upload, which must have `offset` bytes. Bytes that
+   * arrive before an error are kept. If another request for the same upload arrives, this request is ended.
    */
   async append(
     accountId: string,
@@ -117,7 +120,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Yields the chunks, and extends the expiry time of the upload while they arrive. */
+  /** Yields the chunks of a body. While they arrive, extends the expiry time of the upload. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()
@@ -131,7 +134,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Returns an upload with the number of its received bytes. If all bytes have arrived, marks the upload as complete.
+   * Returns an upload with the number of its received bytes. If all declared bytes have arrived, marks the upload as
+   * complete.
    */
   async #settled(upload: ResumableUpload): Promise<Progressed> {
     const { id, declaredBytes, fileBytes } = upload
@@ -145,8 +149,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Calls `use` while no other request uses the upload. First ends the running request of the upload, and waits until
-   * all its bytes are on the disk.
+   * Calls `use` while no other request uses the upload. If another request for the upload is running, first ends that
+   * request, and waits until all its bytes are on the disk.
    */
   async #alone<Result>(
     accountId: string,

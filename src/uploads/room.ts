@@ -1,5 +1,5 @@
 // Checks that there is room for more media. `diskReserveBytes` of the disk must stay free for the database. The media
-// of an account may have `accountDiskBytes` at most.
+// files of one account may have `accountDiskBytes` together.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -11,17 +11,20 @@ export type RoomSettings = Pick<Config, 'dataDir' | 'accountDiskBytes' | 'diskRe
 
 export const noRoom = 'The disk of this service has no room left; try again later.'
 
-/** Throws an ApiError if, with `bytes` more, less than `diskReserveBytes` of the disk would be free. */
+/** Throws an ApiError if `bytes` more bytes would leave less than `diskReserveBytes` free on the disk. */
 export function requireDisk(settings: RoomSettings, bytes: number): void {
   if (!hasDisk(settings, bytes)) throw new ApiError('INSUFFICIENT_STORAGE', noRoom)
 }
 
-/** Throws a JobFailure if less than `diskReserveBytes` of the disk is free. For the downloads of jobs. */
+/**
+ * Throws a JobFailure if less than `diskReserveBytes` of the disk is free. Jobs call this function while they download
+ * media.
+ */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws an ApiError if `bytes` more would exceed the disk quota of the account. */
+/** Throws an ApiError if `bytes` more bytes would exceed the disk quota of the account. */
 export function requireQuota(
   db: Db,
   accountId: string,
@@ -41,7 +44,7 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/** Returns the size of an account's media: of its jobs' media, and of the uploads that no job has used. */
+/** Returns the number of bytes of an account's media: the media of its jobs, and the uploads that no job has used. */
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)

@@ -1,4 +1,5 @@
-// Receives the files of uploads. A file arrives as the body of a PUT to a signed address, or as a part of a form.
+// Receives the files of uploads. A file arrives as the body of a PUT to a signed address, or as a part of a multipart
+// form.
 
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -28,12 +29,12 @@ type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uploadTtlMs
 type FileFacts = { filename: string; contentType: string }
 
 /**
- * A file that arrived in a form. The caller declares it with `using`. At the end of the block, the draft is removed,
- * unless `keep` was called.
+ * A file that arrived in a form. It is stored as a draft. The caller declares the object with `using`, so the draft is
+ * removed at the end of the block unless `keep` was called.
  */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload for this file. The draft becomes its file. */
+  /** Creates an upload. The draft becomes the file of the upload. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 
@@ -41,7 +42,7 @@ export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
-  /** The running PUTs by the id of their upload, and the running forms by a random id. */
+  /** The running transfers: a PUT by the id of its upload, and a form by a random id. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -52,9 +53,9 @@ export class UploadStore {
   }
 
   /**
-   * Stores the body of a PUT as the file of an upload, in place of an earlier file. If the PUT fails, the earlier
-   * file stays. `bytesDeclared` is the Content-Length: if it is larger than the limit, throws an ApiError before the
-   * body is read.
+   * Stores the body of a PUT as the file of an upload. It replaces the file of an earlier PUT. If this PUT fails, the
+   * earlier file stays. `bytesDeclared` is the Content-Length. If it is larger than the limit, an ApiError is thrown
+   * before the body is read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
@@ -73,9 +74,10 @@ export class UploadStore {
         throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
       }
       await whenUnlocked(this.#db, () => {
-        // A job may have used the upload during the PUT.
+        // Throws if a job has used the upload while the PUT was running.
         requireUnused(this.#db, id)
-        // The file is already flushed to the disk. Draft.replace() would flush it again, which blocks the event loop.
+        // The file is already flushed to the disk. `Draft.replace` would flush the file again, which blocks the event
+        // loop.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
       })
@@ -87,8 +89,8 @@ export class UploadStore {
   }
 
   /**
-   * Yields the bytes of a form with a file of this account. Throws an ApiError if the disk is full, if the account
-   * has used its disk quota, or if no bytes arrive within the idle timeout.
+   * Yields the bytes of a form that contains a file for this account. Throws an ApiError if the disk is full, if the
+   * account has used its disk quota, or if no bytes arrive within the idle timeout.
    */
   async *chunksOfForm(
     accountId: string,
@@ -132,12 +134,12 @@ export class UploadStore {
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })
   }
 
-  /** Throws an ApiError if the disk is full or the account has used its disk quota. */
+  /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)
   }
 
-  /** Shortens the idle timeout of all running PUTs and forms, because the server is about to stop. */
+  /** Shortens the idle timeout of all running PUTs and forms. Called when the server begins to stop. */
   hurry(): void {
     this.#transfers.hurry()
   }
@@ -161,8 +163,8 @@ export class UploadStore {
 }
 
 /**
- * Removes the files of expired uploads that no job has used. The rows of these uploads stay in the database for some
- * time: a caller that uses such an upload gets the error UPLOAD_EXPIRED.
+ * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
+ * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) {

@@ -1,5 +1,5 @@
-// Receives the body of one request, which contains a file. The body may arrive slowly, but fails if no bytes arrive
-// within the idle timeout.
+// Receives the body of one request, which contains a file. The body may arrive slowly. The request fails if no bytes
+// arrive within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 
@@ -7,7 +7,7 @@ export type TransferFacts = {
   accountId: string
   /** The Content-Length of the request. */
   bytesDeclared: number
-  /** True if the quota of the account already includes these bytes. */
+  /** True if the disk quota of the account already includes the bytes of this request. */
   isReserved?: boolean
   idleMs: number
 }
@@ -15,8 +15,8 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The bytes that the quota must include for this transfer: the Content-Length, or the number of received bytes if
-   * that is larger. It is 0 if the quota already includes them.
+   * The number of bytes that this transfer adds to the used disk quota: the Content-Length, or the number of received
+   * bytes if that is larger. It is 0 if the quota already includes these bytes.
    */
   bytes: number
   readonly #isReserved: boolean
@@ -33,8 +33,8 @@ export class Transfer {
   }
 
   /**
-   * Yields the chunks of the body. Throws an ApiError if no chunk arrives within the idle timeout, or if the transfer
-   * is stopped.
+   * Yields the chunks of the request body. Throws an ApiError if no chunk arrives within the idle timeout, or if `stop`
+   * was called.
    */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
@@ -45,7 +45,8 @@ export class Transfer {
         if (this.#stopped) throw this.#stopped
         this.#arm()
         const { value, done } = await reader.read()
-        // After `cancel`, a pending read returns as at the end of the body, so this check must come first.
+        // When `cancel` is called, a pending read returns as if the body had ended. So `#stopped` must be checked
+        // before `done`.
         if (this.#stopped) throw this.#stopped
         if (done) return
         this.#disarm()
@@ -55,18 +56,18 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // If the caller left its loop early, the rest of the body is not needed.
+      // If the caller stopped reading early, the other bytes of the body are not needed.
       reader.cancel().catch(() => {})
     }
   }
 
-  /** Ends the transfer with this error, also during a pending read. */
+  /** Ends the transfer with the given error. A pending read is ended too. */
   stop(error: ApiError): void {
     this.#stopped ??= error
     this.#cut()
   }
 
-  /** Sets a shorter idle timeout, also for a pending read. */
+  /** Sets a shorter idle timeout. It also applies to a pending read. */
   hurry(idleMs: number): void {
     this.#idleMs = idleMs
     if (this.#timer) this.#arm()

@@ -1,4 +1,5 @@
-// All running transfers. Checks the disk and the quota of the account while bytes arrive.
+// All running transfers of uploads. The free disk space and the disk quota of the account are checked while bytes
+// arrive.
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -20,8 +21,8 @@ export class Transfers {
   }
 
   /**
-   * Begins a transfer. Throws an ApiError if the upload already has a running transfer, or if the account has too
-   * many. The caller must call `end`.
+   * Begins a transfer. Throws an ApiError if the upload already has a running transfer, or if the account has too many
+   * running transfers. The caller must call `end` afterwards.
    */
   begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
     if (this.#running.has(id))
@@ -41,7 +42,10 @@ export class Transfers {
     this.#running.delete(id)
   }
 
-  /** Yields the chunks of a body. Throws an ApiError if the disk is full or the account has used its disk quota. */
+  /**
+   * Yields the chunks of a request body. Throws an ApiError if the disk is full or if the account has used its disk
+   * quota.
+   */
   async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
     let unchecked = 0
@@ -57,8 +61,8 @@ export class Transfers {
   }
 
   /**
-   * Throws an ApiError if the account exceeds its quota, which includes the bytes of its running transfers, or if the
-   * disk has no room for `bytesOnDisk` more bytes.
+   * Throws an ApiError if the account exceeds its disk quota, or if the disk has no room for `bytesOnDisk` more bytes.
+   * The bytes of the account's running transfers count towards the quota.
    */
   requireRoom(accountId: string, bytesOnDisk: number): void {
     const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
@@ -66,7 +70,7 @@ export class Transfers {
     requireDisk(this.#config, bytesOnDisk)
   }
 
-  /** Shortens the idle timeout of all running transfers, because the server is about to stop. */
+  /** Shortens the idle timeout of all running transfers. Called when the server begins to stop. */
   hurry(): void {
     for (const transfer of this.#running.values()) transfer.hurry(limits.stopIdleMs)
   }

@@ -1,5 +1,5 @@
-// Reads and writes uploads in the database. An upload accepts its file until it expires. Only one job can use the
-// file.
+// Reads and writes uploads in the database. An upload accepts its file until the upload expires. Only one job can use
+// the file.
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -13,10 +13,11 @@ export type Upload = {
   createdAt: number
   expiresAt: number
   /**
-   * The size of a resumable upload, which the client declared when it created the upload. Null for any other upload.
+   * The size of the file that the client declared when it created a resumable upload, in bytes. Null for an upload that
+   * is not resumable.
    */
   declaredBytes: number | null
-  /** The size of the file. Null until the file is complete. */
+  /** The size of the uploaded file in bytes. Null until the file is complete. */
   fileBytes: number | null
   tooLarge: boolean
   usedAt: number | null
@@ -68,7 +69,10 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Extends the expiry time of an upload, after bytes were received and before a job uses it. */
+/**
+ * Extends the expiry time of an upload to `ttlMs` from now, because bytes were received. Does nothing if a job has used
+ * the upload.
+ */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,
@@ -76,17 +80,20 @@ export function renewUpload(db: Db, id: string, ttlMs: number): void {
   })
 }
 
-/** Records that the complete file is stored. */
+/** Stores the size of an upload's complete file. */
 export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: number }): void {
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that the file of a PUT was too large. Does nothing if the upload has a file from an earlier PUT. */
+/** Records that the file of a PUT was too large. Does nothing if an earlier PUT has stored a file for this upload. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/** Marks an upload as used by a job. Throws an ApiError with the reason if the job may not use the upload. */
+/**
+ * Marks an upload as used by a job, and returns the upload. Throws an ApiError with the reason if the job may not use
+ * the upload.
+ */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
@@ -115,7 +122,7 @@ export function forgetBytes(db: Db, id: string): void {
   db.run('update uploads set file_bytes = null, declared_bytes = null where id = $id', { id })
 }
 
-/** Deletes the uploads that no job has used and that expired at least `keptMs` ago from the database. */
+/** Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. */
 export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
     expiredBefore: db.now() - keptMs,

@@ -1,4 +1,4 @@
-// Checks the webhook address of a new job. (net/fetch.ts checks the address again at each delivery.)
+// Checks the webhook address of a new job. At each delivery, net/fetch.ts checks the address again.
 
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from '../net/address.ts'
@@ -7,8 +7,8 @@ import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
 /**
- * Returns the reason why a webhook address is refused, or null if it is accepted. The host name of an https address
- * is not resolved here.
+ * Returns the reason why a webhook address is refused, or null if it is accepted. For an https address, the host name
+ * is not looked up here.
  */
 export async function checkWebhookUrl(
   address: string,

@@ -1,25 +1,31 @@
-// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, deliveries to the
-// same receiver are skipped for `webhookSkippedMs`.
+// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent
+// to the same receiver for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
 
 export type Breaker = {
-  /** Calls `deliver`, or returns the outcome `skipped` while the circuit breaker of this receiver is open. */
+  /**
+   * Calls `deliver` and returns its outcome. While the circuit breaker of this receiver is open, does not call
+   * `deliver`, and returns the outcome `skipped`.
+   */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
 }
 
-/** The timeouts of one receiver in a row. `isProbed` is true while an open circuit breaker lets one delivery try. */
+/**
+ * The number of timeouts in a row of one receiver, and the time of the last one. `isProbed` is true while an open
+ * circuit breaker lets one delivery test the receiver.
+ */
 type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
 
-/** Creates the circuit breakers. `monotonic` is a monotonic clock in milliseconds. */
+/** Creates the circuit breakers for all receivers. `monotonic` is a monotonic clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery timed out, in the order of that time. */
+  /** The receivers whose last delivery timed out. They are ordered by the time of their last timeout. */
   const dead = new Map<string, Timeouts>()
 
   /**
-   * Returns true if a delivery to the receiver may be tried. An open circuit breaker allows one delivery after
-   * `webhookSkippedMs` without a timeout.
+   * Returns true if a delivery to the receiver may be sent. If the circuit breaker is open, one delivery is allowed
+   * when the last timeout is at least `webhookSkippedMs` ago.
    */
   function admits(receiver: string): boolean {
     const timeouts = dead.get(receiver)

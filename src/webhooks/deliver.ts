@@ -1,11 +1,11 @@
-// Makes one delivery of a webhook, without retries. A failure is returned as an `Outcome`, and is not thrown.
+// Makes one delivery of a webhook, without retries. A failure is returned as an `Outcome`, not thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 import { signedHeaders } from './sign.ts'
 
-/** The possible outcomes of a delivery. */
+/** The possible outcomes of a webhook delivery. */
 export const outcomes = [
   'delivered',
   'refused',
@@ -26,7 +26,7 @@ export type Outcome =
   | { kind: 'stopped' }
   | { kind: 'unreachable'; why: Exclude<FetchFailure['kind'], 'forbidden-address' | 'too-many-redirects'> }
   | { kind: 'forbidden-address' }
-  /** The delivery failed by a fault of this program. */
+  /** The delivery failed because of an error in this program. */
   | { kind: 'broken' }
 
 export type DeliveryOptions = {
@@ -39,7 +39,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout of the whole delivery. */
+/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. */
 export async function deliver(
   url: string,
   body: string,
@@ -60,7 +60,7 @@ export async function deliver(
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)
-    // Only the status is needed, so the body of the response is not read.
+    // Only the HTTP status is needed, so the body of the response is not read.
     answer.close()
     const delivered = answer.status >= 200 && answer.status < 300
     return { kind: delivered ? 'delivered' : 'refused', status: answer.status }
