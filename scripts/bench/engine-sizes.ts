@@ -7,6 +7,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compactFile, writeCompact } from '../../src/engine/network/compact.ts'
+import { openSource } from '../../src/engine/network/source.ts'
 import { clips, pocket, voices } from '../../test/support/engine-room.ts'
 import { ask } from './support/children.ts'
 import { twoVoices } from './support/clips.ts'
@@ -40,22 +42,17 @@ async function run(): Promise<string[][]> {
   try {
     const diarizeMs = await diarizationMs(folder)
     for (const name of wanted) {
-      for (const int8 of [true, false]) {
-        const modelFolder = join(folder, `${name}${int8}`)
-        await writeRandomModel(modelFolder, pocket, sizes[name]!, int8)
-        const order: PaceOrder = {
-          folder: modelFolder,
-          variant: int8 ? '_quantized' : '',
-          rows,
-          tokens,
-          threads: 2,
-          npm: false,
-        }
+      for (const variant of ['compact', ''] as const) {
+        const modelFolder = join(folder, `${name}${variant}`)
+        await writeRandomModel(modelFolder, pocket, sizes[name]!, false)
+        if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
+        const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        const theirs = await ask<Pace>('pace.ts', { ...order, npm: true })
+        // The npm package runs the float files: it cannot run the compact form.
+        const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([
-          `${name}, ${int8 ? 'int8' : 'fp32'}`,
+          `${name}, ${variant || 'fp32'}`,
           ours.encodeMs.toFixed(0),
           (ours.decodeMs / rows).toFixed(0),
           (30_000 / window).toFixed(1),

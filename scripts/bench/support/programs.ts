@@ -112,7 +112,17 @@ async function hearWithSteno(model: string, sounds: readonly Sound[]): Promise<A
   const paths = sounds.map(({ path }) => path)
   const folder = join(dirname(paths[0] ?? ''), 'steno')
   mkdirSync(folder, { recursive: true })
-  const command = [process.execPath, main, 'transcribe', ...paths, '--format', 'json', '-o', folder]
+  const command = [
+    process.execPath,
+    main,
+    'transcribe',
+    ...paths,
+    '--format',
+    'json',
+    '--overwrite',
+    '-o',
+    folder,
+  ]
   const { out: _, ...spent } = await measure(command, { STENO_MODEL: model })
   const transcripts: Transcript[] = []
   for (const path of paths)
