@@ -1,8 +1,9 @@
-// A CTC model in the file layout of sherpa-onnx's export of Omnilingual ASR. Its input is raw samples. Its output is
-// the scores of all tokens for each frame of 20 ms.
+// The CTC speech model: opens it and decodes its output. The model files have the layout of sherpa-onnx's export of
+// Omnilingual ASR. The input of the model is raw samples. Its output is the scores of all tokens for each frame of 20
+// ms.
 //
-// Windows are not batched. In a batch, shorter windows would be padded to the length of the longest one. The model
-// has no input for the length without padding, so padding would change the result.
+// The model reads one window at a time. In a batch, shorter windows would be padded to the length of the longest one.
+// The model has no input for the length of the unpadded sound, so the padding would change the result.
 
 import { join } from 'node:path'
 import { sampleRate } from '../audio.ts'
@@ -20,8 +21,8 @@ import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
 /**
- * The scores of a window: `count` values for each of `frames` frames. Each value belongs to one token of the
- * vocabulary.
+ * The output of the model for one window: a score of each token of the vocabulary for each frame. `frames` is the
+ * number of frames. `count` is the number of tokens in the vocabulary. `values` has frames × count scores.
  */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
@@ -94,7 +95,7 @@ function openNetwork(runtime: Runtime, folder: string, device: Device) {
   }
 }
 
-/** Returns the samples with a mean of 0 and a variance of 1, as in the training of the model. */
+/** Shifts and scales the samples to a mean of 0 and a variance of 1. The model was trained with such samples. */
 function normalised(sound: Float32Array): Float32Array {
   let mean = 0
   for (const sample of sound) mean += sample / sound.length
@@ -105,8 +106,8 @@ function normalised(sound: Float32Array): Float32Array {
 }
 
 /**
- * Greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and removes blank tokens. A token
- * lasts from the start of the first frame to the end of the last frame of its repetitions.
+ * Decodes the scores of a window by greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and
+ * removes blank tokens. A token starts with the first frame and ends with the last frame of its repetitions.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

@@ -1,8 +1,9 @@
 // The languages of the framewise models, and the scripts in which these languages are written.
 
 /**
- * Maps a language code of steno to the code in Omnilingual ASR: the ISO 639-3 code and the script. The list has all 119
- * languages of steno except Norwegian Nynorsk and Sanskrit, which Omnilingual ASR does not support.
+ * Maps each language code of steno to the code of the same language in Omnilingual ASR, which is an ISO 639-3 code and
+ * a script. Omnilingual ASR supports all languages of steno except Norwegian Nynorsk and Sanskrit, which are missing
+ * here.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (
@@ -25,14 +26,17 @@ const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
     .map(pair => pair.split('=')),
 )
 
-/** The languages of each kind of framewise model: CTC means Omnilingual ASR, and TDT means Parakeet v3. */
+/**
+ * The languages that each kind of framewise model supports. `ctc` is for Omnilingual ASR, and `tdt` is for Parakeet v3.
+ */
 export const languagesByKind = {
   ctc: Object.keys(omnilingual),
   tdt: 'bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk'.split(' '),
 } as const
 
 /**
- * The Unicode scripts of a script code of Omnilingual ASR, for the codes that are not the name of one Unicode script.
+ * Maps a script code of Omnilingual ASR to Unicode scripts. Script codes that are missing here are themselves names of
+ * Unicode scripts.
  */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],
@@ -42,8 +46,8 @@ const compound: Record<string, string[]> = {
 }
 
 /**
- * Returns a regular expression that matches one letter in a script of the language. Returns null if the script of the
- * language is not known.
+ * Returns a regular expression that matches one letter in a script of the language. Returns null if Omnilingual ASR
+ * does not support the language.
  */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[language]?.slice(-4)

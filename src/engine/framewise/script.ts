@@ -1,19 +1,23 @@
-// Checks that a text is in the script of the job's language. A framewise model does not know the language, so it may
-// write the text in another script. The window is then decoded again without the tokens of other scripts.
+// Checks that a decoded text is in the script of the job's language. A framewise model does not get the language as an
+// input, so it may write the text in another script. In this case, the window is decoded again, and the tokens of other
+// scripts are not permitted.
 
 import { lettersOf } from './languages.ts'
 import type { Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
 /**
- * The tokens that a decoder may choose: at the number of a token, 1 if the token is permitted, and 0 if not. Null
- * permits every token.
+ * The tokens that a decoder may choose. The index is the number of a token. The value is 1 if the token is permitted,
+ * and 0 if it is not permitted. Null permits every token.
  */
 export type Permitted = Uint8Array | null
 
 const letter = /\p{Letter}/gu
 
-/** Returns true if most letters of the text are in other scripts than those of the language. */
+/**
+ * Returns true if more than half of the letters of the text are not in the scripts of the language. Returns false if
+ * the language, or its script, is not known.
+ */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)
   if (own === null) return false
@@ -21,7 +25,10 @@ export function isForeign(text: string, language: string | null): boolean {
   return letters.filter(each => !own.test(each)).length > letters.length / 2
 }
 
-/** Permits a token if all its letters are in a script of the language. A token without letters is permitted. */
+/**
+ * Returns the tokens that are permitted for the language: each token whose letters are all in a script of the language,
+ * and each token without letters. Returns null, which permits all tokens, if the script of the language is not known.
+ */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
   if (own === null) return null
@@ -32,8 +39,9 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If the text is in a script of another language, decodes the window
- * again with only the tokens of the right scripts. Returns an empty list if this second text has no letter.
+ * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes the
+ * window a second time, and permits only the tokens of the language's scripts. Returns an empty list if the second text
+ * has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,
@@ -45,7 +53,7 @@ export function decodeInScript(
   return withLetters(decode(permittedFor(tokens, language)))
 }
 
-/** Returns the tokens, or an empty list if none of them has a letter. */
+/** Returns the tokens unchanged if their text has a letter. Otherwise returns an empty list. */
 export function withLetters(tokens: TimedToken[]): TimedToken[] {
   return textOf(tokens).match(letter) ? tokens : []
 }
@@ -55,8 +63,8 @@ export function textOf(tokens: readonly TimedToken[]): string {
 }
 
 /**
- * Returns the permitted token with the highest score. The scores of the tokens are the `count` values of `scores`
- * from index `from` on.
+ * Returns the number of the permitted token with the highest score. Token `n` has the score `scores[from + n]`. `count`
+ * is the number of tokens.
  */
 export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
   let best = -1
@@ -68,8 +76,8 @@ export function bestOf(scores: Float32Array, from: number, count: number, permit
 }
 
 /**
- * Returns the softmax probability of the token `number`. Its score, and the scores of all other tokens, are the
- * `count` values of `scores` from index `from` on.
+ * Returns the softmax probability of the token `number`. Token `n` has the score `scores[from + n]`. `count` is the
+ * number of tokens.
  */
 export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
   const chosen = scores[from + number]!

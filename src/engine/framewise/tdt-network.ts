@@ -1,12 +1,15 @@
-// The networks of a TDT model in ONNX Runtime. The feature network and the encoder compute one window at a time. The
-// decoder computes several windows at once.
+// Runs the three networks of a TDT model in ONNX Runtime. The feature network and the encoder process one window at a
+// time. The decoder processes several windows at once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import { openQuantised } from '../onnx/signed-weights.ts'
 
-/** The output of the encoder for one window: `count` frames of `width` values. */
+/**
+ * The output of the encoder for one window. `count` is the number of frames, and `width` is the number of values of
+ * each frame.
+ */
 export type EncodedFrames = { values: Float32Array; count: number; width: number }
 
 export function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {
@@ -35,7 +38,7 @@ export function openEncoder(runtime: Runtime, featuresPath: string, path: string
   }
 }
 
-/** Converts `width` rows of `count` values to `count` rows of `width` values. */
+/** Transposes a matrix: converts `width` rows of `count` values to `count` rows of `width` values. */
 function transposed(values: Float32Array, width: number, count: number): Float32Array {
   const result = new Float32Array(width * count)
   for (let row = 0; row < width; row++)
@@ -43,7 +46,9 @@ function transposed(values: Float32Array, width: number, count: number): Float32
   return result
 }
 
-/** The state of the decoder for one window: one array of layers × width values for each state input of the decoder. */
+/**
+ * The state of the decoder for one window. Each state input of the decoder has one array, with layers × width values.
+ */
 export type State = readonly Float32Array[]
 
 export type Step = { frame: Float32Array; token: number; state: State }
@@ -51,12 +56,12 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores for one frame: one for each token and each duration. -1 if the model file does not define this
-   * number.
+   * The number of scores that the decoder returns for one frame: one score for each token and one for each duration.
+   * The value is -1 if the model file does not contain this number.
    */
   scores: number
   emptyState(): State
-  /** Computes, for several windows at once, the scores of the next token and of its duration. */
+  /** Runs the decoder once for several windows. Returns the scores and the new state for each window. */
   step(steps: readonly Step[]): Prediction[]
   close(): void
 }
@@ -110,7 +115,7 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
   }
 }
 
-/** Joins the states of all windows for one state input. The result has layers × windows × width values. */
+/** Joins the states of all windows for the state input `index`. The result has layers × windows × width values. */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)
   for (const [row, { state }] of steps.entries())

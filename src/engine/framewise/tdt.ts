@@ -1,8 +1,9 @@
-// A token-and-duration transducer (TDT) in the file layout of onnx-asr, such as Parakeet v3. A frame has 80 ms. For a
-// frame, the decoder predicts a token and its duration, which is the number of frames to the frame of the next token.
+// The TDT speech model, a token-and-duration transducer such as Parakeet v3: opens it and decodes its output. The model
+// files have the layout of onnx-asr. A frame is 80 ms long. For a frame, the decoder predicts a token and a duration.
+// The duration is the number of frames from this frame to the frame of the next token.
 //
-// The encoder reads one window at a time. The decoder works on a batch: one call predicts the next token of every
-// window of a block. Durations differ, so each window has its own current frame.
+// The encoder reads one window at a time. The decoder processes the windows of a block as one batch: one run predicts
+// the next token of each window. The durations of the windows differ, so each window has its own current frame.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'
@@ -26,7 +27,7 @@ import { type EncodedFrames, openDecoder, openEncoder, type State, type TdtDecod
 import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** The length of a TDT frame (80 ms), counted in Whisper's frames of 20 ms. */
+/** The length of a TDT frame (80 ms), as a number of Whisper's frames of 20 ms. */
 const frameLength = 4
 const rows = 16
 const tokensPerFrameDefault = 10
@@ -77,7 +78,7 @@ export async function openTdt(
   }
 }
 
-/** Decodes the windows. A window whose text is in the script of another language is decoded a second time. */
+/** Decodes the windows. A window is decoded a second time if most of its text is not in a script of the language. */
 function inScript(
   tokens: Tokens,
   language: string | null,
@@ -104,7 +105,7 @@ export type TdtOptions = {
   tokens: Tokens
   permitted: Permitted
   blank: number
-  /** The maximum number of tokens in one frame. */
+  /** The maximum number of tokens that the decoder may return for one frame. */
   perFrame: number
 }
 
@@ -118,8 +119,8 @@ type Row = {
 }
 
 /**
- * Greedy decoding of several windows. A token changes the state of the decoder for its window, but a blank token does
- * not. A token lasts as long as its duration, and at least one frame.
+ * Decodes several windows by greedy decoding. A token changes the decoder's state of its window, but a blank token does
+ * not change the state. A token lasts as many frames as its predicted duration, and at least one frame.
  */
 export function decodeTdt(
   decoder: TdtDecoder,
@@ -169,7 +170,7 @@ function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
   return values.subarray(at * width, (at + 1) * width)
 }
 
-/** Returns the most probable duration in frames. Returns 0 for a transducer that predicts no durations. */
+/** Returns the most probable duration, in frames. Returns 0 for a transducer model that does not predict durations. */
 function durationIn(scores: Float32Array, tokens: number): number {
   return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
 }

@@ -1,16 +1,19 @@
-// The vocabulary of a framewise model: a text file with one token and its number in each line.
+// Reads the vocabulary of a framewise model. The vocabulary is a text file. Each line has one token and its number.
 
-/** The text of each token, by its number. A token that starts a word begins with a space. */
+/**
+ * The vocabulary: the text of each token. The index is the number of the token. A token at the start of a word begins
+ * with a space.
+ */
 export type Tokens = readonly string[]
 
-/** Parses the vocabulary. `path` is the path of the file, for error messages. */
+/** Parses the vocabulary file of a model. `path` is the path of this file. It is used only in error messages. */
 export function parseTokens(content: string, path: string): Tokens {
   const tokens: string[] = []
   for (const [index, line] of content.split('\n').entries()) {
     if (line.trim() === '') continue
     const [, token = '', digits = ''] = /^(?:(.*) )?(\d+)\s*$/.exec(line) ?? []
     if (digits === '') throw new Error(`${path}: line ${index + 1} is not a token and its number`)
-    // A line without a token, with only a number, stands for the token of a space.
+    // If a line contains only a number, the token with this number is a space.
     tokens[Number(digits)] = token.trim() === '' ? ' ' : token.replaceAll('▁', ' ')
   }
   const gap = [...tokens.keys()].find(number => !(number in tokens))
@@ -18,7 +21,7 @@ export function parseTokens(content: string, path: string): Tokens {
   return tokens
 }
 
-/** Returns true if the token stands for no text, such as `<unk>`. */
+/** Returns true if the token is a control token, such as `<unk>`. A control token has no text. */
 export function isControl(token: string): boolean {
   return /^<.+>$/.test(token.trim())
 }

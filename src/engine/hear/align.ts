@@ -1,5 +1,5 @@
-// Computes word times within a window by dynamic time warping (DTW) over the cross-attention of the alignment heads.
-// As in openai/whisper, the attention of a token is the attention of the decoding pass whose output is this token.
+// Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
+// heads. Each token uses the attention of the decoding pass that predicted the token, as in openai/whisper.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
@@ -9,35 +9,35 @@ import { startsOf, warp } from './warp.ts'
 
 export type AlignedWord = {
   text: string
-  /** The start and the end, in model frames of the window. */
+  /** The start of the word. `from` and `to` are model frames of the window. */
   from: number
   to: number
   probability: number
 }
 
-/** The text tokens between two time tokens. */
+/** The text tokens between two adjacent time tokens of a window. */
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
   /**
-   * One attention array per token, from the decoding pass that predicts this token. The last array is an additional
-   * one: it comes from the decoding pass that predicts the end of the segment. Each array is heads × frames.
+   * The cross-attention arrays: one for each text token, from the decoding pass that predicted the token, and a last
+   * one, from the decoding pass that predicted the end of the segment. Each array is heads × frames.
    */
   attention: readonly Float32Array[]
-  /** The times that the two time tokens mark, in model frames of the window. */
+  /** The times of the segment's first and last time token, in model frames of the window. */
   from: number
   to: number
 }
 
-/** The maximum error of a time token, in model frames, that the alignment tolerates. Such a large error is rare. */
+/** The largest error of a time token that the alignment tolerates, in model frames. Such a large error is rare. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a time token, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Returns the times of all words of a window, from one DTW path over all segments. The words of a segment stay within
- * the two time tokens of the segment, so that no word gets the time of speech that the model left out. The end of a
- * segment is aligned too, with the silence before the next segment.
+ * Returns the times of all words of a window, from one DTW path over all segments. The words of a segment stay between
+ * the two time tokens of the segment, with a small tolerance. Otherwise a word could get the time of speech that the
+ * model left out. The last row of each segment aligns the end of the segment with the silence before the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -75,8 +75,8 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the start of the first word and the end of the last word to the times of the segment. Without this limit, the
- * DTW path includes too much silence at both ends of a segment.
+ * Limits the start of the segment's first word and the end of its last word to the times of the segment, with a
+ * tolerance of `timeError`. Without this limit, these two words would include too much silence.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]
@@ -102,16 +102,17 @@ function wordsOf(
 
 const medianMax = 0.7 * framesPerSecond
 /**
- * The maximum length, in model frames, of a word next to a sentence boundary, unless most words of the window are
- * long. One second: spoken words rarely last longer.
+ * The usual maximum length of a word next to a sentence boundary, in model frames: one second. Spoken words rarely last
+ * longer. If the words of the window are long, `limitLengths` uses a higher maximum, of up to 1.4 s.
  */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words whose times include silence. Next to a sentence boundary, the limit is `wordMax`, or twice the
- * median length of the words if this is more. Inside a sentence, the limit is two seconds, because the time of the
- * word may be the time of speech that the model left out.
+ * Shortens words whose times include silence. The maximum length is one second, or twice the median length of the
+ * words, whichever is more. A word next to a sentence boundary is shortened if it is longer than this maximum. A word
+ * inside a sentence is shortened only if it is longer than two seconds, because it may include the time of speech that
+ * the model left out.
  */
 function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -127,15 +128,17 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   })
 }
 
-/** Matches punctuation that is joined to the next word: an opening bracket or quote. */
+/**
+ * Matches punctuation that can be joined to the next word, such as an opening bracket, an opening quote or a hyphen.
+ */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word, even if a space precedes the punctuation. French writes a
- * space before some punctuation marks. A dash may follow a space in any language.
+ * Matches punctuation that is joined to the previous word, even after a space. French, for example, has a space before
+ * some punctuation marks. A dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
-/** Joins an opening quote or bracket to the next word, and all other punctuation to the previous word. */
+/** Joins opening quotes and brackets to the next word. Joins all other punctuation to the previous word. */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
@@ -158,15 +161,16 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns `after` if the punctuation is joined to the next word, and `before` if it is joined to the previous word.
- * Returns null if the text is a word.
+ * Returns `after` if the text is punctuation that is joined to the next word. Returns `before` if it is punctuation
+ * that is joined to the previous word. Returns null if the text becomes a word of its own.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // A quote or a hyphen is an opening one only after a space. An opening bracket needs no space before it.
+  // A quote or a hyphen is joined to the next word only if a space precedes it. An opening bracket needs no space
+  // before it.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -1,10 +1,10 @@
-// Normalises the cross-attention of the alignment heads. The result has one value for each token and frame.
+// Normalises the cross-attention of the alignment heads. The result has one value for each pair of a token and a frame.
 
 import type { Band, BandedRow } from './warp.ts'
 
 /**
- * A token in the input of `attentionIn`: the band of frames that its word may use, and the attention of the decoding
- * pass that predicts the token. The attention is heads × frames of the window.
+ * The input of `attentionIn` for one token: the range of frames in which the token may lie, and the attention of the
+ * decoding pass that predicted the token. `attention` has heads × frames values, for all frames of the window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
 
@@ -12,9 +12,10 @@ const medianWidth = 7
 const reach = (medianWidth - 1) / 2
 
 /**
- * Returns the normalised attention of each token in the frames of its band, as openai/whisper computes it. First, the
- * values of each frame and head are standardised over all tokens, so that a frame to which all tokens attend has no
- * weight. Next, a median filter smooths the values of each head. Last, the mean over the heads is computed.
+ * Returns, for each token, the normalised attention in the frames of the token's band. The steps are those of
+ * openai/whisper. First, the values of each frame and head are standardised over all tokens. A frame to which all
+ * tokens attend equally then has no influence. Next, a median filter smooths the values of each head. Last, the mean
+ * over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))
@@ -32,7 +33,7 @@ export function attentionIn(bands: readonly AttendedBand[], frames: number): Ban
   })
 }
 
-/** Computes the mean and the standard deviation over the tokens, for each frame of each head. */
+/** Computes the mean and the standard deviation over all tokens, separately for each frame of each head. */
 function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = tokens[0]?.length ?? 0
   const [sums, squares] = [new Float64Array(size), new Float64Array(size)]
@@ -50,8 +51,8 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
 }
 
 /**
- * Applies a running median to the attention of one head, and adds the result to `values`, for the frames of the band.
- * At the ends of the window, the frames are mirrored.
+ * Applies a running median to the attention of one head (`scaled`), divides the medians by the number of heads, and
+ * adds them to `values` for the frames of the band. Beyond the ends of the window, the attention is mirrored.
  */
 function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = scaled.length
@@ -59,8 +60,8 @@ function addMedians(scaled: Float32Array, values: Float32Array, heads: number, {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // The seven values around a frame, sorted. At each step to the next frame, one value is removed and one is
-  // inserted.
+  // `sorted` holds the seven values around the current frame. At each step to the next frame, one value is removed and
+  // one value is inserted.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

@@ -1,6 +1,6 @@
-// Decodes one batch of windows with a network in the compact form. For each kind of tensor, one memory area holds the
-// tensors of all windows. When the text of a row is complete, the row is removed, and the last row moves to its
-// place.
+// Decodes one batch of windows with a network in the compact form. For each kind of tensor in `kinds`, one memory area
+// holds the tensors of all windows. When the text of a row is complete, the row is removed from the batch, and the last
+// row moves to the place of the removed row.
 
 import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
@@ -18,9 +18,10 @@ import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
 /**
- * The kinds of tensors of an encoded window, in the order of the encoder's outputs. One more output follows them:
- * `mass`, the logarithm of the number of frames for which each encoded frame stands. A tensor of a kind is layers × 1
- * × heads × length × 64. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise.
+ * The kinds of tensors in an encoded window, in the order of the encoder's outputs. The dimensions of each tensor are
+ * layers × 1 × heads × length × 64. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise.
+ * The last output of the encoder, `mass`, is not in this list. It is the logarithm of the number of model frames that
+ * each encoded frame represents.
  */
 const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
@@ -30,8 +31,8 @@ const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * Makes a decoder. `heads` is the number of attention heads whose cross-attention the graph returns. It is 0 if the
- * graph returns no attention.
+ * Makes a decoder. `heads` is the number of attention heads whose cross-attention the decoder graph returns. `heads` is
+ * 0 if the graph does not return the cross-attention.
  */
 export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
@@ -52,8 +53,8 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
 type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
 
 /**
- * The tensors of one kind for all windows of the batch: layers × rows × heads × length × 64. `rowBytes` is the size of
- * one row in one layer.
+ * The tensors of one kind for all windows of the batch. The dimensions are layers × rows × heads × length × 64.
+ * `rowBytes` is the size in bytes of one row in one layer.
  */
 type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -61,24 +62,27 @@ class RunningBatch implements Batch {
   rows: number
   /** The number of tokens that the last run added to each row. */
   private positions = 0
-  /** The number of tokens per row in the cache. */
+  /** The number of tokens of each row in the cache. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cache of all rows: keys and values, by layer. These tensors are outputs of the last run. After the removal of
-   * a row, they are views of these outputs.
+   * The cache of the decoder: the keys and values of all rows, layer by layer. The tensors are outputs of the last run.
+   * After a row was removed, they are views of the memory of these outputs.
    */
   private self: Tensor[]
-  /** The views that refer to the memory of the last outputs. They are freed together with these outputs. */
+  /** Views of the memory of the last run's outputs. The next step frees these views and these outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /** The number of frames for which each row has memory: the number of encoded frames of the longest window. */
+  /**
+   * The number of encoded frames for which each row has memory. It is the number of encoded frames of the longest
+   * window.
+   */
   private readonly frames: number
   /**
-   * The encoder's output `mass` for the frames of each row. For a frame that the window of the row does not have,
-   * `mass` has a value that excludes the frame from the attention.
+   * The encoder's output `mass` of each row. A shorter window has fewer frames than its row. In the remaining frames of
+   * the row, `mass` has a value that excludes these frames from the attention.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
@@ -148,7 +152,7 @@ class RunningBatch implements Batch {
     const views = this.self.map(layer =>
       firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
     )
-    // These views refer to the outputs of the last run, which are kept until the next step.
+    // These views refer to the memory of the last run's outputs. The next step frees the outputs and the views.
     this.held.push(...views)
     this.self = views
   }
@@ -157,7 +161,9 @@ class RunningBatch implements Batch {
     for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
   }
 
-  /** Adds `count` tokens to each row. */
+  /**
+   * Runs the decoder and adds `count` tokens to each row. `tokens` has the tokens of all rows, one row after the other.
+   */
   private feed(tokens: readonly number[], count: number): void {
     const { runtime, facts, run, heads } = this.parts
     const integers = (values: readonly number[], dims: readonly number[]) =>
@@ -184,8 +190,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Makes views of the cross-attention tensors of the rows that remain in the batch: one view for each kind and
-   * layer.
+   * Makes tensors over the cross-attention memory of the rows that remain in the batch, without copying: one tensor for
+   * each kind and layer.
    */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
@@ -198,7 +204,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** Returns the number of frames in an encoded window. */
+/** Returns the number of encoded frames in a window. Throws if another network encoded the window. */
 function framesIn({ tensors }: EncodedWindow): number {
   const frames = tensors[0]?.dims[3]
   if (frames === undefined || tensors.length !== kinds.length + 1)
@@ -207,8 +213,8 @@ function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind, for all windows, into one memory area. The row of a shorter window ends with unused
- * bytes.
+ * Copies the tensors of one kind, from all windows, into one memory area. If a window is shorter than the longest one,
+ * the end of its memory stays unused in each head.
  */
 function gather(windows: readonly EncodedWindow[], index: number, frames: number, facts: Facts): Cross {
   const kind = kinds[index]!

@@ -1,5 +1,5 @@
-// Opens a Whisper network in the compact form: one file of 8-bit weights. The ONNX graphs are built when the network
-// is loaded. The operations of these graphs run only on a CPU.
+// Opens a Whisper network in the compact form, which is one file of 8-bit weights. The ONNX graphs are built in memory
+// when the network is opened. The operations of these graphs run only on a CPU.
 
 import { join } from 'node:path'
 import { windowFrames } from '../audio.ts'

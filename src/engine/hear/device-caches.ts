@@ -1,5 +1,5 @@
-// The caches of the decoder in the memory of a GPU, for all rows of a batch. Also holds the operations that change
-// the rows.
+// The caches of the decoder in the memory of a GPU, for all rows of a batch, and the operations that write, move and
+// read rows of these caches.
 
 import { moveRows, readAttention, writeRows, zeros } from '../network/cache-graphs.ts'
 import { cacheNames, updated } from '../network/float-decoder.ts'
@@ -30,7 +30,7 @@ export class DeviceCaches {
 
   constructor(
     private readonly parts: DeviceParts,
-    /** The number of rows for which the caches have memory. */
+    /** The number of rows for which memory is allocated in each cache. */
     readonly capacity: number,
   ) {
     const { memory, size, type, runtime, device } = parts
@@ -49,7 +49,10 @@ export class DeviceCaches {
     this.reader = attention ? openSession(runtime, readAttention(shape(attention)), device) : null
   }
 
-  /** Binds the first `rows` rows of all caches to a run of the decoder. Returns the views, which the caller must free. */
+  /**
+   * Binds the first `rows` rows of all caches to a run of the decoder. Returns the views of these rows. The caller must
+   * free the views.
+   */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts
     const bindCache = ({ name, rowDims, tensor }: Cache) => {
@@ -62,7 +65,7 @@ export class DeviceCaches {
     return [...own, ...this.cross.map(bindCache)].map(({ view }) => view)
   }
 
-  /** Copies the tensors of an encoded window into a row of the caches. */
+  /** Copies the tensors of an encoded window into the row `row` of the cross-attention caches. */
   write(row: number, window: readonly Tensor[]): void {
     if (window.length !== this.cross.length) throw new TypeError('the window was encoded by another network')
     this.update(this.writer, this.cross, { to: [row] }, binding => {
@@ -70,12 +73,14 @@ export class DeviceCaches {
     })
   }
 
-  /** Copies rows of all caches: the row `from[n]` replaces the row `to[n]`. */
+  /** Copies rows within each cache: the content of row `from[n]` replaces the content of row `to[n]`. */
   move(from: readonly number[], to: readonly number[]): void {
     this.update(this.mover, [...this.own, ...this.cross], { from, to })
   }
 
-  /** Returns the attention of the first tokens of a row: tokens × heads × frames. */
+  /**
+   * Returns the cross-attention of the first `count` tokens of a row. The result has tokens × heads × frames values.
+   */
   attention(row: number, count: number, frames: number): Float32Array {
     const cache = this.own.find(({ name }) => name === 'attention')
     if (!cache || !this.reader) throw new TypeError('the model has no alignment heads')
@@ -126,8 +131,8 @@ export class DeviceCaches {
   }
 
   /**
-   * Fills a cache with zeros. The attention reads the whole cache, also the places that no token has written. It
-   * gives these places the weight 0, but memory that is not initialised may hold NaN, and 0 × NaN is NaN.
+   * Fills a cache with zeros. The attention operation reads the whole cache, also the places that no token has written,
+   * and multiplies the values at these places by 0. Uninitialised memory may contain NaN, and 0 × NaN is NaN.
    */
   private clear({ rowDims, tensor }: Cache): void {
     const { runtime, device, type } = this.parts
@@ -140,7 +145,7 @@ export class DeviceCaches {
   }
 }
 
-/** Returns the dimensions of one row of a cache. */
+/** Returns the dimensions of one row of the cache with the name `name`. */
 export function rowDimsOf(name: string, { size }: Pick<DeviceParts, 'size'>): number[] {
   const { width, heads, frames, positions, alignmentHeads } = size
   if (name === 'attention') return [alignmentHeads.length, positions, frames]

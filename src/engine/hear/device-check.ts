@@ -1,24 +1,24 @@
-// Checks the results of a decoder for GPUs when the decoder is loaded, so that a fault in a driver or a GPU kernel
-// never causes wrong text.
+// Checks the results of a decoder on a GPU when a model is opened. A fault in a driver or in a GPU kernel then stops
+// the opening, and never causes wrong text.
 
 import { windowMelFrames } from '../audio.ts'
 import type { Facts } from './facts.ts'
 import type { Decoder, EncodedWindow, Network } from './network.ts'
 import { choose, type History, type NextToken, type Rules, rulesOf } from './rules.ts'
 
-/** The largest difference of two log probabilities that can be an effect of rounding to 16-bit floats. */
+/** The largest difference of two log probabilities that rounding to 16-bit floats can cause. */
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records its kernels in the first steps and replays them in the
- * later steps. The check covers both.
+ * The number of decoding steps in the check. CUDA records its kernels in the first steps, and replays the recorded
+ * kernels in the later steps. So the check tests both the recording and the replay.
  */
 const steps = 6
 
 /**
- * Throws if decoding token by token and one run over all tokens give different probabilities. Decoding token by token
- * uses the caches in place, chooses tokens in the graph, and replays recorded CUDA kernels. The run over all tokens
- * uses none of these three.
+ * Decodes a few tokens in two ways, and throws if their log probabilities differ by more than `differenceMax`. The
+ * first way decodes token by token: it updates the caches in place, chooses tokens in the graph, and replays recorded
+ * CUDA kernels. The second way is one run over all tokens, which does none of these three.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))
@@ -41,7 +41,9 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
   }
 }
 
-/** Decodes a batch of two equal windows token by token. Returns the tokens that were chosen for the second one. */
+/**
+ * Decodes a batch of two equal windows token by token. Returns the tokens that the decoder chose for the second window.
+ */
 function picksInSteps(
   decoder: Decoder,
   window: EncodedWindow,

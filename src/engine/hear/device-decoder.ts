@@ -1,6 +1,7 @@
 // Decodes one batch of windows on a GPU. The caches, the scores and the attention stay in the memory of the GPU, so
-// each run copies only a few numbers per row between GPU and host. The number of rows in a run is a power of two,
-// because CUDA records one run for each number of rows. Some rows of a run may be idle.
+// each decoding step copies only a few numbers for each row between the GPU and the host. The number of rows in a run
+// is a power of two, because CUDA makes one recording for each number of rows. Rows of a run that have no window are
+// idle.
 
 import { cacheNames } from '../network/float-decoder.ts'
 import { allowedInput } from '../network/pick.ts'
@@ -11,15 +12,13 @@ import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'
 import { allowedAfter, type NextToken } from './rules.ts'
 
 export class DeviceDecoder implements Decoder {
-  /**
-   * The memory, in bytes, that one window of a batch needs: for the encoded window, and for its row in the caches.
-   */
+  /** The memory that each window of a batch needs, in bytes: the encoded window, and its row in the caches. */
   readonly windowBytes: number
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
   /**
-   * The number of times that the caches were allocated. The memory addresses differ after each allocation, so a
-   * recorded run is valid only until the next allocation.
+   * The number of times that the caches were allocated. After each allocation, the caches have other addresses, and the
+   * earlier recordings of CUDA are not valid for these addresses.
    */
   private allocations = 0
   private isBusy = false
@@ -53,7 +52,7 @@ export class DeviceDecoder implements Decoder {
     this.caches = null
   }
 
-  /** Returns caches with at least `rows` rows. */
+  /** Returns the decoder's caches. If they have fewer than `rows` rows, allocates larger caches first. */
   private cachesFor(rows: number): DeviceCaches {
     if (this.caches && this.caches.capacity >= rows) return this.caches
     this.close()
@@ -62,7 +61,7 @@ export class DeviceDecoder implements Decoder {
     return this.caches
   }
 
-  /** Returns the run that adds one token to each of `rows` rows. */
+  /** Returns a run of the decoder that adds one token to each of `rows` rows. The run is made once and used again. */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
     const record = withScores ? notRecorded : this.allocations * recordsMax + rows
@@ -74,8 +73,8 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The recording of a run has the number allocations × `recordsMax` + rows. `recordsMax` is larger than any number of
- * rows, so the numbers are unique.
+ * A factor in the numbers of CUDA's recordings. A recording has the number allocations × `recordsMax` + rows. No run
+ * has 1024 rows, so all these numbers are different.
  */
 const recordsMax = 1024
 
@@ -84,21 +83,21 @@ function powerOfTwo(least: number): number {
 }
 
 type Runs = {
-  /** Makes a run for a single use. */
+  /** Makes a run that is used only once. The caller must close the run. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void
 }
 
-/** A window in the batch. `slot` is the row of the caches that holds the window. */
+/** A window that is being decoded. `slot` is the number of its row in the caches. */
 type Row = {
   slot: number
-  /** The number of model frames of sound in the window. */
+  /** The length of the sound in the window, in model frames. */
   frames: number
   tokens: number[]
   /**
-   * The attention arrays that callers already received, by the number of the decoding step. Their values are filled
-   * in when the row ends.
+   * The attention arrays that callers of `attention` received. The key is the number of the decoding step. The arrays
+   * contain zeros until the row is removed from the batch. Their values are then copied from the GPU.
    */
   asked: Map<number, Float32Array>
 }
@@ -107,14 +106,14 @@ type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
 
 class RunningBatch implements Batch {
   private readonly live: Row[]
-  /** The number of cache rows in a run, idle rows included. */
+  /** The number of rows in the next run of the decoder, including idle rows. */
   private size: number
-  /** The number of tokens in the cache, per row. */
+  /** The number of tokens of each row in the cache. */
   private length = 0
-  /** The number of steps after the prompt. */
+  /** The number of decoding steps since the prompt was added. */
   private steps = 0
   private readonly greedy: Greedy | null
-  /** The run that added the prompt. Null after the first step. */
+  /** The run that added the prompt to all rows. Null after the first decoding step. */
   private prompt: DecoderRun | null
   private last: DecoderRun
 
@@ -132,8 +131,8 @@ class RunningBatch implements Batch {
       asked: new Map(),
     }))
     this.size = powerOfTwo(rows)
-    // Two positions of the prompt need scores. The scores at the start token show whether the window has speech. The
-    // scores at the last token give the first token of the text.
+    // Scores are computed for only two tokens of the prompt. The scores at the start token show whether the window
+    // contains speech. The scores at the last token of the prompt predict the first token of the text.
     const start = Math.max(0, prompt.indexOf(parts.facts.start))
     const wanted = [...new Set([start, prompt.length - 1])]
     this.prompt = runs.once({ rows: this.size, length: prompt.length, wanted, withScores: true })
@@ -197,7 +196,10 @@ class RunningBatch implements Batch {
     return row
   }
 
-  /** Adds tokens to all rows. An idle row gets the token 0, which has no effect on the other rows. */
+  /**
+   * Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0. They have no effect on
+   * other rows.
+   */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
     const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)
@@ -218,7 +220,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the tokens that may follow the tokens of a row, in the form of the graph's input `allowed` (see pick.ts).
+   * Returns the four numbers of the graph's input `allowed` for a row: they describe which tokens may follow next (see
+   * pick.ts).
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
@@ -227,7 +230,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Halves the number of rows in a run, as often as the remaining rows still fit, and moves these rows to the front.
+   * Lowers the number of rows in a run to the smallest power of two that is enough for the remaining rows. Moves the
+   * remaining rows to the first places of the caches.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)
@@ -246,7 +250,7 @@ class RunningBatch implements Batch {
     this.size = size
   }
 
-  /** Copies the attention of a row from the memory of the GPU into the arrays that callers already received. */
+  /** Copies the attention of a removed row from the memory of the GPU into the arrays that callers received earlier. */
   private readAttention({ slot, asked }: Row): void {
     const count = Math.max(-1, ...asked.keys()) + 1
     const [first] = asked.values()

@@ -1,4 +1,5 @@
-// A run of the decoder with a fixed shape. Its inputs and outputs are bound to memory of the GPU.
+// One run of the decoder graph on a GPU. The number of rows and of tokens is fixed. The inputs and outputs are bound to
+// memory that the GPU reads and writes in place, so the same run can be started many times.
 
 import { type Binding, RunOptions, type Shared } from '../onnx/binding.ts'
 import type { ElementType, Tensor } from '../onnx/tensor.ts'
@@ -8,18 +9,18 @@ export type RunShape = {
   rows: number
   /** The number of tokens that a run adds to each row. */
   length: number
-  /** The indices of the tokens for which scores are computed. */
+  /** The indices of the tokens, among those that the run adds, for which the graph computes scores. */
   wanted: readonly number[]
-  /** If true, the host can read the scores. */
+  /** If true, the run has an output `scores` in memory that the host can read. */
   withScores: boolean
-  /** The number under which CUDA records the kernels of the run. `notRecorded` if CUDA records nothing. */
+  /** The number of CUDA's recording for this run. `notRecorded` means that CUDA does not record the run. */
   record: number
 }
 
 /** The value of `record` for a run that CUDA does not record. */
 export const notRecorded = -1
 
-/** The integers that the host passes to a run, by the names of the graph's inputs. */
+/** The values of the graph's integer inputs. The host sets them before each run. */
 export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
 
 export class DecoderRun {
@@ -54,17 +55,24 @@ export class DecoderRun {
     this.views = caches.bind(this.binding, rows)
   }
 
-  /** The memory into which the host writes the allowed tokens of each row, as four numbers per row (see pick.ts). */
+  /**
+   * The input `allowed` of the graph, in memory that the host can write: four numbers for each row, which describe the
+   * tokens that may follow (see pick.ts).
+   */
   get allowed(): Float32Array {
     return this.floats('allowed')
   }
 
-  /** The result of the last run. For each row: the chosen token, and the logarithm of its probability. */
+  /**
+   * The output `picked` of the last run: for each row, the id of the chosen token and the logarithm of its probability.
+   */
   get picked(): Float32Array {
     return this.floats('picked')
   }
 
-  /** The scores of the last run: rows × wanted tokens × vocabulary. */
+  /**
+   * The output `scores` of the last run: rows × wanted tokens × vocabulary. Throws if the run does not return scores.
+   */
   get scores(): Float32Array {
     return this.floats('scores')
   }

@@ -1,5 +1,5 @@
-// Opens a Whisper network whose caches stay in the memory of a GPU. The graphs are built when the network is loaded,
-// from the float weights of a published model. The same graphs run on a CPU, for tests.
+// Opens a Whisper network whose decoder caches stay in the memory of a GPU. The ONNX graphs are built when the network
+// is opened, with the float weights of a published model. Tests run the same graphs on a CPU.
 
 import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
@@ -18,8 +18,9 @@ import { rulesOf } from './rules.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model for a GPU in 16-bit floats. If a check finds wrong results, opens the model in 32-bit
- * floats. Throws if the results are wrong again. `variant` is the suffix of the ONNX files.
+ * Opens a published model on a GPU with 16-bit floats, and checks the results of its decoder. If opening or the check
+ * fails, opens the model with 32-bit floats. Throws if this fails too. `variant` is the suffix of the model's ONNX
+ * files.
  */
 export function openDevice(
   runtime: Runtime,
@@ -86,7 +87,8 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
     )
-  // The graphs return the attention of the heads in the order of the layers.
+  // The graphs return the attention of the alignment heads sorted by layer, so the list of heads is sorted in the same
+  // way.
   const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
   const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
   return {
@@ -112,7 +114,8 @@ function constantsOf({ used }: FloatLayers) {
 type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
 
 /**
- * Makes an encoder. Its output for a window is copied into one row of the caches; the decoder only reads this row.
+ * Makes the encoder. It returns the encoded window as tensors in the memory of the GPU. The decoder later copies these
+ * tensors into one row of its caches.
  */
 function makeEncoder(
   runtime: Runtime,

@@ -1,31 +1,31 @@
-// Chooses the model frames of a window that the encoder reads. The silence after the sound of a window is constant,
-// so one frame of this silence can stand for several frames. For a window with 5 s of sound, the encoder then needs a
+// Chooses the model frames of a window that the encoder reads. The silence after the sound of a window is constant, so
+// one frame of this silence can represent several frames. With 5 s of sound in the window, the encoder needs only a
 // quarter of the time.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The frames that the encoder reads. `places[n]` is the position of a frame in the window. `counts[n]` is the number
- * of frames for which this frame stands.
+ * The model frames that the encoder reads. `places[n]` is the position of the frame `n` in the window. `counts[n]` is
+ * the number of frames of the window that the frame `n` represents.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * The maximum length of the sound in a window, in model frames, for which the encoder skips frames of the silence after
- * the sound. Most windows of a long recording have more sound. Skipping frames in these windows too saved no CPU time in a
- * test, and caused 2 % more word errors.
+ * The maximum length of the sound, in model frames, for which frames of the silence after the sound are skipped. In a
+ * long recording, most windows have more sound than this. When frames were skipped in these windows too, a test showed
+ * no savings of CPU time, and 2 % more word errors.
  */
 const soundMax = (2 / 3) * windowFrames
 /**
- * Every frame is read in these two parts of the silence, in model frames: directly after the sound, and at the end of
- * the window.
+ * The lengths of two parts of the silence in which the encoder reads every frame: the start of the silence, directly
+ * after the sound, and the end of the window. Both are in model frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * In the other silence, one frame stands for `group` frames. The encoder's attention counts this frame `group` times.
- * With this factor, the output probabilities diverge by 0.009 nats a token from the probabilities with all frames.
- * Without the factor, the divergence is 0.031 nats.
+ * The number of model frames that one frame represents between these two parts of the silence. The encoder's attention
+ * multiplies the weight of such a frame by `group`. The output probabilities then diverge by 0.009 nats a token from
+ * the probabilities with all frames. Without the multiplication, they diverge by 0.031 nats.
  */
 const group = 8
 
@@ -43,7 +43,7 @@ export function encodedFrames(soundFrames: number): ChosenFrames {
   return { places, counts }
 }
 
-/** Returns the part of the spectrogram for the model frames at `places`. A model frame is two spectrogram frames. */
+/** Returns the spectrogram of only the model frames at `places`. One model frame is two spectrogram frames. */
 export function pictureOfFrames(
   picture: Float32Array,
   mels: number,

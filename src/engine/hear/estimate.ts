@@ -1,10 +1,10 @@
-// Estimates word times for a model that returns no attention. The speech of a segment is divided among its words in
-// proportion to their numbers of letters.
+// Estimates the times of words for a text without attention. The speech of each segment is divided among the words of
+// the segment. A word with twice as many characters gets twice as much time.
 
 import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** A range of model frames in the window. */
+/** A range of model frames of the window: from `from` to `to`. */
 type Frames = { from: number; to: number }
 
 export function estimatedTimes(
@@ -39,8 +39,8 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
 }
 
 /**
- * Returns a function that converts a share of the speech (0 to 1) to a model frame. A share at the border of two
- * ranges is ambiguous: `earlier` returns the end of the first range, and `later` returns the start of the second
+ * Returns a function that converts a share of the speech (0 to 1) to a model frame. If the share is exactly at the
+ * boundary of two ranges, `earlier` returns the end of the first range, and `later` returns the start of the second
  * range.
  */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {

@@ -1,4 +1,4 @@
-// The values of a Whisper model's configuration that recognition needs.
+// Reads the values that recognition needs from the configuration files of a Whisper model.
 
 import { languages } from '../../languages.ts'
 import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
@@ -17,18 +17,15 @@ export type Facts = {
   /** The id of the token that makes the model translate to English. Null if the model cannot translate. */
   translate: number | null
   noTimestamps: number
-  /** The id of the token that marks the text before the window. Null if the model was trained without such text. */
+  /** The id of the token that precedes earlier text in a prompt. Null if the model was trained without earlier text. */
   previous: number | null
   noSpeech: number | null
-  /**
-   * The id of the first time token, <|0.00|>. The next 1500 ids are the other time tokens, in increments of
-   * 0.02 s.
-   */
+  /** The id of the first time token, <|0.00|>. The other 1500 time tokens have the next ids. Each id adds 0.02 s. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The alignment heads. Null if word times are not computed from attention. */
+  /** The attention heads from which word times are computed. Null if word times are not computed from attention. */
   alignmentHeads: Head[] | null
 }
 
@@ -43,8 +40,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
-  // An English-only model has language tokens in its vocabulary, but was not trained with them. A turbo or distilled
-  // model has fewer decoder layers than encoder layers, and was trained without translations.
+  // An English-only model has language tokens in its vocabulary, but was not trained with these tokens. A turbo model
+  // or a distilled model has fewer decoder layers than encoder layers, and was not trained to translate.
   const isWhole = number('decoder_layers') === number('encoder_layers')
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {

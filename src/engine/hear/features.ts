@@ -1,12 +1,12 @@
-// Computes the log-mel spectrogram that Whisper reads. For every 10 ms of sound: a Hann window of 400
-// samples, the power spectrum, the mel filters, the logarithm.
+// Computes the log-mel spectrogram that Whisper reads. Each spectrogram frame is 10 ms. For each frame: multiplies 400
+// samples by a Hann window, and computes the power spectrum, the mel bands, and the logarithms.
 //
-// The Fourier transform is split twice, and then computed as matrix products. First, each frame is folded
-// into an even part and an odd part. The even part yields the real half of the spectrum, the odd part the
-// imaginary half. Second, each part is split into its even and its odd samples. Their sums yield the lower
-// quarter of the bins; their differences yield the mirrored upper quarter. Four dense products of about 100 ×
-// 100 remain. ONNX Runtime computes them several times faster than JavaScript computes a fast Fourier
-// transform.
+// The Fourier transform is computed as matrix products, in two steps that make the matrices smaller. First, each frame
+// is folded into an even part and an odd part. The even part gives the real half of the spectrum, and the odd part
+// gives the imaginary half. Second, each part is divided into the samples at even positions and the samples at odd
+// positions. The sums of their products give the lower half of the frequency bins, and the differences give the upper
+// half. Four products with matrices of about 100 × 100 remain. ONNX Runtime computes these products several times
+// faster than JavaScript computes a fast Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -19,7 +19,7 @@ const quarter = half / 2
 
 export type Features = {
   mels: number
-  /** Returns the spectrogram of up to 30 s of sound: mels × 3000 values, one mel band after the other. */
+  /** Returns the spectrogram of at most 30 s of sound: mels × 3000 values, one mel band after the other. */
   logMel(samples: Float32Array): Float32Array
   close(): void
 }
@@ -36,7 +36,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // Computes only the frames that overlap the sound. All other frames have the value of silence, which is known.
+      // Computes only the spectrogram frames that overlap the sound. `pictureOf` fills all other frames with the value
+      // of silence.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -52,8 +53,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
 }
 
 /**
- * Raises all values to at least the floor: 8 decades below the highest value. Then scales the values as
- * openai/whisper does.
+ * Makes the spectrogram from the logarithms of the mel bands. Values that are more than 8 (8 powers of ten) below the
+ * highest value are set to this minimum. All values are then scaled as in openai/whisper.
  */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)
@@ -75,14 +76,17 @@ const hann = Float64Array.from(
   (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
 )
 
-/** Returns sample `at` of the sound. The sound is mirrored before its start, and silence follows its end. */
+/**
+ * Returns sample `at` of the sound. A negative position returns the mirrored sample. A position after the end returns
+ * 0.
+ */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
 /**
- * The four folded parts of a frame. In each name, the first word names the part of the frame (even or odd function),
- * and the second word names the samples of that part (at even or odd positions).
+ * The four folded parts of a frame. The first word of a name is the symmetry of the part: even or odd. The second word
+ * is the position of the samples in the frame: even or odd.
  */
 type Folds = { evenEven: Float32Array; evenOdd: Float32Array; oddEven: Float32Array; oddOdd: Float32Array }
 
@@ -117,8 +121,8 @@ function fold(samples: Float32Array, frames: number, { evenEven, evenOdd, oddEve
 }
 
 /**
- * Returns sample `at` of the padded sound. As in Whisper, silence extends the sound to 30 s, and both ends
- * are mirrored.
+ * Returns sample `at` of the padded sound. As in Whisper, silence after the sound fills the window of 30 s, and the
+ * sound is mirrored at both ends of the window.
  */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame
@@ -126,10 +130,9 @@ function mirrored(samples: Float32Array, at: number): number {
 }
 
 /**
- * Builds the graph that converts folded frames to log mels. Bin k and bin 200 - k use the same two products: one of
- * the even samples, one of the odd samples. For the lower bin, the two products are added. For the upper bin, one
- * product is subtracted from the other: the odd samples from the even ones for the cosines, and the even samples from
- * the odd ones for the sines.
+ * Builds the graph that converts folded frames to the logarithms of the mel bands. The frequency bins k and 200 - k
+ * share two products: one of the samples at even positions, and one of the samples at odd positions. For bin k, the two
+ * products are added. For bin 200 - k, one product is subtracted from the other.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -153,8 +156,8 @@ function spectrumGraph(mels: number): Uint8Array {
 }
 
 /**
- * Adds operations that compute the power of the bins in the lower quarter of the spectrum, and in the
- * mirrored upper quarter.
+ * Adds operations that compute the power of the frequency bins. `lower` is the bins 0 to 100. `upper` is the bins 200
+ * down to 100.
  */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {

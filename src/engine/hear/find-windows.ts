@@ -1,5 +1,5 @@
-// Finds windows while the sound is decoded, in four stages: voice detection, speech spans, windows, blocks of
-// windows.
+// Finds the windows of a recording while its sound is decoded. The four stages are: voice detection, speech spans,
+// windows, and blocks of windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -8,12 +8,12 @@ import { chunkSamples, type Vad } from './vad.ts'
 import { Packer, type Recording, type Window } from './windows.ts'
 
 /**
- * The length of sound before the next speech span that the recording keeps, in samples. A window may need 0.5 s of
- * sound before its speech.
+ * The length of sound, in samples, that the recording keeps before the next speech span. A window may need 0.5 s of
+ * sound before its first speech span.
  */
 const margin = 0.5 * sampleRate
 
-/** Yields blocks of at most `rows` windows. Removes the sound that no later block needs from the recording. */
+/** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
@@ -34,8 +34,8 @@ export async function* findBlocks(
 }
 
 /**
- * Yields each window when its last speech span is known. `needed` is the first sample of the recording that a later
- * window may need.
+ * Yields each window as soon as its last speech span is known. `needed` is the first sample of the recording that later
+ * windows may need.
  */
 async function* findWindows(
   vad: Vad,

@@ -1,9 +1,9 @@
-// Checks a decoded text for three faults: a loop, a text of low probability, and words that the model wrote for
-// noise.
+// Checks a decoded text for three faults: a loop (text that repeats), a low probability, and words for sound without
+// speech.
 
 /**
- * The thresholds and temperatures of openai/whisper. Many decoders that work in batches omit these checks, so their
- * texts can contain loops.
+ * The thresholds and temperatures of the checks, from openai/whisper. Many programs that decode windows in batches omit
+ * these checks, so their texts can contain loops.
  */
 export const guards = {
   compressionMax: 2.4,
@@ -32,11 +32,12 @@ export function judge({ text, logProbability, noSpeech, looped, speechSeconds }:
 }
 
 /**
- * Returns the compression ratio of a text by deflate. Repeated text has a high ratio.
+ * Returns the compression ratio of a text: its length in bytes before deflate, divided by its length after deflate.
+ * Repeated text has a high ratio.
  *
  * Before the compression, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used,
- * because the letters of one script have the same first bytes in UTF-8. Normal Georgian, Bengali or Burmese text would
- * then have a ratio above 2.4, as loops have.
+ * because the letters of a script such as Georgian, Bengali or Burmese have the same first bytes in UTF-8. Normal text
+ * in such a script would then have a ratio above 2.4, and would look like a loop.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))
@@ -51,14 +52,14 @@ function bytesOf(character: string): number[] {
 }
 
 /**
- * Finds a loop at the end of the tokens: a run of up to 24 tokens that occurs at least `times` times in sequence.
- * Returns the number of tokens up to the end of the first occurrence, or null if there is no loop.
+ * Finds a loop at the end of the tokens: a sequence of 1 to 24 tokens that occurs at least `times` times in a row.
+ * Returns the number of tokens up to the end of its first occurrence. Returns null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // A run of few tokens must occur more than four times to be a loop, because people do say one word four times
-    // ("no, no, no, no").
+    // A sequence of only one or two tokens must occur more than four times. People do say one word four times ("no, no,
+    // no, no").
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

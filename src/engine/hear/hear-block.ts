@@ -1,5 +1,5 @@
-// Recognises the speech in a block of windows. The windows are encoded one by one and decoded together. Speech for
-// which the model returned no text is then decoded again, in windows of its own.
+// Recognises the speech in a block of windows. The windows are encoded one by one, and decoded together in one batch.
+// If the model returned no text for some of the speech, this speech is decoded again in separate windows.
 
 import { seconds } from '../audio.ts'
 import type { Features } from './features.ts'
@@ -22,11 +22,11 @@ import {
   withSpeechAfter,
 } from './windows.ts'
 
-/** A Whisper network with its configuration, its tokenizer and the computation of its spectrograms. */
+/** An open Whisper model, and `features`, which computes the spectrograms that the model reads. */
 export type WhisperModels = {
   whisper: Whisper
   features: Features
-  /** The number of windows that are decoded together. */
+  /** The maximum number of windows that are decoded together in one batch. */
   rows: number
 }
 
@@ -58,8 +58,8 @@ export async function hearBlock(
       }
     },
   })
-  // The second decoding always reports the share 0.5. A report shows that the job is not stuck; the progress of the
-  // job does not change.
+  // While speech is decoded again, the reported progress is always the middle of the block. The progress of the job
+  // does not change, but each report shows that the job is still active.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),
@@ -71,14 +71,14 @@ export async function hearBlock(
     onShare,
   })
   // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention in native
-  // buffers, and native buffers do not start the collector.
+  // buffers. The size of native buffers does not start the garbage collector.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
 
 /**
- * Returns a function that converts a share of the work on a block (0 to 1) to a sample of the recording, and
- * reports that sample.
+ * Returns a function that reports the progress of a block. The function converts a share of the work on the block (0 to
+ * 1) to a sample of the recording, and reports this sample to the listener.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0
@@ -92,9 +92,7 @@ type EncodeOptions<Result> = {
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
-/**
- * Encodes the windows and passes the encoded windows to `use`. Closes the encoded windows when `use` has returned.
- */
+/** Encodes the windows, and passes the encoded windows to `use`. Frees the encoded windows when `use` has ended. */
 async function withEncoded<Result>(
   { whisper, features }: WhisperModels,
   windows: readonly Window[],
@@ -117,8 +115,8 @@ type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that is decoded again. The first `textsKept` texts stay in the result, whatever the
-   * second decoding returns. Null if no speech is decoded again.
+   * A window over the speech that must be decoded again. The first `textsKept` elements of `texts` stay in the result.
+   * The other elements are used only if the second decoding fails. Null if no speech must be decoded again.
    */
   rest: { window: Window; textsKept: number } | null
 }
@@ -131,8 +129,8 @@ type DecodeOptions = {
 }
 
 /**
- * Decodes windows. `encoded` holds the encoded form of `extended`: of the same windows, possibly with more speech at
- * their end. Texts of that additional speech are left out.
+ * Decodes windows. `extended` has the same windows, but a window may have more speech at its end. `encoded` has the
+ * encoded form of `extended`. Words in the added speech are removed from the result.
  */
 async function decodeWindows(
   { whisper }: WhisperModels,
@@ -148,8 +146,8 @@ async function decodeWindows(
     prompt: promptOf(whisper, context, { language, translate }),
     promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
-    // The attention of a translation does not follow the order of the speech, so word times cannot be computed from
-    // the attention. They are estimated from the numbers of letters.
+    // The attention of a translation does not follow the order of the speech, so word times cannot be computed from it.
+    // The times of a translation are estimated from the lengths of the words.
     attention: attendingDecoder !== null && !translate,
     random: seededRandom(),
     onShare,
@@ -177,7 +175,7 @@ function rowOf(window: Window): Row {
   }
 }
 
-/** Returns a random number generator with a fixed seed, so that each run on a file has the same result. */
+/** Returns a random number generator with a fixed seed, so that the same recording always has the same result. */
 function seededRandom(): () => number {
   let state = 1
   return () => {
@@ -188,16 +186,17 @@ function seededRandom(): () => number {
 
 type AgainOptions = DecodeOptions &
   Pick<HearOptions, 'recording' | 'listener'> & {
-    /** All speech spans of the block. */
+    /** The speech spans of all windows of the block. */
     speech: readonly SpeechSpan[]
   }
 
-/** A window that is decoded again. If the second decoding returns no text, the texts in `otherwise` are used. */
+/** A window that is decoded again. If this second decoding returns no good text, the texts in `otherwise` are used. */
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes the speech without text again, in windows of its own, several times if necessary. Returns the texts of the
- * first and of all further decodings. Logs a warning for speech that still has no reliable text.
+ * Decodes the speech that has no text again, in separate windows, and repeats this if speech without text remains.
+ * Returns the texts of the first decoding and of all further ones. Warns about each window whose text is doubtful or
+ * missing.
  */
 async function hearRest(
   models: WhisperModels,
@@ -227,7 +226,7 @@ async function hearRest(
   return texts
 }
 
-/** Returns windows over the speech that the texts of a decoded window do not cover. */
+/** Returns windows over the speech of a decoded window for which the model returned no text. */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []
   if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))
@@ -239,7 +238,8 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
 }
 
 /**
- * Decodes each window together with the speech that follows it, because the model makes more errors in short windows.
+ * Encodes and decodes windows again. Each window is extended by speech that follows it, because the model makes more
+ * errors in short windows.
  */
 async function hearAgain(
   models: WhisperModels,

@@ -1,11 +1,11 @@
-// Detects the language of a recording by a vote of the windows of the first block. A greeting in another language at
-// the start of the recording is then outvoted.
+// Detects the language of a recording. Several windows of the recording vote, so a greeting in another language at the
+// start of the recording does not decide the result.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/** The maximum number of windows that vote. More windows take more time and do not change the result. */
+/** The maximum number of windows that vote. A vote of more windows takes more time and does not change the result. */
 const votersMax = 8
 
 export function detect(
@@ -27,8 +27,8 @@ export function detect(
 export type Vote = { odds: Map<string, number>; weight: number }
 
 /**
- * Returns the language with the highest sum of votes. A window votes only for its most probable language. The
- * weight of the vote is the window's length times the probability.
+ * Returns the language with the highest sum of votes. Each window votes for its most probable language. The value of a
+ * vote is the length of the window times the probability of the language.
  */
 export function elect(votes: readonly Vote[]): string {
   const sums = new Map<string, number>()

@@ -1,25 +1,27 @@
-// Amplifies quiet sound for voice detection, which finds no speech in quiet sound. The speech model reads the sound
-// without this gain.
+// Amplifies quiet sound before voice detection, because voice detection misses speech in quiet sound. The speech model
+// reads the original sound, which is not amplified.
 
 import { frameSamples } from './vad-network.ts'
 
 /**
- * Levels of sound, as root mean squares of samples. `usual` is the level of speech in a usual recording. `quiet` is
- * the lowest level at which voice detection finds all speech.
+ * Two levels of sound, as root mean squares of samples between -1 and 1. `usual` is the level of speech in a usual
+ * recording. `quiet` is the lowest level at which voice detection finds all speech.
  */
 const [usual, quiet] = [0.1, 0.02]
 /**
- * The maximum gain: 32 times, or 30 dB. A higher gain would amplify the noise of a 16-bit recording to the
- * level of speech.
+ * The maximum factor by which samples are multiplied: 32, which is 30 dB. A higher factor would amplify the noise of a
+ * 16-bit recording to the level of speech.
  */
 const gainMax = 32
 /**
- * The share of the loudest frames that the measured level leaves out. These frames may be clicks, which are louder
- * than speech.
+ * The share of frames, the loudest ones, that the level of the sound does not depend on. These frames may be clicks,
+ * which are louder than speech.
  */
 const louder = 0.05
 
-/** Amplifies the samples to the usual level if their own level is below `quiet`. Returns other samples unchanged. */
+/**
+ * Amplifies the samples to the level `usual` if their level is below `quiet`. Otherwise returns the samples unchanged.
+ */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)
   if (level === 0 || level >= quiet) return samples

@@ -1,19 +1,23 @@
-// Finds speech for which the model returned no text. Such speech is decoded again, or reported in a warning.
+// Finds speech for which the model returned no text. This speech is decoded again. If it still has no text, a warning
+// is logged.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
-/** The tolerated error of word times, in samples. Speech this close to a word counts as covered by the word. */
+/**
+ * The tolerated error of word times, in samples. Speech that is at most this far from a word counts as part of the
+ * word.
+ */
 const slack = 0.5 * sampleRate
 /**
- * The shortest speech, in samples, that counts as missed. A shorter gap is usually a breath, laughter, or an error of
- * word times.
+ * The shortest speech without text that is decoded again, in samples. Shorter speech is usually a breath, laughter, or
+ * an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 
-/** Returns windows over the speech spans that no text covers. */
+/** Returns one window for each gap between the texts that contains at least `shortest` samples of speech. */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -32,12 +36,15 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** The shortest speech, in samples, that is decoded again. A shorter rest usually belongs to the last word. */
+/**
+ * The shortest speech at the end of a window that is decoded again, in samples. Shorter speech usually belongs to the
+ * last word.
+ */
 const restMin = 0.4 * sampleRate
 
 /**
- * Returns a window over the speech after sample `begin` of the recording. Returns null if this speech is shorter than
- * `restMin`.
+ * Returns a window over the window's speech after sample `begin` of the recording. Returns null if this speech is
+ * shorter than `restMin`.
  */
 export function restOf(window: Window, begin: number): Window | null {
   const speech = window.speech

@@ -1,10 +1,10 @@
-// The interface of a Whisper network: its encoder and its decoder. Three kinds of network implement this interface:
-// published graphs, the compact form, and the graphs for GPUs.
+// The interface of a Whisper network, which is an encoder and a decoder. Three kinds of network implement this
+// interface: published graphs, the compact form, and steno's graphs for GPUs.
 
 import type { Tensor } from '../onnx/session.ts'
 import type { NextToken, Rules } from './rules.ts'
 
-/** The output of the encoder for one window. Only the decoder of the same network can use this output. */
+/** The output of the encoder for one window. Only the decoder of the same network can read this output. */
 export class EncodedWindow {
   constructor(readonly tensors: readonly Tensor[]) {}
 
@@ -15,23 +15,23 @@ export class EncodedWindow {
 
 export type Encoder = {
   /**
-   * Encodes the spectrogram of one window. The first `soundFrames` model frames are sound, and silence follows; by
-   * default, the whole window is sound. Windows are not encoded in batches, because a batch needs more memory and
-   * saves no time on a CPU.
+   * Encodes the spectrogram of one window. The first `soundFrames` model frames are sound, and the other frames are
+   * silence. By default, all frames are sound. Windows are not encoded in batches, because a batch needs more memory
+   * and saves no time on a CPU.
    */
   encode(picture: Float32Array, soundFrames?: number): EncodedWindow
 }
 
 /**
- * The parameters with which a decoder can choose tokens itself: the rules, and the number of model frames of sound in
- * each window.
+ * The values that a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window,
+ * in model frames.
  */
 export type Greedy = { rules: Rules; frames: readonly number[] }
 
 export type Decoder = {
   /**
-   * Starts a batch and adds `prompt` to every row. The caller may close the encoded windows when this call has
-   * returned. If `greedy` is given, the decoder may choose the most probable tokens itself (see `pick`).
+   * Starts a batch and adds `prompt` to each of its rows. After the call, the caller may close the encoded windows. If
+   * `greedy` is given, the decoder may choose the most probable tokens itself: `Batch.pick` returns these tokens.
    */
   begin(windows: readonly EncodedWindow[], prompt: readonly number[], greedy?: Greedy): Batch
 }
@@ -39,22 +39,23 @@ export type Decoder = {
 export type Batch = {
   rows: number
   /**
-   * Returns the scores of all tokens of the vocabulary as the next token of a row. `position` is an index into the
-   * tokens that the last call added; the default is the last one.
+   * Returns the score of each token of the vocabulary as the next token of a row. `position` is an index into the
+   * tokens that the last call of `begin` or `step` added. The default is the last of these tokens.
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the token that the decoder chose for a row; `logits` then has no scores. Returns null if the decoder
-   * chose no token; `logits` then has the scores. A decoder that never chooses tokens has no `pick`.
+   * Returns the next token of a row, if the decoder has chosen one. In this case, `logits` has no scores. Returns null
+   * if the decoder has not chosen a token. In this case, `logits` has the scores. A decoder that never chooses tokens
+   * does not have this function.
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns a copy of the cross-attention of the row's last token: alignment heads × frames. The values of the copy
-   * may be missing until the row is removed.
+   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders fill in
+   * the values of the copy only when the row is removed.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
-  /** Removes a row. The last row moves to the place of the removed row. */
+  /** Removes a row from the batch. The last row moves to the place of the removed row. */
   drop(row: number): void
   close(): void
 }
@@ -62,9 +63,9 @@ export type Batch = {
 export type Network = {
   encoder: Encoder
   decoder: Decoder
-  /** A decoder that also returns the cross-attention of each token. Null if the model has no attention outputs. */
+  /** A decoder that also returns the cross-attention of each token. Null if the model cannot return attention. */
   attendingDecoder: Decoder | null
-  /** The memory, in bytes, that the decoder needs for one window in a batch. */
+  /** The memory that the decoder needs for each window of a batch, in bytes. */
   windowBytes: number
   close(): void
 }

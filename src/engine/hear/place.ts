@@ -1,4 +1,4 @@
-// Converts the times of the words of a window to times in the recording.
+// Converts the times of words from positions in a window to positions in the recording.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import { type AlignedWord, type Segment, wordTimes } from './align.ts'
@@ -8,12 +8,12 @@ import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
 import { pieceWith, type Window } from './windows.ts'
 
-/** A word and its span in the recording. `probability` is null when it is unknown. */
+/** A word with its text and its span in the recording. `probability` is null if it is not known. */
 export type PlacedText = Span & { text: string; probability: number | null }
 
 /**
- * The time, in samples, by which a word may start before its speech span or end after it. Voice detection finds the
- * soft sounds at the ends of speech late.
+ * The time, in samples, by which a word may start before its speech span or end after it. Voice detection misses soft
+ * sounds at both ends of speech.
  */
 const tolerance = 0.08 * sampleRate
 
@@ -33,11 +33,14 @@ export function placeInRecording(
   return placeWords(window, words)
 }
 
-/** Converts the times of words from frames of the window to samples of the recording, in ascending order. */
+/**
+ * Converts the times of words from model frames of the window to samples of the recording. In the result, no word
+ * starts before the previous word.
+ */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // The attention can give a word an earlier start than the previous word. Word starts of a transcript must not
-  // decrease, so such a word is moved.
+  // By its attention, a word can start earlier than the previous word. In a transcript, the starts of words must never
+  // decrease, so such a word gets the start of the previous word.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)
@@ -47,8 +50,8 @@ export function placeWords(window: Window, words: readonly AlignedWord[]): Place
 }
 
 /**
- * A continuous piece of speech, in samples of the window. Adding `shift` to a sample of the window gives the sample
- * of the recording.
+ * A continuous stretch of speech. `begin` and `end` are samples of the window. Subtracting `shift` from a sample of the
+ * window gives the sample of the recording.
  */
 type Voice = { begin: number; end: number; shift: number }
 
@@ -57,8 +60,8 @@ function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum length of a pause between two speech spans, in samples. Spans with a shorter distance are continuous
- * speech that was cut at the maximum length of a span. They are joined again.
+ * The minimum length of a pause between two speech spans, in samples. If two spans have a shorter distance, they are
+ * continuous speech that was cut at the maximum length of a span. These two spans are joined again.
  */
 const pauseMin = 0.1 * sampleRate
 
@@ -76,9 +79,9 @@ function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The span never contains a pause: the attention of a word often
- * includes the pause before the word, and the attention of a punctuation mark the pause after the mark, so the span
- * is cut to one side of the pause.
+ * Returns the span of a word in the recording. The span never contains a pause. The time of a word often includes the
+ * pause before the word, and the time of a punctuation mark often includes the pause after the mark. In both cases, the
+ * span is cut at the pause.
  */
 function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
@@ -99,8 +102,8 @@ function nearestOf(voices: readonly Voice[], at: number): Voice {
 }
 
 /**
- * Splits the tokens of a hypothesis into segments. If text follows the last time token, this text is a segment that
- * ends at the end of the window.
+ * Divides the tokens of a decoded window into segments. The text between two time tokens is a segment. If text follows
+ * the last time token, this text is a segment that ends at the end of the window.
  */
 function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,

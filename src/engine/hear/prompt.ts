@@ -1,32 +1,32 @@
-// Builds the prompt of a window from the tokens of the caller's context and from the language.
+// Builds the prompt of a window from the caller's context, the language and the task.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The context that a caller supplies for a recording. */
+/** The context that a caller can supply for a recording. It helps the model to choose words and style. */
 export type Context = {
   /**
-   * A text that the model treats as the text before the recording. The model follows its style, its punctuation and
-   * the spelling of its names. Null if the caller supplied no prompt.
+   * A text that the model treats as the text before the recording. The model follows the style and the punctuation of
+   * this text, and its spelling of names. Null if the caller supplied no such text.
    */
   prompt: string | null
-  /** Terms that may occur in the recording. */
+  /** Terms that may occur in the recording, such as names. */
   vocabulary: readonly string[]
 }
 
 export type ContextTokens = {
   ids: number[]
-  /** A warning for the caller if the context or a part of the context is left out. Otherwise null. */
+  /** A warning for the caller if the prompt contains only a part of the context, or nothing of it. Otherwise null. */
   warning: string | null
 }
 
-/** The warning for the caller if the model accepts no prompt and no vocabulary. */
+/** The warning that a caller gets if the model accepts neither a prompt nor a vocabulary. */
 export const contextLeftOut = 'The model accepts no prompt and no vocabulary: they were left out.'
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the tokens of the context: first the vocabulary, then the prompt. The tokens may fill half of the model's
- * positions. If the context is longer, its beginning is left out.
+ * Returns the tokens of the caller's context: first the vocabulary, then the prompt. The context may fill half of the
+ * token positions of the model. If the context is longer, its beginning is left out.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')
@@ -42,16 +42,16 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   }
 }
 
-/** Removes control characters and line breaks. */
+/** Replaces control characters, line breaks and repeated spaces by single spaces. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
 
 /**
- * Returns the prompt of a window. The prompt does not contain the text of the previous window, for two
- * reasons. Windows that depend on each other cannot be decoded in one batch, and errors would propagate. In a
- * test with the pocket model and ten minutes of speech, the word error rate is 5.9 % without the previous
- * text, and 13.8 % with it.
+ * Returns the prompt of a window. The prompt does not contain the text of the previous window, for two reasons. First,
+ * windows that depend on each other cannot be decoded in one batch. Second, an error in one window would cause errors
+ * in the next windows. With the pocket model and ten minutes of speech, the word error rate is 5.9 % without the
+ * previous text, and 13.8 % with it.
  */
 export function promptOf(
   { facts }: Whisper,

@@ -1,5 +1,6 @@
-// Decodes one batch of windows with the published decoder: each run adds one token to each row. The cache stays in
-// native memory. When the text of a row is complete, the row is removed, and the last row moves to its place.
+// Decodes one batch of windows with the decoder graph of a published model. The first run adds the prompt to each row.
+// Each later run adds one token to each row. The cache stays in native memory. When the text of a row is complete, the
+// row is removed, and the last row moves to the place of the removed row.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -8,7 +9,10 @@ import type { Head } from './alignment-heads.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
-/** Makes a decoder that returns the cross-attention of `heads`. The list is empty if no attention is needed. */
+/**
+ * Makes a decoder that returns the cross-attention of the attention heads in `heads`. If `heads` is empty, the decoder
+ * returns no attention.
+ */
 export function makeDecoder(
   runtime: Runtime,
   decoder: Session,
@@ -20,8 +24,8 @@ export function makeDecoder(
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
-  // Decoders that recent versions of the transformers library exported have the input `cache_position`. Older ones do
-  // not.
+  // A decoder has the input `cache_position` if a recent version of the transformers library exported it. Older
+  // decoders do not have this input.
   const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',
@@ -49,7 +53,7 @@ type Parts = {
   prefill: DecoderRun
   step: DecoderRun
   heads: readonly Head[]
-  /** The indices of the layers whose cross-attention the decoder returns. */
+  /** The indices of the decoder layers whose cross-attention is an output of each run. */
   attended: readonly number[]
   useCache: { first: Tensor; later: Tensor }
   /** True if the decoder has the input `cache_position`. */
@@ -57,7 +61,8 @@ type Parts = {
 }
 
 /**
- * The outputs of a run: the scores, the attention of each layer, and the cache of the decoder's own tokens.
+ * The outputs of a run: the scores, the cross-attention of each layer in `Parts.attended`, and the cache of the
+ * decoder's own tokens.
  */
 type Outputs = {
   tensors: Tensor[]
@@ -71,13 +76,13 @@ class RunningBatch implements Batch {
   private readonly states: Float32Array
   /** The number of tokens that the last run added to each row. */
   private positions: number
-  /** The number of tokens per row in the cache. */
+  /** The number of tokens of each row in the cache. */
   private length: number
   private outputs: Outputs
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** The views that refer to the memory of earlier outputs. They are freed together with these outputs. */
+  /** Views of the memory of the last run's outputs. The next step frees these views and these outputs. */
   private held: Tensor[] = []
 
   constructor(
@@ -155,7 +160,7 @@ class RunningBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // The views refer to the outputs of the last step. The next step frees the views and these outputs.
+    // The views refer to the memory of the last run's outputs. The next step frees the outputs and the views.
     this.held.push(...views)
     this.self = views
   }
@@ -170,8 +175,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position`: the positions of the added tokens in the whole sequence, from `first` on.
-   * Returns an empty list if the decoder does not have this input.
+   * Returns the input `cache_position`: the positions of the added tokens in the row. `first` is the position of the
+   * first added token. Returns an empty list if the decoder does not have this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -180,8 +185,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input. The first run reads their values. Each later run requires an input of the
-   * same shape, but does not read its values.
+   * Returns the encoder states as an input of the decoder. Only the first run reads the values of this input. Later
+   * runs require the input, but take the values from the cache.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]
@@ -206,7 +211,7 @@ class RunningBatch implements Batch {
   }
 }
 
-/** Concatenates the encoder states of all windows into one array. */
+/** Joins the encoder states of all windows into one array. */
 function statesOf(windows: readonly EncodedWindow[], size: number): Float32Array {
   const states = new Float32Array(windows.length * size)
   for (const [row, { tensors }] of windows.entries()) {

@@ -1,4 +1,5 @@
-// The inputs and outputs that a published model must have. Loading fails if the model has no such input or output.
+// Checks that the graphs of a published model have the inputs and outputs that steno needs. Throws if an input or
+// output is missing or has the wrong type.
 
 import type { Port } from '../onnx/session.ts'
 
@@ -29,8 +30,8 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
 }
 
 /**
- * Returns the names of the key and value tensors of all layers. The tensors of the decoder's own tokens come first. The
- * tensors of the encoder's states follow.
+ * Returns the names of the key tensors and value tensors in the cache, for all layers. First come the names for the
+ * decoder's own tokens, then the names for the encoder's output.
  */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>

@@ -1,4 +1,5 @@
-// Opens a Whisper network in the layout that onnx-community publishes: an encoder, and a decoder with a cache.
+// Opens a Whisper network in the file layout that onnx-community publishes: an encoder graph, and a decoder graph with
+// a cache.
 
 import { join } from 'node:path'
 import { windowFrames, windowMelFrames } from '../audio.ts'

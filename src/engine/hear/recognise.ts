@@ -1,5 +1,5 @@
-// Decodes a batch of windows. Each text is checked on its own. A window whose text fails the check is decoded again,
-// at the next higher temperature.
+// Decodes a batch of windows and checks the text of each window. If a text fails the check, its window is decoded again
+// with the next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards, judge, loopStart } from './guard.ts'
@@ -7,33 +7,34 @@ import type { Batch, Decoder, EncodedWindow } from './network.ts'
 import { choose, probabilityOf, type Rules, rulesOf } from './rules.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The result of decoding one window: its tokens, with their probabilities and attention. */
+/** The result of one attempt to decode a window: the tokens, with their probabilities and their cross-attention. */
 export type Hypothesis = {
   tokens: number[]
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * One attention array per token, from the decoding pass that predicts this token, and a last array for the end of
-   * the text. Each array is heads × frames. The list is empty if attention was not requested.
+   * The cross-attention arrays: one for each token, from the decoding pass that predicted the token, and a last one,
+   * from the decoding pass that predicted the end of the text. Each array is heads × frames. The list is empty if
+   * attention was not requested.
    */
   attention: Float32Array[]
   frames: number
-  /** The speech that must be decoded again. Null when the text covers the whole window. */
+  /** The part of the window that must be decoded again. Null if no part of the window must be decoded again. */
   unfinished: Unfinished | null
   noSpeech: number
-  /** The mean of the log probabilities of all tokens, including the end token. */
+  /** The mean log probability of the tokens, including the end token. */
   logProbability: number
   temperature: number
   /**
-   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: the texts of all attempts
-   * failed the checks, and this is the best one.
+   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts to decode the
+   * window failed the checks. In this case, the text is the best of these attempts.
    */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
 /**
- * The part of a window that is decoded again. The first `tokens` tokens of the text are kept, and decoding starts
- * again at model frame `frame`.
+ * The part of a window that must be decoded again. It begins at model frame `frame`. The first `tokens` tokens of the
+ * text, which belong to the speech before this frame, are kept.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -55,27 +56,27 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt of all attempts except the first one. It is without the caller's context, because the context may have
-   * caused the errors of the first attempt.
+   * The prompt of all attempts after the first one. This prompt does not contain the caller's context, because the
+   * context may have caused the errors of the first attempt.
    */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
   random: () => number
   /**
-   * Called after each decoding step of the batch. `share` is the share of windows whose text is complete, from 0 to
-   * 1.
+   * Called before each decoding step of the batch. `share` is the number of windows whose text is complete, divided by
+   * the number of all windows (0 to 1).
    */
   onShare: (share: number) => Promise<void>
 }
 
 /**
- * The maximum number of tokens for a window. Some scripts need several tokens per letter. Speech after the last of
- * these tokens is decoded in a further window.
+ * The maximum number of tokens in the text of a window. In some scripts, a letter is several tokens, so the text of a
+ * window can be longer. The speech after the last of these tokens is then decoded again in a further window.
  */
 const windowTokens = 224
 
-/** A window, with the facts about its sound and its best hypothesis so far. */
+/** A window that is being decoded. `row` describes its sound. `best` is the best decoded text so far. */
 type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
 
 export async function recognise(
@@ -104,8 +105,9 @@ export async function recognise(
 }
 
 /**
- * Returns the better of two attempts. An attempt that passed the checks is better than an attempt that failed. If both
- * attempts failed, the more probable text is better. In both texts, a loop is already reduced to its first occurrence.
+ * Returns the better one of two attempts to decode a window. An attempt that passed the checks is better than an
+ * attempt that failed. If both attempts failed, the more probable text is better. A text that ended in a loop contains
+ * the repeated words only once.
  */
 function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now
@@ -118,8 +120,8 @@ type Attempt = {
   hypothesis: Hypothesis
   looped: boolean
   /**
-   * `tokensMax` is the maximum number of tokens that the model can return. `limit` is the maximum for this attempt;
-   * it is lower if the speech is short.
+   * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum number in this attempt.
+   * `limit` is lower than `tokensMax` if the speech is short.
    */
   tokensMax: number
   limit: number
@@ -169,8 +171,8 @@ async function decodeRows(
 }
 
 /**
- * Removes an element of `rows` and moves the last element to its place. `Batch.drop` moves the rows of the batch in
- * the same way.
+ * Removes an element of the list and moves the last element to its place. `Batch.drop` does the same with the rows of
+ * the batch.
  */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
@@ -178,30 +180,30 @@ function drop<Row>(rows: Row[], row: number): void {
 }
 
 /**
- * Returns an upper bound of the number of tokens in speech of this length, in model frames. The bound is 36 tokens
- * per second, and 32 more: in Georgian, two words are about 36 tokens. A text with more tokens is not the text of the
- * speech.
+ * Returns the maximum number of tokens that a text of correct length can have for `frames` model frames of speech: 36
+ * tokens per second, and 32 more. This is enough for Georgian, in which two words are about 36 tokens. If a text has
+ * more tokens, the model has not written what was said.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
 }
 
 /**
- * The maximum length, in model frames, of speech at the end of a window that is decoded again together with its last
- * sentence.
+ * The maximum length, in model frames, from the start of the last sentence to the end of the window. If this part of the
+ * window is longer, the last sentence is not decoded again together with the speech after it.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
- * The minimum distance, in model frames, from the start of a window to the speech that is decoded again. With a
- * smaller distance, almost the same window would be decoded again.
+ * The minimum distance, in model frames, from the start of a window to the part that is decoded again. With a smaller
+ * distance, the second decoding would read almost the same window and might never end.
  */
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns the speech that is decoded again after a complete text. Two time tokens at the end of the text mean that
- * more speech follows the last sentence. This speech is often only a second or two long, and alone it would be
- * decoded with more errors. So it is decoded again together with the last sentence. Returns null if the text covers
- * the whole window.
+ * Returns the part of the window that must be decoded again after a text that has an end token. Two time tokens at the
+ * end of the text mean that more speech follows the last sentence. This speech is often only one or two seconds long.
+ * In a window of its own, it would have more errors, so it is decoded together with the last sentence. Returns null if
+ * the text covers the whole window.
  */
 function unfinishedAtEnd(
   tokens: readonly number[],
@@ -216,9 +218,9 @@ function unfinishedAtEnd(
 }
 
 /**
- * Returns the speech that is decoded again after the maximum number of tokens. It begins at the last two adjacent
- * time tokens: the tokens after these two belong to an incomplete sentence. Returns null if no two time tokens are
- * adjacent.
+ * Returns the part of the window that must be decoded again after a text that reached the maximum number of tokens.
+ * This part begins at the last two adjacent time tokens, because the tokens after them belong to an incomplete
+ * sentence. Returns null if the text has no two adjacent time tokens.
  */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -229,9 +231,9 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
 }
 
 /**
- * Returns the place to continue at two adjacent time tokens, at `index` and `index + 1`. The tokens up to the first
- * one are kept. Decoding continues at the time of the second one. Returns null if one of the two is not a time token,
- * or if the second time is less than `progressMin`.
+ * Checks if the tokens at `index` and `index + 1` are both time tokens. If so, returns the part of the window that
+ * begins at the time of the second token. The tokens up to the first time token are kept. Otherwise returns null. Also
+ * returns null if the time of the second token is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
@@ -241,7 +243,7 @@ function pairAt(tokens: readonly number[], index: number, firstTimestamp: number
 
 type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
 
-/** Chooses the next token of a row. Returns null when the row is done. */
+/** Chooses the next token of a row and adds it to the text of this row. Returns null if the text is complete. */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis } = attempt
   const { tokens, logProbabilities, attention, frames } = hypothesis

@@ -1,26 +1,26 @@
-// Whisper's rules for the next token: which tokens are never allowed, and when a time token is allowed. A token that
-// the rules forbid is never chosen, and its probability is left out of all sums.
+// Whisper's rules for the next token: they say which tokens are never allowed, and when a time token is allowed. The
+// decoder never chooses a token that the rules forbid. Sums of probabilities do not include forbidden tokens.
 
 import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
 
 /**
- * A score is ignored if it is this much lower than the highest score: its probability is too small to change a sum of
- * 32-bit floats.
+ * A difference of two scores. If a score is this much lower than the highest score, its probability is too small to
+ * change a sum of 32-bit floats. Such a score is ignored.
  */
 const negligible = 18
 /**
- * The latest time of the first time token: 50 × 0.02 s = 1 s. A window begins with speech, so its first segment
- * begins early.
+ * The latest allowed value of the first time token of a window: 50 × 0.02 s = 1 s. A window begins with speech, so its
+ * first segment begins early.
  */
 const firstTimestampMax = 50
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
 /**
- * The text of a window so far, as tokens, and the number of model frames of sound in the window. No time token may be
- * later than the sound.
+ * The tokens of a window's text so far, and the length of the sound in the window, in model frames. A time token must
+ * not be later than the end of the sound.
  */
 export type History = { tokens: readonly number[]; frames: number }
 
@@ -30,8 +30,9 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 }
 
 /**
- * Chooses the next token. At temperature 0, this is the most probable token. At a higher temperature, the token is
- * drawn at random; `random` returns numbers from 0 to 1. The call overwrites `scores`.
+ * Chooses the next token of a text. At temperature 0, the most probable token is chosen. At a higher temperature, a
+ * token is drawn at random, according to the probabilities. `random` returns numbers from 0 to 1. The call changes the
+ * values in `scores`.
  */
 export function choose(
   rules: Rules,
@@ -50,8 +51,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // A time token is required if all time tokens together are more probable than the most probable text token, and
-  // than the end token.
+  // Whisper requires a time token if the sum of the probabilities of all time tokens is higher than the probability of
+  // each text token and of the end token.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -64,21 +65,20 @@ export function choose(
   return { token, logProbability: (scores[token] ?? nothing.score) - top - Math.log(total) }
 }
 
-/** Token ids from `from` (inclusive) to `to` (exclusive). */
+/** A range of token ids, from `from` (inclusive) to `to` (exclusive). */
 type Range = { from: number; to: number }
 
-/** The ranges of tokens that may follow the history: text tokens, the end token, time tokens. */
+/**
+ * The tokens that may come next: ranges of text tokens, of the end token, and of time tokens. An empty range means that
+ * no token of this kind is allowed.
+ */
 type Allowed = { text: Range; end: Range; times: Range }
 
-/**
- * Returns the tokens that may follow the history. Each segment is between two time tokens, and the times never
- * decrease.
- */
+/** Returns the tokens that may come next. A segment begins and ends with a time token, and times never decrease. */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // The ids of special tokens are between the end token and the first time token. No special token is ever
-  // chosen.
+  // The ids between the end token and the first time token belong to special tokens. They are never chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }
@@ -109,8 +109,8 @@ function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
 }
 
 /**
- * The highest score in each run of `runLength` text tokens. A sum of probabilities can skip a run whose highest score
- * is too low.
+ * The highest score in each run of `runLength` consecutive text tokens. `sumOfText` skips a run if its highest score is
+ * too low to change the sum.
  */
 const runLength = 128
 const runScores = new Float32Array(1024)
@@ -142,7 +142,9 @@ function sumOfText(scores: Float32Array, count: number, top: number): number {
   return sum
 }
 
-/** Returns the probability of `token` among all tokens of the vocabulary, also those that the rules forbid. */
+/**
+ * Returns the probability of `token` among all tokens of the vocabulary, including the tokens that the rules forbid.
+ */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!

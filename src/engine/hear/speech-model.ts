@@ -1,5 +1,6 @@
-// The interface of a speech model: the languages that it supports, and the conversion of windows of sound to words
-// with times. Whisper, CTC and TDT models implement this interface. docs/engines.md explains how to add another kind.
+// The interface of a speech model. A speech model supports a set of languages, and converts windows of sound to words
+// with times. Whisper, CTC and TDT models implement this interface. docs/engines.md explains how to add another kind of
+// model.
 
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
@@ -7,43 +8,46 @@ import type { Recording, Window } from './windows.ts'
 
 export type Listener = {
   /**
-   * Called when the recognition has advanced. `done` is the number of samples of the recording that are recognised.
+   * Called when the recognition has made progress. `done` is the number of samples of the recording that are recognised
+   * so far.
    */
   onSamples(done: number): Promise<void>
-  /** Called when there is a warning for the log. `event` is a phrase such as `window doubtful`. */
+  /**
+   * Called to write a warning to the log. `event` is a short text such as `window doubtful`. `fields` has more details.
+   */
   onWarning(event: string, fields: Record<string, string | number>): void
 }
 
 export type HearOptions = {
   recording: Recording
-  /** The code of the spoken language. If it is null, the model detects the language in these windows. */
+  /** The code of the spoken language. If it is null, the model detects the language from the windows. */
   language: string | null
-  /** If true, the texts are English translations of the speech. */
+  /** If true, the result is an English translation of the speech. */
   translate: boolean
   listener: Listener
 }
 
 export type Heard = { language: string; texts: PlacedText[] }
 
-/** The recognition of one recording. */
+/** The recognition of one recording by a speech model. */
 export type Hearing = {
-  /** The number of windows that are recognised together. */
+  /** The maximum number of windows in one call of `hear`. */
   rows: number
-  /** A warning for the caller if the model cannot use the context or a part of the context. Otherwise null. */
+  /** A warning for the caller if the model does not use all of the caller's context. Otherwise null. */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
 }
 
 export type SpeechModel = {
-  /** The name of the model in the transcript. */
+  /** The name of the model, as transcripts contain it. */
   name: string
   /** The codes of the languages that the model supports. */
   languages: readonly string[]
   /** True if the model can translate to English. */
   translates: boolean
-  /** Starts the recognition of one recording. `context` is the text that the caller supplied. */
+  /** Starts the recognition of one recording. `context` is the prompt and the vocabulary that the caller supplied. */
   start(context: Context): Hearing
-  /** Detects the language of the windows. Null if the model cannot detect languages. */
+  /** A function that detects the language from the sound of the windows. Null if the model cannot detect languages. */
   detect: ((windows: readonly Window[], recording: Recording) => string) | null
   close(): void
 }

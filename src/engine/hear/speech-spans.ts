@@ -1,33 +1,33 @@
-// Converts speech probabilities to speech spans.
+// Converts the speech probabilities of voice detection to speech spans.
 
 import { sampleRate } from '../audio.ts'
 import { frameSamples } from './vad-network.ts'
 
 export type Span = { from: number; to: number }
 
-/** A speech span with padding at both ends. */
+/** A span in which voice detection found speech, extended by padding at both ends. */
 export type SpeechSpan = Span & {
-  /** The span without the padding. */
+  /** The speech span without its padding. */
   voice: Span
 }
 
 /**
- * The rules for a speech span. It begins at a frame whose probability is at least `begins`. It ends at a frame below
- * `ends` if `silenceFrames` frames follow without another one that reaches `begins`. A span of less than `framesMin`
- * frames is dropped. A frame is 32 ms. The probabilities are the defaults of Silero VAD, and the counts follow
- * faster-whisper.
+ * The rules for a speech span. A span begins at a frame whose probability is at least `begins`. It ends at a frame
+ * below `ends`, if the next frames stay below `begins` until `silenceFrames` frames have passed. A span of less than
+ * `framesMin` frames is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD. The numbers of
+ * frames are similar to those of faster-whisper.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/** The padding at both ends of a span, in samples. It is shorter than the silence that ends a span. */
+/** The padding that is added at each end of a span, in samples. It is shorter than the silence that ends a span. */
 const speechPad = 0.25 * sampleRate
 
 /**
- * Converts the probabilities of speech, frame by frame, to speech spans in samples. A span that is longer than
- * `samplesMax` is cut in its second half, at the frame with the lowest probability.
+ * Converts the speech probabilities of frames to speech spans in samples. A span that would be longer than `samplesMax`
+ * is cut in its second half, at the frame with the lowest probability.
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of the span that has begun but not ended. -1 if there is no such span. */
+  /** The first frame of a span that has not ended yet. -1 if there is no such span. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []
@@ -45,7 +45,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** The first sample at which a span that is not returned yet can begin. */
+  /** The earliest sample of the recording at which a later returned span can begin. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)
@@ -91,13 +91,18 @@ export class SpeechSpans {
   }
 }
 
-/** Returns the part of a span that begins at `sample`. */
+/**
+ * Returns the part of a speech span from `sample` to the end of the span. The part is empty if the span ends before
+ * `sample`.
+ */
 export function beginningAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.max(voice.from, sample), to: Math.max(voice.to, sample) }
   return { from: Math.max(from, sample), to: Math.max(to, sample), voice: clipped }
 }
 
-/** Returns the part of a span that ends at `sample`. */
+/**
+ * Returns the part of a speech span from its start to `sample`. The part is empty if the span begins after `sample`.
+ */
 export function endingAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.min(voice.from, sample), to: Math.min(voice.to, sample) }
   return { from: Math.min(from, sample), to: Math.min(to, sample), voice: clipped }

@@ -1,33 +1,32 @@
-// Converts text to token ids and token ids to text, with Hugging Face's tokenizer library. Groups tokens into
-// words.
+// Converts text to token ids, and token ids to text or words. Uses the tokenizer library of Hugging Face.
 
 import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 
 export type Tokenizer = {
   /**
-   * Returns the token ids of a text. A text such as `<|endoftext|>` has the name of a special token. This name is
-   * encoded as plain text.
+   * Returns the token ids of a text. If the text contains the name of a special token, such as `<|endoftext|>`, the
+   * name is encoded like other text. The result contains no special token.
    */
   encode(text: string): number[]
-  /** Returns the text of tokens. Special tokens and time tokens have no text. */
+  /** Returns the text of a list of tokens. Special tokens and time tokens add no text. */
   decode(ids: readonly number[]): string
   /**
-   * Returns the id of a special token by its name, such as `<|transcribe|>`. Returns null when the model has
-   * no such token.
+   * Returns the id of the special token with this name, such as `<|transcribe|>`. Returns null if the model has no such
+   * token.
    */
   special(name: string): number | null
   /**
-   * Returns the words of the text, each with its token ids. Every token belongs to one word, and the order
-   * does not change.
+   * Divides the tokens of a text into words. Each word has its text and its token ids. Every token belongs to one word.
+   * The order of the tokens does not change.
    */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
-/** `json` is the tokenizer.json of a model. */
+/** Makes a tokenizer. `json` is the content of the model's file tokenizer.json. */
 export function readTokenizer(json: string): Tokenizer {
-  // By default, the library removes spaces before punctuation when it decodes tokens. These spaces are part of the
-  // text.
+  // By default, the library removes spaces before punctuation marks when it decodes tokens. Here, these spaces must
+  // stay in the text.
   const library = new Library(JSON.parse(json), { clean_up_tokenization_spaces: false })
   const added = library.get_added_tokens_decoder()
   const specials = new Map(Array.from(added, ([id, { content }]) => [content, id]))
@@ -38,8 +37,8 @@ export function readTokenizer(json: string): Tokenizer {
   }
   return {
     encode: text =>
-      // Encodes the text in parts, and divides it inside each name of a special token. The library then does not
-      // recognise the name.
+      // Divides the text between `<` and `|`, and encodes the parts. No part then contains the whole name of a special
+      // token, so the library encodes the name as plain text.
       text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
     decode,
     special: name => specials.get(name) ?? null,
@@ -52,8 +51,8 @@ export function readTokenizer(json: string): Tokenizer {
 }
 
 /**
- * Divides tokens into runs that decode to complete characters. A character may consist of several tokens. A run has
- * at most 8 tokens.
+ * Divides a list of tokens into short runs, each of which decodes to complete characters. A character may consist of
+ * several tokens. A run has at most 8 tokens, even if its last character is incomplete.
  */
 function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
@@ -71,8 +70,8 @@ function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins characters to words, for languages without spaces between words. `Intl.Segmenter` finds the word boundaries.
- * If an element of `pieces` overlaps two words, these two words become one.
+ * Joins characters to words, for languages without spaces between words. `Intl.Segmenter` finds the word boundaries. If
+ * one element of `pieces` contains the boundary of two words, these two words become one word.
  */
 function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -88,7 +87,7 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
 
 /**
  * Joins characters to words, for languages with spaces between words. A word begins at a space. Punctuation becomes a
- * separate word: `mergePunctuation` later joins it to the next or the previous word.
+ * word of its own. Later, `mergePunctuation` joins it to the next word or to the previous word.
  */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -102,8 +101,8 @@ function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Joins the elements of `pieces` to words. An element for which `begins` returns true begins a word; each other
- * element is joined to the previous one.
+ * Joins the elements of `pieces` to words. If `begins` returns true for an element, a word begins at this element.
+ * Otherwise the element is added to the previous word.
  */
 function joined(
   pieces: readonly Piece[],
@@ -113,7 +112,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A space that is an element of its own belongs to the word after it.
+    // If the previous word is a single space, this element is added to the space.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -142,7 +141,7 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Matches two adjacent capital letters at the start of a text, after a space or after a full stop. In `U.S.`, these
- * are the letters before and after the first full stop.
+ * Matches two adjacent capital letters at the start of a text, after a space, or after a full stop. The text is without
+ * the punctuation mark. For example, `U.S.` gives `US`.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

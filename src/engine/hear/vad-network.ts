@@ -1,12 +1,12 @@
-// The network of voice detection, with the published weights of Silero VAD: the sizes of its inputs, and its graph.
+// The network of voice detection: the sizes of its inputs, and its ONNX graph. The weights are those of Silero VAD.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Weights } from '../onnx/weights.ts'
 
 export const frameSamples = 512
 /**
- * The context of a frame, in samples. The input of the model is the end of the previous frame, then the frame, then
- * the mirrored end of the frame.
+ * The number of samples that are added before and after each frame. The input for a frame is the end of the previous
+ * frame, the frame, and the mirrored end of the frame.
  */
 export const contextSamples = 64
 export const inputSamples = contextSamples + frameSamples + contextSamples
@@ -18,8 +18,8 @@ export const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
 export const stateSize = 128
 
 /**
- * Builds the graph from the layers of the published model for 16 kHz: a Fourier transform, four convolutions, a
- * recurrent layer, and the score.
+ * Builds the graph with the layers of Silero's published model for 16 kHz: a Fourier transform, four convolutions, a
+ * recurrent layer, and a layer that computes the probability.
  */
 export function vadNetwork(weights: Weights): Uint8Array {
   const graph = new Graph()
@@ -43,7 +43,10 @@ export function vadNetwork(weights: Weights): Uint8Array {
   return graph.bytes()
 }
 
-/** A function that returns a weight of the published model. `name` is the end of the weight's name. */
+/**
+ * A function that returns a weight of the published model. `name` is the end of the weight's name in the model. `dims`
+ * are the dimensions that the weight must have.
+ */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
 function addSpectrum(graph: Graph, weight: WeightOf): string {
@@ -62,8 +65,9 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Adds the convolutions. Each convolution is one matrix product over all positions of a frame, because a frame has
- * only a few positions. A kernel of three positions would need fewer multiplications, but copies of the input.
+ * Adds the convolutions to the graph. A frame has only a few positions, so each convolution is one matrix product over
+ * all positions of the frame. A kernel over three positions would need fewer multiplications, but it would have to copy
+ * its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
@@ -88,7 +92,10 @@ function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): stri
   return output
 }
 
-/** Adds the recurrent layer. It reads the tensor [frames, 1, 128] as a sequence with one vector per frame. */
+/**
+ * Adds the recurrent layer to the graph. It processes the frames of the tensor [frames, 1, 128] one after the other.
+ * Each frame has 128 values.
+ */
 function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
   const gates = (name: string) => {
     const data = ioGates(weight(`decoder.rnn.${name}`, 4 * stateSize, stateSize), stateSize * stateSize)
@@ -104,8 +111,8 @@ function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string 
 }
 
 /**
- * Returns the first half of each wave as a matrix, samples × bins. Throws if the second half is not its
- * mirror image.
+ * Returns the first half of each wave as a matrix of samples × bins. Throws if the second half of a wave is not the
+ * mirror image of its first half.
  */
 function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)
@@ -121,7 +128,7 @@ function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
 }
 
 /**
- * The size of a layer's output for one frame: the number of positions in time, and the number of channels at each
+ * The size of a convolution layer for one frame: the number of positions in time, and the number of channels at each
  * position.
  */
 type Layer = { positions: number; channels: number }
@@ -131,8 +138,8 @@ function sizeOf({ positions, channels }: Layer): number {
 }
 
 /**
- * Returns a convolution with a kernel of three positions as a matrix from all inputs to all outputs. The
- * matrix is zero where the kernel does not reach.
+ * Converts a convolution with a kernel of three positions to a matrix from all inputs to all outputs. An element of the
+ * matrix is 0 if the kernel does not connect its input and its output.
  */
 function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   const stride = Math.round(from.positions / to.positions)
@@ -152,8 +159,8 @@ function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
 }
 
 /**
- * Reorders the gates of the recurrent layer. PyTorch stores them as input, forget, cell, output. ONNX expects
- * input, output, forget, cell.
+ * Reorders the gates in the weights of the recurrent layer. PyTorch has the order input, forget, cell, output. ONNX has
+ * the order input, output, forget, cell.
  */
 function ioGates(data: Float32Array, size: number): Float32Array {
   const order = [0, 3, 1, 2]

@@ -1,17 +1,18 @@
-// Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row, the path stays within a
-// band, which is a range of columns.
+// Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row of the matrix, the path stays
+// within the band of this row, which is a range of columns.
 
 /** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
 
-/** The values of a row of the matrix, one for each column of its band. */
+/** The values of one row of the matrix: one value for each column of the row's band. */
 export type BandedRow = Band & { values: Float32Array }
 
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the greatest sum of values, from the first column of the first row to the last
- * column of the last row. The band of a row must begin inside the previous row's band, or directly after it.
+ * Returns the monotonic path with the highest sum of values. The path goes from the first column of the first row to
+ * the last column of the last row. The band of each row must begin inside the band of the previous row, or directly
+ * after it.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -19,7 +20,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // The number of columns from the start of the previous row's band to the start of this row's band.
+    // The number of columns by which this row's band begins later than the previous row's band.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY
@@ -46,8 +47,8 @@ export function warp(rows: readonly BandedRow[]): Path {
 }
 
 /**
- * A row of the matrix after its sums are computed. `steps` holds, for each column of the band, the direction from
- * which the best path arrives.
+ * One row of the matrix in a form for tracing the best path backwards. For each column of the band, `steps` has the
+ * direction from which the best path reaches this column.
  */
 type Traced = Band & { steps: Uint8Array }
 
@@ -67,7 +68,7 @@ function walkBack(rows: readonly Traced[]): Path['cells'] {
   return cells.reverse()
 }
 
-/** Returns the first column of the path in each row of the matrix. */
+/** Returns, for each row of the matrix, the first column that the path visits. */
 export function startsOf({ cells }: Path): number[] {
   const starts: number[] = []
   for (const { row, column } of cells) starts[row] ??= column

@@ -1,4 +1,4 @@
-// Implements the interface of a speech model (speech-model.ts) for Whisper.
+// Makes a speech model (see speech-model.ts) from a Whisper network.
 
 import { limits } from '../../limits.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -44,8 +44,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The number of windows in which Whisper detects the language when another speech model asks for it. These are the
- * longest windows.
+ * The number of windows from which Whisper detects the language for another speech model. The longest windows are used.
  */
 const votersMax = 3
 
@@ -56,8 +55,8 @@ const votersMax = 3
 const rowsMax = { cpu: 8, gpu: 32 }
 
 /**
- * Returns the number of windows in a batch. This is the maximum, or less if the memory does not suffice for that many
- * caches.
+ * Returns the number of windows in a batch: the maximum in `rowsMax`, or fewer if the limit for the memory of the
+ * decoder's caches does not allow this maximum.
  */
 function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
@@ -65,8 +64,8 @@ function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens of all rows together. A decoder may return scores over the whole vocabulary for
- * each prompt token, which needs much memory.
+ * The maximum number of prompt tokens in a batch, over all rows. For each prompt token, a decoder may return a score
+ * for each token of the vocabulary, which needs much memory.
  */
 const positionsMax = 1000
 

@@ -1,4 +1,4 @@
-// A Whisper model: its configuration, its tokenizer and its network.
+// Opens a Whisper model: its configuration, its tokenizer and its network.
 
 import { join } from 'node:path'
 import { firstLineOf } from '../../base/reason.ts'
@@ -11,7 +11,7 @@ import type { Network } from './network.ts'
 import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
-/** The suffix of a variant in the published layout, or `compact` for the compact form. */
+/** The number format of the weights: the suffix of the published files, or `compact` for the compact form. */
 export type Variant = PublishedVariant | 'compact'
 
 export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: Device }
@@ -19,7 +19,7 @@ export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: De
 export type WhisperOptions = {
   device: Device
   variant: Variant
-  /** Receives a message for the operator if a fast form of the model cannot be used. */
+  /** A list to which a message for the operator is added if a faster form of the model cannot be used. */
   notes?: string[]
 }
 
@@ -46,8 +46,9 @@ export function languagesOf({ facts }: Whisper): string[] {
 }
 
 /**
- * Opens a published model. On an NVIDIA GPU, the decoder's caches stay in the memory of the GPU. If this form cannot
- * be opened, the publisher's graphs are used, which copy the caches between GPU and host at each token.
+ * Opens a published model in its fastest form. On an NVIDIA GPU, this is a form whose decoder caches stay in the memory
+ * of the GPU. If this form cannot be opened, the published graphs are used. They copy the caches between GPU and host
+ * at each token.
  */
 function openFastest(
   runtime: Runtime,

@@ -1,4 +1,4 @@
-// Small ONNX graphs that write, move and read rows of the decoder's caches in the memory of a GPU.
+// Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU.
 
 import { Graph, type Shape, type Type } from '../onnx/graph.ts'
 import { updated } from './float-decoder.ts'
@@ -6,8 +6,8 @@ import { updated } from './float-decoder.ts'
 export type CacheShape = { name: string; type: Type; shape: Shape }
 
 /**
- * Builds a model that writes rows of the caches in place. It has three kinds of input: each cache; for each cache,
- * `new NAME` with the content of the rows; and `to`, the numbers of the rows.
+ * Builds a model that writes rows of the caches in place. For each cache, it has two inputs: the cache, and the content
+ * of the rows, whose name is `new ` and the name of the cache. The input `to` has the numbers of the rows.
  */
 export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) =>
@@ -15,7 +15,10 @@ export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   )
 }
 
-/** Builds a model that copies rows within each cache, in place: the row `from[n]` replaces the row `to[n]`. */
+/**
+ * Builds a model that copies rows within each cache, in place. The content of row `from[n]` replaces the content of row
+ * `to[n]`.
+ */
 export function moveRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name }, isFirst) => {
     const from = isFirst ? graph.input('from', 'int64', ['moved']) : 'from'
@@ -39,8 +42,8 @@ function inPlace(
 }
 
 /**
- * Builds a model that reads the attention of one row. Its inputs are `row`, and the numbers of tokens (`count`) and
- * of frames (`frames`). Its output `read` is tokens × heads × frames.
+ * Builds a model that reads a part of one row of the attention cache. The inputs are the number of the row (`row`), the
+ * number of tokens (`count`), and the number of frames (`frames`). The output `read` is tokens × heads × frames.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()
@@ -55,7 +58,7 @@ export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   return graph.bytes()
 }
 
-/** Builds a model that returns a tensor of zeros with these dimensions. */
+/** Builds a model without inputs. Its output `zeros` is a tensor of zeros with the given dimensions. */
 export function zeros(type: 'float16' | 'float32', dims: readonly number[]): Uint8Array {
   const graph = new Graph()
   const filled = graph.add('ConstantOfShape', [graph.integers(...dims)])

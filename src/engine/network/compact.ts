@@ -1,11 +1,13 @@
 // Converts a Whisper model to the compact form: quantises its float matrices to 8 bits.
 //
-// The encoder and the decoder have different layouts. Each layout is the fastest one for ONNX Runtime on a CPU. In
-// the encoder, a matrix is inputs × outputs with one scale per output (MatMulInteger). In the decoder, a matrix is
-// outputs × inputs with one scale per block of 64 inputs (MatMulNBits).
+// The encoder and the decoder store their matrices in different layouts. Each layout is the fastest one for ONNX
+// Runtime on a CPU. In the encoder, a matrix is inputs × outputs, with one scale for each output (operation
+// MatMulInteger). In the decoder, a matrix is outputs × inputs, with one scale for each block of 64 inputs (operation
+// MatMulNBits).
 //
-// The activations are quantised to 8 bits too, with one scale per row of activations. The output of the encoder then
-// has an error of 5 %. The published `_quantized` files have a single scale for all rows, and an error of 21 %.
+// At run time, the activations are quantised to 8 bits too, with one scale for each row of activations. The output of
+// the encoder then has an error of 5 %. The published `_quantized` files have one scale for all rows, and an error of
+// 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { limits } from '../../limits.ts'
@@ -20,12 +22,15 @@ export async function writeCompact(source: Source, path: string): Promise<void> 
 }
 
 type Matrix = { data: Float32Array; outputs: number; inputs: number }
-/** A function that quantises a matrix. Returns the tensors that store its bytes and its scales. */
+/**
+ * A function that quantises a float matrix. It returns two tensors that will be written: the bytes of the matrix and
+ * its scales.
+ */
 type Layout = (name: string, matrix: () => Matrix, dims: { outputs: number; inputs: number }) => Draft[]
 
 class Compact {
   private readonly width: number
-  /** The lengths of the tensors that were read. They save a second read of a large tensor. */
+  /** The lengths of the tensors that were already read, by name. They save reading a large tensor again. */
   private readonly lengths = new Map<string, number>()
   private garbageBytes = 0
 
@@ -75,8 +80,8 @@ class Compact {
   }
 
   /**
-   * Returns the tensors of a layer normalisation and of the matrices whose input is its output. These matrices are
-   * joined into one.
+   * Returns the tensors of a layer normalisation, and of the matrices that read its output. These matrices are joined
+   * into one matrix with the name `name`.
    */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)
@@ -89,7 +94,7 @@ class Compact {
     parts: readonly string[] = [name],
     factors?: Float32Array,
   ): Draft[] {
-    // The key projections of Whisper have no bias, so a bias of zeros is used.
+    // Key projections of Whisper have no bias in the file, so they get a bias of zeros.
     const biases = parts.map(part => this.source.get(`${part}.bias`)?.() ?? new Float32Array(this.width))
     const bias = joinFloats(biases)
     const inputs = this.lengthOf(`${parts[0]}.weight`) / (bias.length / parts.length)
@@ -108,11 +113,11 @@ class Compact {
   }
 
   /**
-   * Computes a factor for each channel between a layer normalisation and its matrices (SmoothQuant). The weights of
-   * the normalisation are divided by the factor, and the weights of the matrices are multiplied by it, so the result
-   * stays the same. Without the factors, channels with large normalisation weights make all other channels less
-   * precise. For the vocabulary projection of Whisper base, the divergence is 0.0009 without factors and 0.0002 with
-   * factors.
+   * Returns a factor for each channel between a layer normalisation and the matrices that read its output (the
+   * SmoothQuant method). The weights of the normalisation are divided by the factors, and the columns of the matrices
+   * are multiplied by the factors, so the result stays the same. Without the factors, channels with large values would
+   * make all other channels less precise. For the vocabulary projection of Whisper base, the divergence is 0.0009
+   * without the factors and 0.0002 with them.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6
@@ -166,7 +171,8 @@ class Compact {
   private read(name: string): Float32Array {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
-    // The garbage collector does not run often enough by itself, because the memory of arrays is not in its heap.
+    // Starts the garbage collector. The memory of these arrays is not in its heap, so it does not run often enough by
+    // itself.
     if (this.garbageBytes > limits.tensorGarbageBytesMax) {
       Bun.gc(true)
       this.garbageBytes = 0
@@ -182,7 +188,7 @@ class Compact {
   }
 }
 
-/** Raises each value to the largest magnitude in its column of the matrix. */
+/** Replaces each element of `values` by the largest absolute value in this column of the matrix, if that is larger. */
 function raiseToLargest(values: Float32Array, matrix: Float32Array): void {
   const width = values.length
   for (let row = 0; row < matrix.length; row += width) {
@@ -202,7 +208,7 @@ function vector(name: string, data: Float32Array): Draft {
   return { name, kind: 'F32', dims: [data.length], make: () => data }
 }
 
-/** The layout of the encoder: inputs × outputs, with a scale per output. */
+/** Quantises a matrix in the layout of the encoder: inputs × outputs, with one scale for each output. */
 const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, inputs, Float32Array)
   const make = () => {
@@ -224,8 +230,8 @@ const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
 }
 
 /**
- * The layout of the decoder: outputs × blocks × inputs of a block. Each block has a scale, and the byte 128 stands
- * for 0.
+ * Quantises a matrix in the layout of the decoder: outputs × blocks × inputs of a block, with one scale for each block.
+ * The byte 128 represents the value 0.
  */
 const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, blockSize, Float16Array)
@@ -249,7 +255,7 @@ const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   ]
 }
 
-/** Returns the quantisation scales. Each group of `group` consecutive values has one scale. */
+/** Returns the quantisation scales of the values. Each group of `group` consecutive values has one scale. */
 function scales<T extends Float32Array | Float16Array>(
   data: Float32Array,
   group: number,

@@ -1,19 +1,19 @@
-// The ONNX graph of Whisper's decoder in the compact form. A run processes the prompt, or one token per row. The keys
-// and values of all cross-attention layers are inputs in 8 bits, as the encoder returns them. An output is the
-// cross-attention of the given heads.
+// Builds the ONNX graph of Whisper's decoder in the compact form. A run adds the prompt, or one token, to each row. The
+// keys and values of the cross-attention are inputs in 8 bits, as the encoder returns them. If alignment heads are
+// given, their cross-attention is an output.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
-/** The value that an attention mask has at an excluded position. */
+/** The value that is added to an attention score to exclude a position from the attention. */
 export const forbidden = -1e9
 
 /**
- * Builds the model. It has six inputs: `tokens` [rows, length]; `starts` [rows], the position in the cache
- * at which each row begins; `wanted`, the positions of `tokens` whose scores are returned; `mass`, the
- * logarithm of the number of frames for which each frame of the windows stands; the cache of earlier tokens; the
- * keys and values of the windows.
+ * Builds the decoder model. Its inputs are: `tokens` [rows, length]; `starts` [rows], the first used position of each
+ * row in the cache; `wanted`, the indices of the tokens whose scores are returned; `mass`, the logarithm of the number
+ * of model frames that each encoded frame represents; the cache of earlier tokens; and the keys and values of the
+ * encoded windows.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -71,8 +71,8 @@ export function decoderModel(
 }
 
 /**
- * Computes the position of each token in its row, and the causal mask. The mask also excludes the padding in front of
- * each row.
+ * Adds operations that compute the position of each token in its row, and the mask of the self-attention. The mask
+ * excludes later tokens, and the unused positions before the start of each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
@@ -98,8 +98,8 @@ function integer(layers: Layers, value: number): string {
 }
 
 /**
- * Adds the embedding of the tokens: takes one vector per token from the matrix of the vocabulary projection, and
- * converts it to floats.
+ * Adds the embedding of the tokens. The vector of a token is a row of the quantised matrix `embed_tokens`. It is
+ * converted to floats.
  */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers

@@ -1,22 +1,22 @@
-// The ONNX graph of Whisper's encoder in the compact form. Its outputs are the keys and values of all cross-attention
-// layers of the decoder, in 8 bits with one scale per channel. Compared with floats, they need a quarter of the
-// memory, and the decoder reads them in a quarter of the time.
+// Builds the ONNX graph of Whisper's encoder in the compact form. The outputs are the keys and values for all
+// cross-attention layers of the decoder, in 8 bits with one scale for each channel. In 8 bits, they need a quarter of
+// the memory of 32-bit floats, and the decoder reads them in a quarter of the time.
 
 import { Graph, type Stored } from '../onnx/graph.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to the queries and keys of each head. Only one of them is used, but the
- * matrix products are faster with four than with one.
+ * The number of channels that are added to the queries and keys of each attention head. Only the first of these
+ * channels is used, but matrix products are faster with four added channels than with one.
  */
 const extraSize = 4
 
 /**
- * Builds the model for one window. Its inputs are `mel` [1, mels, 2 × frames]; `places` [frames], the position of each
- * frame in the window; and `counts` [frames], the number of frames for which each frame stands. Its outputs are `keys`
- * and `values` [layers, 1, heads, frames, 64], the scales of both, and `mass` [1, 1, 1, frames], the logarithm of
- * `counts`.
+ * Builds the encoder model for one window. Its inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position
+ * of each frame in the window; and `counts` [frames], the number of model frames that each frame represents. Its
+ * outputs are: `keys` and `values` [layers, 1, heads, frames, 64]; their scales, `key_scales` and `value_scales`; and
+ * `mass` [1, 1, 1, frames], the logarithm of `counts`.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)
@@ -48,16 +48,17 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 }
 
 /**
- * Names of values in the graph. `query` holds the channels that are added to all queries, and `key` those that are
- * added to all keys. `isNeeded` is a boolean value: false if each frame stands only for itself.
+ * Names of three values in the graph. `query` has the channels that are added to all queries. `key` has the channels
+ * that are added to all keys. `isNeeded` is a boolean. It is false if each frame represents only itself, so that no
+ * channels must be added.
  */
 type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds the logarithm of the counts to the scores of the attention, so that a frame that stands for 16 frames gets 16
- * times the share. To do so, the queries get a channel with the value 1, and the keys get the same channel with the
- * logarithm. An attention mask would have the same effect, but ONNX Runtime computes attention with a mask more
- * slowly.
+ * Adds channels to the attention that give a frame more weight if it represents several frames. A frame that represents
+ * 8 frames gets 8 times the weight. The added channel of each query is 1. The added channel of each key is the
+ * logarithm of the number of frames. Their product is added to the attention score. An attention mask would have the
+ * same effect, but ONNX Runtime computes attention with a mask more slowly.
  */
 function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers
@@ -74,7 +75,7 @@ function extraChannels(layers: Layers, mass: string, shape: string, { heads }: S
 }
 
 /**
- * Adds the attention of the encoder. `parts` are the values with the queries, the keys and the values of all heads.
+ * Adds the self-attention of one encoder layer. `parts` are the names of its queries, keys and values, for all heads.
  */
 function attend(layers: Layers, name: string, parts: readonly string[], extra: Extra, heads: number): string {
   const operation = 'com.microsoft.MultiHeadAttention'

@@ -1,12 +1,14 @@
-// The ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are updated in
-// place: the input and the output of a cache are the same memory. The graph also chooses the next token, so that a
-// run returns only two numbers for each row.
+// Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are
+// updated in place: a cache is an input and an output in the same memory. The graph also chooses the next token, so the
+// host reads only two numbers for each row after a run.
 
 import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
 import { addPick, type PickTokens } from './pick.ts'
 import type { FloatWeights } from './source.ts'
 
-/** The names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`. */
+/**
+ * Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`.
+ */
 export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
   const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
   const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])
@@ -17,14 +19,15 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
   }
 }
 
-/** The prefix in the name of the output that updates a cache. */
+/** The prefix of an output that updates a cache. The name of the cache follows this prefix. */
 export const updated = 'updated '
 
 /**
- * Builds the model. `length` is the number of tokens that a run adds to each row. The inputs are `tokens` and `positions`
- * [rows, length]; `starts` [rows], the place in the cache of the first of these tokens; `lengths` [rows], the number of
- * tokens in the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the
- * place of the attention in its cache; `allowed` [rows, 4] (see pick.ts); and the caches.
+ * Builds the decoder model. A run adds `length` tokens to each row. The inputs are: `tokens` and `positions` [rows,
+ * length]; `starts` [rows], the place in the cache of the first added token; `lengths` [rows], the number of tokens in
+ * the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the place in
+ * the attention cache that the run writes; `allowed` [rows, 4], the tokens that may be chosen (see pick.ts); and the
+ * caches.
  */
 export function floatDecoder(
   weights: FloatWeights,
@@ -94,7 +97,10 @@ function addInputs({ graph, type }: FloatLayers, size: FloatSize): void {
     graph.input(name, type, name === 'cross aligned' ? aligned : ['rows', 'frames', width])
 }
 
-/** Adds the keys and values of the tokens to the cache. Then adds the attention over the whole cache. */
+/**
+ * Adds the self-attention of a layer. It writes the keys and values of the tokens into the cache, and then reads the
+ * whole cache.
+ */
 function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers
   const name = `decoder.layers.${layer}.self_attn`
@@ -108,7 +114,10 @@ function selfAttention(layers: FloatLayers, layer: number, normed: string, width
   return graph.add('MatMul', [mixed, layers.matrix(`${name}.out_proj`)])
 }
 
-/** Returns the queries of the alignment heads of a layer, for the last token of each row. */
+/**
+ * Returns the queries of the alignment heads of one layer, for the last token of each row. Returns an empty list if the
+ * layer has no alignment heads.
+ */
 function alignmentQueries(
   layers: FloatLayers,
   layer: number,
@@ -123,7 +132,7 @@ function alignmentQueries(
   return [graph.add('Gather', [byHead, layers.integers(...wanted)], { axis: 1 })]
 }
 
-/** Computes the attention of the alignment heads and stores it in its own cache, in the memory of the GPU. */
+/** Adds operations that compute the attention of the alignment heads, and write it into the attention cache. */
 function storeAttention(layers: FloatLayers, queries: readonly string[]): void {
   const { graph } = layers
   const query = graph.add('Concat', queries, { axis: 1 })

@@ -1,13 +1,14 @@
-// The ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values of all cross-attention
-// layers of the decoder. The keys of the alignment heads are a further output, transposed for the products of the
-// decoder.
+// Builds the ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values for all
+// cross-attention layers of the decoder. A further output has the keys of the alignment heads. They are transposed for
+// a matrix product in the decoder.
 
 import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
 import type { FloatWeights } from './source.ts'
 
 /**
- * Builds the model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows, frames,
- * width] for each layer N of the decoder, and `aligned` [rows, alignment heads, head size, frames].
+ * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
+ * frames, width] for each decoder layer N, and `aligned` [rows, alignment heads, head size, frames]. A model without
+ * alignment heads has no output `aligned`.
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

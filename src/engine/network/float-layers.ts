@@ -1,5 +1,5 @@
-// The layers of a Whisper network with float weights. The operations run on a GPU and on a CPU. The graph does not
-// contain the weights: ONNX Runtime gets their bytes from the files of the model, which are mapped into memory.
+// Adds the layers of a Whisper network with float weights to an ONNX graph. The operations run on a GPU and on a CPU.
+// The graph does not contain the weights. ONNX Runtime reads them from the model's files, which are mapped into memory.
 
 import { Graph, type Shape, type Type } from '../onnx/graph.ts'
 import type { FloatWeights, Weight } from './source.ts'
@@ -8,8 +8,8 @@ import type { FloatWeights, Weight } from './source.ts'
 export type FloatType = 'float16' | 'float32'
 
 /**
- * The dimensions of a network with float weights. An alignment head is a pair: the number of its layer in the
- * decoder, and its number in this layer.
+ * The dimensions of a Whisper network with float weights. Each alignment head is a pair: the index of its decoder
+ * layer, and the index of the head in this layer.
  */
 export type FloatSize = {
   width: number
@@ -24,8 +24,8 @@ export type FloatSize = {
 }
 
 /**
- * The version of the ONNX operators. It is the lowest version with the operator TensorScatter, which writes into a
- * cache in place.
+ * The version of the ONNX operators. Version 24 is the first one with the operator TensorScatter, which updates a cache
+ * in place.
  */
 const operators = 24
 const epsilon = { float: 1e-5 }
@@ -33,7 +33,7 @@ const castTo = { float32: 1, float16: 10, int64: 7 } as const
 
 export class FloatLayers {
   readonly graph = new Graph()
-  /** The weights that the graph uses, by the names of their constants. */
+  /** The weights of the model that the graph uses, by name. */
   readonly used = new Map<string, Weight>()
   private readonly known = new Map<string, string>()
 
@@ -53,7 +53,10 @@ export class FloatLayers {
     return find()
   }
 
-  /** Adds a weight in its stored shape and in the number format of the network. Returns its name. */
+  /**
+   * Adds a weight of the model to the graph, and converts it to the number format of the network. Returns the name of
+   * the converted weight.
+   */
   weight(name: string): string {
     return this.once(name, () => {
       const { type, dims, bytes } = this.find(name)
@@ -67,8 +70,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds a matrix as inputs × outputs. Several matrices are joined into one. ONNX Runtime does this once, when the
-   * model is loaded.
+   * Adds the weight matrices with these names to the graph, in the layout inputs × outputs, joined into one matrix.
+   * Returns its name. ONNX Runtime transposes and joins the matrices only once, when the model is opened.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
@@ -82,8 +85,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds the biases of the projections, joined into one. The key projections of Whisper have no bias, so theirs are
-   * zeros.
+   * Adds the biases of these projections to the graph, joined into one vector. Returns its name. The key projections of
+   * Whisper have no bias, so their biases are zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {
@@ -107,8 +110,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds the output of the projection `projected`, whose bias is not yet added, to the state, and normalises the sum
-   * with `norm`. Returns the names of both values.
+   * Adds the sum of `state`, `value` and the bias of the projection `projected` to the graph, and the normalisation of
+   * this sum by `norm`. Returns the names of the sum and of the normalised sum.
    */
   addAndNorm(
     state: string,
@@ -128,8 +131,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds the two matrices that follow an attention. Returns the name of the second product, without the bias of the
-   * second matrix.
+   * Adds the two matrix products of a feed-forward layer to the graph. Returns the name of the second product, to which
+   * the bias of the second matrix is not yet added.
    */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])
@@ -138,8 +141,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds an attention. `lengths` is the number of tokens in each row of a cache. If it is given, a query sees only
-   * keys up to its own position.
+   * Adds an attention operation to the graph. `lengths` is the number of tokens in each row of a cache. If it is given,
+   * a token attends only to itself and to earlier tokens. Otherwise it attends to all positions.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]
@@ -148,7 +151,10 @@ export class FloatLayers {
     return this.graph.add('Attention', [query, key, value, ...cached], { ...attributes, ...causal })
   }
 
-  /** Splits the output of joined projections into `count` parts of `width` channels. */
+  /**
+   * Adds an operation that splits joined projections into `count` parts of `width` channels. Returns the names of the
+   * parts.
+   */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)
     const sizes = this.integers(...parts.map(() => width))
@@ -164,7 +170,7 @@ export class FloatLayers {
     return this.once(`integers ${values}`, () => this.graph.integers(...values))
   }
 
-  /** Adds a scalar constant in the number format of the network. */
+  /** Adds a single number to the graph as a constant, in the number format of the network. */
   number(value: number): string {
     return this.once(`number ${value}`, () => {
       const data = this.type === 'float16' ? Float16Array.of(value) : Float32Array.of(value)

@@ -1,5 +1,5 @@
-// The layers that the encoder and the decoder of Whisper in the compact form share. They consist of operations of
-// ONNX Runtime.
+// Adds layers to the ONNX graphs of Whisper in the compact form. The graphs of the encoder and of the decoder both use
+// these layers.
 
 import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
 import { blockSize } from './compact.ts'
@@ -8,8 +8,8 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * Quantised activations: the names of two values of the graph, for the activations in 8 bits and for the scale of
- * each row. `zero` is the byte that stands for 0.
+ * Quantised activations. `bytes` and `scales` are names of values in the graph: the activations in 8 bits, and one
+ * scale for each row. `zero` is the byte that represents the value 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
@@ -26,7 +26,7 @@ export class Layers {
   }
 
   /**
-   * Adds a tensor of the model to the graph. A tensor in fp16 is converted to fp32. All other tensors stay unchanged.
+   * Adds a tensor of the compact model to the graph. If the tensor has 16-bit floats, it is converted to 32-bit floats.
    */
   tensor(name: string): string {
     return this.once(name, () => {
@@ -36,7 +36,10 @@ export class Layers {
     })
   }
 
-  /** Returns the name that `make` returned for this `key`. Calls `make` only the first time. */
+  /**
+   * Returns the name of the graph's value for this key. The first call for a key makes the value with `make`. Later
+   * calls return the same name.
+   */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)
@@ -70,9 +73,9 @@ export class Layers {
   }
 
   /**
-   * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so that large values in one row do not
-   * lower the precision of other rows. The output of GELU is never below -0.17, so only 32 of the 256 byte values stand
-   * for negative values.
+   * Adds operations that quantise activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value
+   * in one row does not make other rows less precise. The output of GELU is never below -0.17, so for such activations
+   * only 32 of the 256 byte values represent negative numbers.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -88,8 +91,8 @@ export class Layers {
   }
 
   /**
-   * Multiplies activations by a weight matrix in the encoder's layout. Does not add the bias. The layout is efficient
-   * when the activations have many rows.
+   * Adds the product of quantised activations and a weight matrix in the encoder's layout, without the bias. This
+   * layout is fast for activations with many rows.
    */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -100,8 +103,8 @@ export class Layers {
   }
 
   /**
-   * Multiplies activations by a weight matrix in the decoder's layout. The layout is efficient when the activations have
-   * few rows.
+   * Adds the product of activations and a weight matrix in the decoder's layout. This layout is fast for activations
+   * with few rows.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

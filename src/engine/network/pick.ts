@@ -1,6 +1,6 @@
-// The part of the decoder's graph that chooses the most probable token under Whisper's rules (hear/rules.ts). The
-// input `allowed` has the rules that depend on the earlier tokens of a row. The tokens that are never allowed are
-// constants.
+// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/rules.ts). Some
+// rules depend on the earlier tokens of a row. The host passes these rules in the input `allowed`. The tokens that are
+// never allowed are constants of the graph.
 
 import type { FloatLayers } from './float-layers.ts'
 
@@ -11,15 +11,15 @@ export type PickTokens = {
   suppressed: ReadonlySet<number>
 }
 
-/**
- * A number that is added to the score of a token that is not allowed. It is finite, because an infinite score would
- * make the sums NaN.
- */
+/** A number that is added to the score of a token that is not allowed. An infinite number would make the sums NaN. */
 const forbidden = -1e30
 
 type Range = { from: number; to: number }
 
-/** Returns the values of the input `allowed` for one row. The ranges hold the tokens that may follow. */
+/**
+ * Returns the four numbers of the input `allowed` for one row. The ranges `text`, `end` and `times` contain the ids of
+ * the tokens that may follow.
+ */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
   firstTimestamp: number,
@@ -29,10 +29,12 @@ export function allowedInput(
 }
 
 /**
- * Adds the choice of a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` has four numbers for
- * each row: what is added to the score of each text token and of the end token (0 or `forbidden`), and the first allowed
- * time token and the one after the last, counted from the first time token. The output `picked` has two numbers for each
- * row: the token, and the logarithm of its probability among the allowed tokens.
+ * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary].
+ *
+ * The input `allowed` has four numbers for each row: the number that is added to the scores of all text tokens (0 or
+ * `forbidden`), the same for the end token, the first allowed time token, and the end of the allowed time tokens
+ * (exclusive). Time tokens are counted from 0 here. The output `picked` has two numbers for each row: the id of the
+ * chosen token, and the logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -68,7 +70,8 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 type Best = { token: string; score: string; sum: string }
 
 /**
- * Adds the token with the highest score, its score, and the logarithm of the sum of the exponentials of all scores.
+ * Adds operations that find the best token of each row. Returns the names of three values: the index of the token with
+ * the highest score, this score, and the logarithm of the sum of exp(score) over all tokens.
  */
 function bestOf(layers: FloatLayers, scores: string, penalty: string | null): Best {
   const { graph } = layers

@@ -1,4 +1,4 @@
-// The dimensions of a Whisper model, derived from the shapes of its tensors.
+// Finds the dimensions of a Whisper model in the compact form from the shapes of its tensors.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize } from './layers.ts'

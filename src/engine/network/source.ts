@@ -1,5 +1,5 @@
-// Reads the float weights of a published Whisper model by name. The files are Hugging Face's safetensors, or the ONNX
-// files of onnx-community and optimum. Of an ONNX file, only the weights are read. Its graph is not used.
+// Reads the float weights of a published Whisper model by name, from Hugging Face's safetensors file, or from the ONNX
+// files of onnx-community and optimum. The graphs in the ONNX files are not used.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { headerOf } from './tensor-file.ts'
 
 /**
- * For the name of each tensor, a function that reads the tensor. The layout is that of Hugging Face: a matrix is
- * outputs × inputs. Each name begins with `encoder.` or `decoder.`.
+ * The tensors of a model: for each name, a function that reads the tensor as 32-bit floats. A matrix is outputs ×
+ * inputs, as in Hugging Face's files. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 
 /**
- * A tensor in its stored form, in a file that is mapped into memory. A matrix is outputs × inputs. If `transposed` is
- * true, it is inputs × outputs.
+ * A tensor as a file stores it. The file is mapped into memory. A matrix is outputs × inputs if `transposed` is false,
+ * and inputs × outputs if it is true.
  */
 export type Weight = {
   type: 'F32' | 'F16' | 'BF16'
@@ -24,17 +24,20 @@ export type Weight = {
   transposed: boolean
 }
 
-/** For the name of each tensor, a function that finds the tensor in its file. */
+/** The weights of a model: for each name, a function that finds the weight in its file. */
 export type FloatWeights = Map<string, () => Weight>
 
-/** The suffix of the ONNX files with float weights: 32 bits or 16 bits. */
+/** The suffix of the names of ONNX files with float weights: '' for 32 bits, '_fp16' for 16 bits. */
 export type FloatVariant = '' | '_fp16'
 
 export function openSource(folder: string, variant: FloatVariant = ''): Source {
   return new Map([...openWeights(folder, variant)].map(([name, find]) => [name, () => floatsOf(find())]))
 }
 
-/** Returns the float weights of a model. `variant` is the suffix of the ONNX files. */
+/**
+ * Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. It has no effect if
+ * the folder has the file model.safetensors.
+ */
 export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')
   if (existsSync(published)) return fromSafetensors(published)
@@ -88,7 +91,7 @@ function isFloat(type: string): type is Weight['type'] {
   return type in readers
 }
 
-/** The tensor types of ONNX, by their numbers. */
+/** The float types of ONNX files, by their numbers in such a file. */
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
 
 function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {
@@ -106,8 +109,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Fl
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
   }
-  // The name of a matrix constant does not contain the layer. But the name of each MatMul operation does, and its
-  // second input is the matrix.
+  // In an ONNX file, the name of a matrix does not contain its layer, but the name of the MatMul operation that reads
+  // the matrix does. The matrix is the second input of this operation.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(
@@ -123,8 +126,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Fl
 }
 
 /**
- * Returns the name in the layout of Hugging Face: `decoder.layers.0.fc1.weight` for
- * `model.decoder.layers.0.fc1.weight`. Returns null for a tensor that is not a weight or bias of a layer.
+ * Returns the name of a weight as Hugging Face's files have it: `decoder.layers.0.fc1.weight` for
+ * `model.decoder.layers.0.fc1.weight`. Returns null if the tensor is not a weight or bias of the network.
  */
 function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =

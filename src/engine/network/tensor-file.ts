@@ -1,6 +1,6 @@
-// Reads and writes files of named tensors in the safetensors format. A file contains the length of the header, the
-// header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so processes with the same
-// model share this memory.
+// Reads and writes files of named tensors in the safetensors format. Such a file contains the length of the header, the
+// header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so several processes with the
+// same model share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -16,14 +16,17 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor that will be written. `make` computes its content only when the tensor is written, so that the whole model
- * is never in memory at once.
+ * A tensor that will be written to a file. `make` computes its content. It is called only when the tensor is written,
+ * so that the content of the whole model is never in memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
-/** Reads the header and returns the tensors by name. Their bytes stay in the file. */
+/**
+ * Reads the header of a tensor file. Returns, by name, the place of each tensor in the file. The content of the tensors
+ * is not read.
+ */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)
   return new Map(
@@ -66,8 +69,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes the tensors to a file. Tensors with the largest elements come first, because the address of each tensor must
- * be a multiple of the size of its elements.
+ * Writes tensors to a file. The tensors with the largest elements are written first. The place of each tensor in the
+ * file is then a multiple of the size of its elements, as readers require.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)

@@ -1,11 +1,11 @@
-// Runs of a model whose inputs and outputs stay in the memory of the device. If one tensor is both an input and an
-// output of a run, the model updates it in place.
+// Runs models with inputs and outputs that stay in the memory of the device, such as a GPU. If a tensor is an input and
+// also an output of a run, the model updates the tensor in place.
 
 import { type Pointer, toArrayBuffer } from 'bun:ffi'
 import { cString, pointerFrom, type Runtime } from './runtime.ts'
 import { type ElementType, elements, elementsIn, Tensor, valueAt } from './tensor.ts'
 
-/** The tensors that are bound to the inputs and outputs of a session. */
+/** A session with tensors that are bound to its inputs and outputs. Each run reads and writes these tensors. */
 export class Binding {
   private readonly pointer: Pointer
 
@@ -33,7 +33,7 @@ export class Binding {
   }
 }
 
-/** The options of a run, as pairs of names and values. */
+/** Options of ONNX Runtime for a run: pairs of a name and a value. */
 export class RunOptions {
   readonly pointer: Pointer
 
@@ -51,12 +51,12 @@ export class RunOptions {
   }
 }
 
-/** A tensor that the device reads and writes in place, and a view of the same memory for the host. */
+/** Memory that the device and the host share. The device uses it as `tensor`, and the host uses it as `bytes`. */
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * The memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory of the host: the
- * kernels of the GPU access this memory over the bus, so the few bytes of these tensors need no copy.
+ * Allocates tensors in the memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory
+ * of the host. The kernels of the GPU read this memory over the bus, so the few bytes of these tensors need no copy.
  */
 export class DeviceMemory {
   private readonly own: Area
@@ -77,17 +77,18 @@ export class DeviceMemory {
     this.pinned = onCuda ? named('CudaPinned', memoryKinds.ofHost) : this.own
   }
 
-  /** Allocates a tensor in the memory of the device. Its content is undefined. */
+  /** Allocates a tensor in the memory of the device. The initial content of the tensor is undefined. */
   tensor(type: ElementType, dims: readonly number[]): Tensor {
     return new Tensor(this.runtime, allocate(this.runtime, this.own, type, dims))
   }
 
-  /** Allocates a tensor in memory that both the host and the device use. */
+  /** Allocates a tensor in memory that both the host and the device can read and write. */
   shared(type: ElementType, dims: readonly number[]): Shared {
     const owner = new Tensor(this.runtime, allocate(this.runtime, this.pinned, type, dims))
     const { address } = owner
     const size = elements[type].bytes * elementsIn(dims)
-    // The tensor is declared to be in the memory of the device. Otherwise ONNX Runtime would copy it at each run.
+    // Tells ONNX Runtime that the tensor is in the memory of the device. Otherwise ONNX Runtime would copy the tensor
+    // at each run.
     const inDevice = new Tensor(this.runtime, valueAt(this.runtime, address, type, dims, this.own.info))
     const bytes = new Uint8Array(toArrayBuffer(address, 0, size))
     const free = () => {
@@ -97,7 +98,7 @@ export class DeviceMemory {
     return { tensor: inDevice, bytes, free }
   }
 
-  /** Creates a tensor over the first elements of `source`. `source` must not be freed before this tensor. */
+  /** Creates a tensor over the first elements of `source`, without copying. Free the new tensor before `source`. */
   view(source: Tensor, type: ElementType, dims: readonly number[]): Tensor {
     return new Tensor(this.runtime, valueAt(this.runtime, source.address, type, dims, this.own.info))
   }
@@ -112,7 +113,7 @@ export class DeviceMemory {
 
 type Area = { info: Pointer; allocator: Pointer }
 
-/** Constants of the C API: the kind of an allocator, and the kinds of its memory. */
+/** Constants of ONNX Runtime's C API: a kind of allocator, and two kinds of memory. */
 const arena = 1
 const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
 

@@ -1,4 +1,5 @@
-// Returns the number of CPU cores that this process may use. A quota of the cgroup (cpu.max) can lower this number.
+// Finds the number of CPU cores that this process may use. The CPU quota of the cgroup, in the file cpu.max, can be
+// lower than the number of cores of the machine.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -8,8 +9,8 @@ export function allowedCores(): number {
 }
 
 /**
- * Returns the number of cores that a line of `cpu.max` allows. Examples: 2 for `200000 100000`, and infinity for `max
- * 100000`.
+ * Returns the number of cores that the content of the file cpu.max allows, rounded down, and at least 1. The result is
+ * 2 for `200000 100000`, and infinity for `max 100000`.
  */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)

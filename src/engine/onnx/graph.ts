@@ -1,20 +1,20 @@
-// Writes small ONNX models, which are protobuf messages of nodes and constants. ONNX Runtime runs these
-// models for the engine's own arithmetic: spectra and voice detection. Benchmarks write models of any size.
+// Builds ONNX models, which are protobuf messages of operations and constants. The engine builds graphs for spectra,
+// for voice detection, and for Whisper networks.
 
 export type Constant = {
   dims: readonly number[]
   data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
 }
-/** A constant in an external file: `bytes` bytes from offset `from`. */
+/** A constant whose content is in an external file: `bytes` bytes, starting at offset `from` of the file `file`. */
 export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
 /**
- * An attribute of an operation. If the attribute is a graph, this graph is a branch. A branch can read the
- * values of the outer graph.
+ * An attribute of an operation. An attribute can be a graph, for example a branch of an `If` operation. Such a graph
+ * can read values of the graph that contains the operation.
  */
 type Attribute = number | readonly number[] | string | { float: number } | Graph
 export type Shape = readonly (number | string)[]
 
-/** The numbers of the element types in the C API and in ONNX files. */
+/** The element types, with their numbers in ONNX files and in ONNX Runtime's C API. */
 export const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const
 export type Type = keyof typeof types
 
@@ -28,8 +28,8 @@ export class Graph {
   private count = 0
 
   /**
-   * `prefix` begins every generated name. A branch has its own prefix, so that the names of the branch differ from the
-   * names of the outer graph.
+   * Makes an empty graph. `prefix` is the start of all names that the graph generates. A branch needs a prefix of its
+   * own, so that its names differ from the names of the outer graph.
    */
   constructor(private readonly prefix = '') {}
 
@@ -42,13 +42,13 @@ export class Graph {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
-  /** Adds a constant and returns its name. */
+  /** Adds a constant to the graph and returns the name of the constant. */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(field(5, tensor(name, dims, data)))
     return name
   }
 
-  /** Adds a constant that ONNX Runtime reads from a file, and returns its name. */
+  /** Adds a constant whose content ONNX Runtime reads from a file. Returns the name of the constant. */
   stored({ type, dims, file, from, bytes }: Stored, name = `${this.prefix}c${this.count++}`): string {
     const isExternal = 1
     const entry = (key: string, value: string) =>
@@ -69,9 +69,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation and returns the name of its first output. `operation` is its type. A type that the ONNX standard
-   * does not have is written with its domain, such as com.microsoft.Gelu. In `inputs` and `outputs`, an empty text means
-   * an input or output that is not used. `name` is a label of this operation. It has no effect on a run.
+   * Adds an operation to the graph and returns the name of its first output. `operation` is the type of the operation.
+   * A type of ONNX Runtime that is not in the ONNX standard begins with `com.microsoft.`. An empty text in `inputs` or
+   * `outputs` means that this input or output is not used. `name` is only a label and has no effect.
    */
   add(
     operation: string,
@@ -86,7 +86,7 @@ export class Graph {
     return first
   }
 
-  /** Returns the model. `operators` is the version of the ONNX operators that the graph uses. */
+  /** Returns the bytes of the ONNX model. `operators` is the version of the ONNX operators that the graph uses. */
   bytes(operators: 17 | 24 = 17): Uint8Array {
     const irVersion = operators === 24 ? 10 : 8
     return Buffer.concat([
@@ -170,8 +170,8 @@ function port(name: string, type: Type, shape: Shape): Uint8Array {
   return Buffer.concat([field(1, utf8(name)), field(2, field(1, kind))])
 }
 
-// Writes protobuf fields. Each field begins with a key: the field number and the wire type. The value
-// follows: either a varint (groups of seven bits), or a length and that number of bytes.
+// Three functions that write protobuf fields. A field begins with a key, which has the field number and the wire type.
+// Next is either a varint (groups of seven bits), or a length and that number of bytes.
 
 export function number(id: number, value: number): Uint8Array {
   return Buffer.concat([varint(id << 3), varint(value)])
@@ -181,7 +181,7 @@ export function field(id: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([fieldHeader(id, bytes.length), bytes])
 }
 
-/** Returns the bytes before the content of a field: the key and the length of the content. */
+/** Returns the start of a protobuf field: its key, and the length of its content. */
 export function fieldHeader(id: number, length: number): Uint8Array {
   return Buffer.concat([varint((id << 3) | 2), varint(length)])
 }

@@ -1,5 +1,5 @@
-// Finds the native library and the built-in models: in the project folder, or in the folder into which the program
-// unpacks them.
+// Finds native libraries and built-in models. They are in the project folder, or in the folder into which the built
+// program unpacks its carried files.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,14 +9,14 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
- * Returns the path of ONNX Runtime's shared library: the copy in the folder of the CUDA provider if this provider is
- * installed, and the carried library otherwise.
+ * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy of the library
+ * in the provider's folder. Otherwise it is the carried library.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
 }
 
-/** Returns the path of the shared library that the npm package contains. */
+/** Returns the path of ONNX Runtime's shared library for this machine, from the npm package onnxruntime-node. */
 export function carriedRuntime(): string {
   const platform = `${process.platform}/${process.arch}`
   const name = process.platform === 'darwin' ? 'libonnxruntime.1.dylib' : 'libonnxruntime.so.1'
@@ -24,17 +24,17 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in its own folder, and only in its own
- * version. So the folder has the version of ONNX Runtime in its name. The provider has hundreds of megabytes, and
- * stays installed when steno is upgraded.
+ * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in its own folder, and the provider must
+ * have the same version as ONNX Runtime. So the name of the folder contains this version. The provider has hundreds of
+ * megabytes. It stays installed when steno is upgraded, if the version of ONNX Runtime stays the same.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /**
- * Returns the C++ libraries that ONNX Runtime needs, for machines that lack them. The program contains the libraries
- * of the machine on which it was built.
+ * Returns the C++ libraries that the program contains, for machines without these libraries. ONNX Runtime needs them.
+ * They come from the machine on which the program was built. The list is empty if the program contains none.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -44,19 +44,22 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** Returns true if the CUDA provider is installed. */
+/** Returns true if the CUDA provider of this version of ONNX Runtime is installed. */
 export function hasCuda(): boolean {
   return existsSync(join(cudaFolder(), cudaProvider))
 }
 
-/** Returns the path of the Silero VAD v6 model. An npm package for browsers contains this model. */
+/**
+ * Returns the path of the voice detection model, Silero VAD v6. It comes from the npm package of a library for
+ * browsers.
+ */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
 /**
- * Returns the path of a clip of speech, and the path of its reference text. Returns null in a build without these
- * files.
+ * Returns the paths of a recorded speech clip (`sound`) and of its reference text (`truth`). Returns null if the build
+ * does not contain these files.
  */
 export function builtInClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')

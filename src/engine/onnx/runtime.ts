@@ -1,15 +1,19 @@
-// The functions of ONNX Runtime's C API that the engine needs, called through bun:ffi. The library returns an array
-// of function pointers. Later versions only append to this array, so the index of a function never changes.
+// Calls the functions of ONNX Runtime's C API that the engine needs, with bun:ffi. The library gives access to its
+// functions by an array of function pointers. New versions of the library only add functions at the end of this array,
+// so the index of a function never changes.
 
 import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
-/** The oldest version of the API that has all functions below. Later libraries support this version too. */
+/**
+ * The version of the C API that steno requests. It is the oldest version with all functions in `table` and
+ * `silentTable`. Newer libraries support this version too.
+ */
 const apiVersion = 22
 
 /**
- * The index of each function in the array, and the types of the function's arguments: `p` is a pointer, `n` is a size,
- * `i` is an int. Each function returns null or an error status.
+ * The functions that return a status. For each function: its index in the library's array, and the types of its
+ * arguments. `p` is a pointer, `n` is a size, and `i` is an int. The status is null, or a pointer to an error.
  */
 const table = {
   CreateSession: [7, 'pppp'],
@@ -57,7 +61,7 @@ const table = {
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
 } as const
 
-/** Functions that return no status. The notation is that of `table`. */
+/** The functions that return no status. An entry has the same form as in `table`. */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseMemoryInfo: [94, 'p'],
@@ -83,7 +87,7 @@ export type Runtime = Checked &
     cpuMemory: Pointer
   }
 
-/** Opens the library. All sessions share one thread pool. */
+/** Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. */
 export function openRuntime(library: string, threads: number): Runtime {
   disableTelemetry()
   const symbols = openLibrary(library)
@@ -102,7 +106,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Disables busy waiting, in which a waiting thread would take CPU time from the API and from other threads.
+  // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -120,16 +124,17 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // The machine lacks the C++ libraries, so the carried ones are loaded first. The dynamic linker then uses these
-    // for ONNX Runtime.
+    // This machine lacks the C++ libraries that ONNX Runtime needs. Loads the libraries that the program contains
+    // first. The dynamic linker then uses them for ONNX Runtime.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Disables telemetry. Otherwise the library writes a device id into the home folder when it is loaded, and queues
- * events for Microsoft. This code calls setenv because native code does not see an assignment to process.env.
+ * Disables the telemetry of ONNX Runtime. Otherwise the library writes a device id into the home folder when it is
+ * loaded, and collects events for Microsoft. Native code does not see changes of process.env, so the variable is set
+ * with setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return
@@ -137,19 +142,22 @@ function disableTelemetry(): void {
   symbols.setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
 }
 
-/** Calls a function that writes one pointer to `out`. Returns that pointer. */
+/** Calls a C function that writes a pointer to its argument `out`. Returns this pointer. */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)
   return Number(out[0]) as Pointer
 }
 
-/** Returns a C string. The caller must keep the returned array alive while the library may read it. */
+/**
+ * Returns the bytes of a C string. While the library may read the string, the caller must keep a reference to the
+ * returned array.
+ */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`)
 }
 
-/** Returns an array of pointers to C strings. The strings live as long as the array. */
+/** Returns an array of pointers to C strings. The strings stay in memory as long as the array. */
 export function cStrings(texts: readonly string[]): BigUint64Array {
   const strings = texts.map(cString)
   const pointers = BigUint64Array.from(strings, string => BigInt(ptr(string)))
@@ -160,8 +168,8 @@ export function cStrings(texts: readonly string[]): BigUint64Array {
 const kept = new WeakMap<object, unknown>()
 
 /**
- * Keeps `memory` alive as long as `owner` is alive. The library reads the memory through pointers, and the
- * garbage collector does not see pointers.
+ * Keeps `memory` alive as long as `owner` is alive. The library reads this memory through pointers, which the garbage
+ * collector does not see.
  */
 function keepAlive(owner: object, memory: unknown): void {
   kept.set(owner, memory)

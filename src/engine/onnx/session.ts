@@ -1,5 +1,5 @@
-// Models in ONNX Runtime. The outputs of a run stay in the memory of the library and can be the inputs of the next
-// run. The cache of a decoder is therefore never copied to JavaScript.
+// Opens and runs models in ONNX Runtime. The outputs of a run stay in the memory of the library and can be the inputs
+// of the next run. So the cache of a decoder is never copied to JavaScript.
 
 import { CString, type Pointer, ptr } from 'bun:ffi'
 import type { Config } from '../../config.ts'
@@ -12,7 +12,7 @@ export { type ElementType, firstRows, moveRow, Tensor, tensor } from './tensor.t
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
 
-/** A function that runs a model once. Returns one tensor for each output name. */
+/** A function that runs a model once. It returns one tensor for each output. */
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
   -readonly [Name in keyof Outputs]: Tensor
 }
@@ -25,7 +25,8 @@ export class Session {
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
     /**
-     * The tensors of the weights that the session reads in the memory of the caller. The session keeps them alive.
+     * The weights that the session reads from memory of the caller, as tensors. The session keeps this memory alive
+     * until it is closed.
      */
     private readonly weights: readonly Tensor[] = [],
   ) {
@@ -33,7 +34,10 @@ export class Session {
     this.outputs = this.ports('Output')
   }
 
-  /** Returns a function that runs the model. Inputs and outputs are in the order of these names. */
+  /**
+   * Returns a function that runs the model. This function gets its inputs in the order of `inputNames`, and returns the
+   * outputs in the order of `outputNames`.
+   */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
     outputNames: Outputs,
@@ -52,12 +56,15 @@ export class Session {
     }
   }
 
-  /** Binds inputs and outputs of the model to tensors, which later runs read and write in place (see binding.ts). */
+  /**
+   * Returns a binding. It binds tensors to the inputs and outputs of the model, and later runs read and write these
+   * tensors in place (see binding.ts).
+   */
   bind(): Binding {
     return new Binding(this.runtime, this.pointer)
   }
 
-  /** Opens the memory of the device on which the model runs. */
+  /** Returns an allocator for the memory of the device on which the model runs. */
   memory(device: Device): DeviceMemory {
     return new DeviceMemory(this.runtime, this.pointer, device === 'cuda')
   }
@@ -86,24 +93,27 @@ export class Session {
 
 const constantsKey = 'session.model_external_initializers_file_folder_path'
 
-/** The content of a constant, in memory. The bytes must not change until the session is closed. */
+/** The content of a constant in memory. The bytes must not be changed before the session is closed. */
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
 
 export type SessionOptions = {
-  /** If true, CUDA records the kernels of a run once, and replays them in later runs with the same number. */
+  /**
+   * If true, CUDA records the GPU kernels of a run once, and replays the recording in later runs with the same
+   * `gpu_graph_id`.
+   */
   cudaGraphs?: boolean
-  /** If true, a run on the CPU uses only the calling thread. */
+  /** If true, a run on a CPU uses only the calling thread, and not the shared threads. */
   singleThreaded?: boolean
 }
 
-/** Opens a model from the path of its file, or from its bytes. */
+/** Opens a model. `model` is the path of its file, or its bytes. */
 export function openSession(
   runtime: Runtime,
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The external constants of a model that is given as bytes: the folder with their files, or their content by name.
-   * Null if the model has no external constants.
+   * The constants of the model whose content is not in the model: the folder of the files with this content, or the
+   * content by name. Null if the model has no such constants, or if `model` is a path.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},
@@ -132,7 +142,7 @@ export function openSession(
   }
 }
 
-/** Passes the external constants of a model to ONNX Runtime. Returns the tensors of their bytes. */
+/** Passes the content of external constants to ONNX Runtime. Returns one tensor for each constant. */
 function weightTensors(
   runtime: Runtime,
   options: Pointer,
@@ -147,8 +157,8 @@ function weightTensors(
 }
 
 /**
- * Returns the bytes at an address that is a multiple of 64, as the kernels of a CPU require. Bytes at another address
- * are copied.
+ * Returns the same bytes at an address that is a multiple of 64, as kernels on a CPU require. Bytes at any other
+ * address are copied.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
@@ -156,8 +166,8 @@ function aligned(bytes: Uint8Array): Uint8Array {
 
 function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // Replaces two defaults of ONNX Runtime. By default, the CUDA provider tries every algorithm for each convolution,
-  // which takes time, and doubles its memory arena when the arena is full, which wastes memory.
+  // Replaces two defaults of the CUDA provider. By default, it tries every algorithm for each convolution, which takes
+  // time. By default, it also doubles its memory when more memory is needed, which wastes memory.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

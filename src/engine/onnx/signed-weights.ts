@@ -1,7 +1,7 @@
-// Opens models whose matrices are in unsigned bytes, as the published framewise models have them. The VNNI instructions
+// Opens models whose weight matrices are unsigned bytes, such as the published framewise models. The VNNI instructions
 // of a CPU multiply unsigned activations by signed weights. For unsigned weights, ONNX Runtime uses other instructions,
-// which take twice the time. So the weights and their zero points are moved down by 128. Their differences stay the
-// same, so the products stay the same, to the bit.
+// which take twice the time. So 128 is subtracted from the weights and from their zero points. The difference of a
+// weight and its zero point stays the same, so the products are exactly the same.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,17 +10,20 @@ import type { Runtime } from './runtime.ts'
 import { type Device, openSession, type Session } from './session.ts'
 import { fieldsOf, numbersOf, type Operation, readModel, text, walk } from './weights.ts'
 
-/** The numbers of the fields of an ONNX file that this file reads and writes. */
+/** The numbers of the protobuf fields in an ONNX model that this code reads or writes. */
 const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9 } as const
-/** The inputs of MatMulInteger: the matrix, and its zero point. */
+/** The indices of two inputs of the operation MatMulInteger: the weight matrix and its zero point. */
 const inputs = { matrix: 1, zero: 3 } as const
-/** The difference between the same value as an unsigned byte and as a signed byte. */
+/** The number that is subtracted from an unsigned byte to make it a signed byte. */
 const shift = 128
 
-/** The features of the CPU, on Linux. */
+/** The file in which Linux lists the features of the CPU. Other systems do not have this file. */
 const cpus = '/proc/cpuinfo'
 
-/** Opens a model from the path of its file. On a CPU with VNNI, the weights become signed. */
+/**
+ * Opens the model in the file `path`. If the model has 8-bit weights and runs on a CPU with VNNI, its weights are made
+ * signed first.
+ */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
     return openSession(runtime, path, device)
@@ -28,21 +31,21 @@ export function openQuantised(runtime: Runtime, path: string, device: Device): S
 }
 
 /**
- * Returns true if the CPU multiplies unsigned bytes by signed bytes exactly. Older x86 CPUs limit the sum of two products
- * to 16 bits.
+ * Returns true if the CPU has VNNI instructions, which multiply unsigned bytes by signed bytes exactly. Older x86 CPUs
+ * limit the sum of two products to 16 bits. Returns false if the features of the CPU are not known.
  */
 function hasVnni(): boolean {
   if (process.arch !== 'x64' || !existsSync(cpus)) return false
   return /\bavx(512)?_vnni\b/.test(readFileSync(cpus, 'utf8'))
 }
 
-/** A part of the new file. `flips` is true for bytes that change from unsigned to signed. */
+/** A part of the changed model. If `flips` is true, the bytes change from unsigned to signed. */
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Returns the model with signed weights. The memory of the model is used again, because a large model is hundreds of
- * megabytes: a changed field is never longer than before, so each part moves to the left or stays. Returns the model
- * itself if its weights cannot be changed.
+ * Changes the weights of a model from unsigned to signed bytes. A large model has hundreds of megabytes, so the result
+ * is written over the memory of `model`. This is possible because a changed field is never longer than the original
+ * field: no part of the model moves to a higher address. Returns `model` unchanged if its weights cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
@@ -72,8 +75,8 @@ function lengthOf(parts: readonly Part[]): number {
 }
 
 /**
- * Returns the names of the unsigned matrices and zero points. The result is empty if one of them is missing in the file,
- * or has another use as well.
+ * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if the content of a
+ * matrix is missing in the model, or if another operation also reads one of these constants.
  */
 function unsignedNames(model: Uint8Array): Set<string> {
   const { constants, operations } = readModel(model)
@@ -115,8 +118,8 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the tensor as signed bytes. A small tensor may have its content as a list of integers, which becomes bytes as
- * well.
+ * Returns the parts of a tensor whose content changes to signed bytes. The content of a small tensor may be a list of
+ * integers. It is converted to bytes too.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

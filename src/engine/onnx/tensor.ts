@@ -1,11 +1,11 @@
-// Tensors of ONNX Runtime. The content of a tensor is in the memory of JavaScript or in the memory of the library.
+// Tensors of ONNX Runtime. The content of a tensor is in an array of JavaScript or in the memory of the library.
 
 import { type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import { pointerFrom, type Runtime } from './runtime.ts'
 
 /**
- * The element types that the engine uses. `id` is the number of the type in the C API. `bytes` is the size of one
- * element.
+ * The element types that the engine uses. `id` is the number of the type in ONNX Runtime's C API. `bytes` is the size
+ * of an element.
  */
 export const elements = {
   float32: { id: 1, bytes: 4 },
@@ -24,7 +24,10 @@ export class Tensor {
   constructor(
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
-    /** The JavaScript memory of the tensor, or null when the library owns the memory. */
+    /**
+     * The array of JavaScript that has the content. Null if the memory of the content belongs to the library or to
+     * another tensor.
+     */
     private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
 
@@ -37,14 +40,17 @@ export class Tensor {
   }
 
   /**
-   * Returns a view of `length` floats, from element `from` on, without copying. The view must not be read
-   * after `free`.
+   * Returns an array over `length` floats of the tensor, starting at element `from`, without copying. It must not be
+   * read after the tensor is freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
-  /** Returns a view of the first `length` bytes, without copying. The view must not be read after `free`. */
+  /**
+   * Returns an array over the first `length` bytes of the tensor, without copying. It must not be read after the tensor
+   * is freed.
+   */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))
   }
@@ -65,8 +71,8 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor over `data`, starting at element `from`, without copying. The data must not change until `free` is
- * called.
+ * Creates a tensor over the array `data`, starting at element `from`, without copying. `data` must not be changed until
+ * the tensor is freed.
  */
 export function tensor(
   runtime: Runtime,
@@ -84,8 +90,7 @@ export function tensor(
 }
 
 /**
- * Creates a tensor over the first rows of the tensor `source`, without copying. `source` must not be freed
- * before the new tensor.
+ * Creates a tensor over the first rows of the tensor `source`, without copying. Free the new tensor before `source`.
  */
 export function firstRows(
   runtime: Runtime,
@@ -116,8 +121,8 @@ export function elementsIn(dims: readonly number[]): number {
 }
 
 /**
- * Returns the element type and the dimensions of a tensor. The dimension -1 means any size. If `owned` is
- * true, `info` is released.
+ * Returns the element type and the dimensions of a tensor or of a model's input or output. A dimension of -1 can have
+ * any size. If `owned` is true, `info` is released.
  */
 export function describe(
   runtime: Runtime,
@@ -135,7 +140,7 @@ export function describe(
   return { type: type as ElementType, dims: Array.from(dims.subarray(0, count), Number) }
 }
 
-/** Copies row `from` over row `to`. Each row of the tensor has `bytes` bytes. */
+/** Copies row `from` of a tensor over row `to`. Each row has `bytes` bytes. */
 export function moveRow(tensor: Tensor, from: number, to: number, bytes: number): void {
   const rows = tensor.bytes((Math.max(from, to) + 1) * bytes)
   rows.copyWithin(to * bytes, from * bytes, (from + 1) * bytes)

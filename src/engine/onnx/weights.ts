@@ -1,12 +1,12 @@
-// Reads the constants and the operations of an ONNX model, by name. graph.ts writes such models.
+// Reads the constants and the operations of an ONNX model. graph.ts writes ONNX models.
 
 import type { Constant } from './graph.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as it is stored. `type` is the number of the element type in the C API. The content is in the
- * model, or at a position in an external file.
+ * A constant as the model stores it. `type` is the number of its element type in ONNX Runtime's C API. Its content is
+ * in `bytes`. If `bytes` is null, the content is in an external file, and `stored` has its place.
  */
 export type RawConstant = {
   type: number
@@ -17,14 +17,20 @@ export type RawConstant = {
 export type Operation = { name: string; kind: string; inputs: string[]; outputs: string[] }
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
 
-/** Returns every constant and operation of the model and of its branches. The bytes are not copied. */
+/**
+ * Returns all constants and operations of a model, including those in branches of the graph. The content of the
+ * constants is not copied.
+ */
 export function readModel(model: Uint8Array): Model {
   const found: Model = { constants: new Map(), operations: [] }
   for (const graph of fieldsOf(model, 7)) readGraph(graph, found)
   return found
 }
 
-/** Returns every float constant of the model and of its branches, by name. */
+/**
+ * Returns all constants with 32-bit floats, by name, including those in branches of the graph. Constants in external
+ * files are left out.
+ */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()
@@ -72,7 +78,7 @@ export function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** Returns the bytes of each field whose number is `wanted`. */
+/** Returns the content of each protobuf field with the number `wanted`. */
 export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
@@ -81,7 +87,10 @@ export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/** Returns the values of a repeated field whose number is `wanted`. The field may be packed or not. */
+/**
+ * Returns the integers of a repeated protobuf field with the number `wanted`. The integers may be in one packed field
+ * or in several fields.
+ */
 export function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
@@ -92,7 +101,10 @@ export function numbersOf(message: Uint8Array, wanted: number): number[] {
   return found
 }
 
-/** Calls `visit` for each field, with its number, its value, and all its bytes. */
+/**
+ * Calls `visit` for each protobuf field of the message, with the number of the field, its value, and its bytes
+ * including the key.
+ */
 export function walk(
   message: Uint8Array,
   visit: (id: number, value: number | Uint8Array, field: Uint8Array) => void,
@@ -125,7 +137,10 @@ export function walk(
   }
 }
 
-/** Reads a varint, passes its value to `take`, and returns the offset after the varint. */
+/**
+ * Reads a varint (an integer in groups of seven bits) at offset `from`. Passes its value to `take`. Returns the offset
+ * after the varint.
+ */
 function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
   let value = 0
   for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {
